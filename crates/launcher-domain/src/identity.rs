@@ -1,0 +1,126 @@
+//! Reading the identity that the login proxy vouches for out of a request's header lines.
+//!
+//! The API and the sidecar share this, so a request cannot be one person to the one and another to the other. It knows
+//! no HTTP library: header lines come in as (name, value) pairs.
+
+use crate::email::{EmailAddress, EmailError};
+
+/// The name of the header that carries the caller's e-mail address, lower-case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustedHeader {
+    name: Box<str>,
+}
+
+/// A text that cannot be a header's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a header name: use letters, digits and dashes, as in X-Auth-Request-Email")]
+pub struct TrustedHeaderError(pub String);
+
+/// Why a request's header lines do not say who is calling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum IdentityError {
+    /// No line with the trusted name, or an empty one.
+    #[error("the request carries no identity")]
+    Missing,
+    /// More than one line with the trusted name, even when they agree.
+    #[error("the request carries its identity more than once")]
+    Repeated,
+    /// The trusted line with another spelling of its name beside it (`X_Auth_Request_Email`), which some program on
+    /// the way may have taken for the real one.
+    #[error("the request carries its identity under a second spelling of the header's name")]
+    Alias,
+    /// The trusted line's value is not an e-mail address.
+    #[error("the request's identity cannot be read: {0}")]
+    Unreadable(EmailError),
+}
+
+impl TrustedHeader {
+    /// The header's default name.
+    pub const DEFAULT: &str = "X-Auth-Request-Email";
+
+    /// Reads a header's name. Only letters, digits and dashes: other characters are how aliases are made.
+    ///
+    /// # Errors
+    /// [`TrustedHeaderError`] with the text.
+    pub fn parse(text: &str) -> Result<Self, TrustedHeaderError> {
+        let name = text.trim();
+        let readable = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !readable || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            return Err(TrustedHeaderError(text.to_owned()));
+        }
+        Ok(Self { name: name.to_ascii_lowercase().into_boxed_str() })
+    }
+
+    /// The name, lower-case.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads the one identity among a request's header lines (names in any case, values as received).
+    ///
+    /// # Errors
+    /// [`IdentityError`]; nothing but exactly one readable line in its exact spelling is an identity.
+    pub fn read<'a>(
+        &self,
+        lines: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+    ) -> Result<EmailAddress, IdentityError> {
+        let mut found: Option<&[u8]> = None;
+        let mut alias = false;
+        for (name, value) in lines {
+            if name.eq_ignore_ascii_case(self.name.as_bytes()) {
+                if found.replace(value).is_some() {
+                    return Err(IdentityError::Repeated);
+                }
+            } else {
+                alias |= same_letters(name, self.name.as_bytes());
+            }
+        }
+        let value = found.ok_or(IdentityError::Missing)?;
+        if alias {
+            return Err(IdentityError::Alias);
+        }
+        let text = std::str::from_utf8(value).map_err(|_| IdentityError::Unreadable(EmailError::NotVisibleAscii))?;
+        match EmailAddress::parse(text) {
+            Ok(email) => Ok(email),
+            Err(EmailError::Empty) => Err(IdentityError::Missing),
+            Err(error) => Err(IdentityError::Unreadable(error)),
+        }
+    }
+
+    /// Whether a header line speaks of the caller's identity in any spelling, and so must not reach an app: the
+    /// trusted header, all of `X-Auth-Request-*`, and the `X-Forwarded-*` lines with which login proxies name a person.
+    #[must_use]
+    pub fn speaks_of_identity(&self, name: &[u8]) -> bool {
+        const FORWARDED: [&[u8]; 5] = [
+            b"x-forwarded-user",
+            b"x-forwarded-email",
+            b"x-forwarded-groups",
+            b"x-forwarded-preferred-username",
+            b"x-forwarded-access-token",
+        ];
+        same_letters(name, self.name.as_bytes())
+            || starts_with_letters(name, b"x-auth-request")
+            || FORWARDED.iter().any(|forwarded| same_letters(name, forwarded))
+    }
+}
+
+impl Default for TrustedHeader {
+    fn default() -> Self {
+        Self { name: Self::DEFAULT.to_ascii_lowercase().into_boxed_str() }
+    }
+}
+
+fn letters(name: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+}
+
+/// Whether two names are equal to a program that folds `-`, `_` and `.` into each other or drops them.
+fn same_letters(left: &[u8], right: &[u8]) -> bool {
+    letters(left).eq(letters(right))
+}
+
+fn starts_with_letters(name: &[u8], prefix: &[u8]) -> bool {
+    let mut name = letters(name);
+    letters(prefix).all(|wanted| name.next() == Some(wanted))
+}

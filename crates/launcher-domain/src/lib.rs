@@ -1,0 +1,27 @@
+//! The rules of the workshop launcher, and nothing else: no I/O, no HTTP, no SQL, no Kubernetes.
+//!
+//! Who may do what ([`access`]), what a template and an instance are ([`template`], [`instance`]), how long a workshop
+//! lives ([`lifetime`]), what it is called ([`names`]). Time and randomness come in through [`clock`].
+
+pub mod access;
+pub mod caller;
+pub mod clock;
+pub mod email;
+pub mod failure;
+pub mod identity;
+pub mod instance;
+pub mod lifetime;
+pub mod limits;
+pub mod local_path;
+pub mod names;
+pub mod quantity;
+pub mod template;
+
+pub use access::{Action, Scope, Verdict};
+pub use caller::{AdminList, Caller};
+pub use clock::{Clock, Entropy};
+pub use email::EmailAddress;
+pub use failure::{FailureCode, FailureReason};
+pub use instance::{EndReason, Instance, InstanceState};
+pub use limits::Limits;
+pub use template::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};

@@ -1,0 +1,59 @@
+//! What things are called: `k8s_name` of an instance, and time-ordered identifiers.
+
+use uuid::Uuid;
+
+use crate::clock::{Clock, Entropy};
+
+/// 32 characters without look-alikes (no `0`, `1`, `l`, `o`), each worth 5 bits.
+const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+const RANDOM_CHARACTERS: usize = 10;
+const MAX_SLUG: usize = 20;
+
+/// A new name for an instance: a slug of its template's name, a dash, and 50 random bits.
+///
+/// It is a DNS label (RFC 1035: it starts with a letter, at most 31 characters), because it names a Service and a host;
+/// it cannot be guessed, and it holds nobody's e-mail address. The unique index decides whether it is new: draw again
+/// when it is taken.
+#[must_use]
+pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
+    let mut bytes = [0_u8; RANDOM_CHARACTERS];
+    entropy.fill(&mut bytes);
+    let random: String = bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect();
+    format!("{}-{random}", slug(template_name))
+}
+
+/// Whether a text has the shape of an instance's name: what does not is answered without asking the database.
+#[must_use]
+pub fn is_k8s_name(text: &str) -> bool {
+    let label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=63).contains(&text.len())
+        && text.bytes().all(label)
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && !text.ends_with('-')
+}
+
+/// A new identifier that sorts by its time (UUID version 7, RFC 9562).
+#[must_use]
+pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
+    let mut random = [0_u8; 10];
+    entropy.fill(&mut random);
+    let millis = u64::try_from(clock.now().as_millisecond()).unwrap_or(0);
+    uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+}
+
+/// The letters and digits of a name, lower-case, with single dashes between the words; `workshop` when none are left.
+fn slug(name: &str) -> String {
+    let mut slug = String::with_capacity(MAX_SLUG);
+    for character in name.chars() {
+        if slug.len() >= MAX_SLUG {
+            break;
+        }
+        if character.is_ascii_alphabetic() || (character.is_ascii_digit() && !slug.is_empty()) {
+            slug.push(character.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "workshop".to_owned() } else { slug.to_owned() }
+}

@@ -1,0 +1,99 @@
+//! Amounts of CPU and memory in Kubernetes' notation: `500m`, `2`, `1.5`, `256Mi`, `2G`.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A positive amount, kept as it was written.
+///
+/// Source of the notation: the Kubernetes API reference, "Quantity". Exponents (`1e3`) and negative amounts are left
+/// out: nobody writes them for CPU or memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Quantity {
+    text: String,
+    /// In thousandths of the unit.
+    milli: u128,
+}
+
+/// A text that is not an amount.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory")]
+pub struct QuantityError(pub String);
+
+const SUFFIXES: [(&str, u128); 12] = [
+    ("Ki", 1 << 10),
+    ("Mi", 1 << 20),
+    ("Gi", 1 << 30),
+    ("Ti", 1 << 40),
+    ("Pi", 1 << 50),
+    ("Ei", 1 << 60),
+    ("k", 1_000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("T", 1_000_000_000_000),
+    ("P", 1_000_000_000_000_000),
+    ("E", 1_000_000_000_000_000_000),
+];
+
+impl Quantity {
+    /// Reads an amount.
+    ///
+    /// # Errors
+    /// [`QuantityError`] for everything but a positive decimal number with at most three digits behind the point and
+    /// one of the suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none.
+    pub fn parse(text: &str) -> Result<Self, QuantityError> {
+        let error = || QuantityError(text.chars().take(40).collect());
+        let (number, milli_per_unit) = match SUFFIXES.iter().find(|(suffix, _)| text.ends_with(suffix)) {
+            Some((suffix, factor)) => (&text[..text.len() - suffix.len()], factor * 1000),
+            None => text.strip_suffix('m').map_or((text, 1000), |number| (number, 1)),
+        };
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+        let digits = |part: &str, most: usize| {
+            (1..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if !digits(whole, 15) || !digits(fraction, 3) {
+            return Err(error());
+        }
+        let whole: u128 = whole.parse().map_err(|_| error())?;
+        let thousandths: u128 = format!("{fraction:0<3}").parse().map_err(|_| error())?;
+        let milli = (whole * 1000 + thousandths) * milli_per_unit / 1000;
+        if milli == 0 {
+            return Err(error());
+        }
+        Ok(Self { text: text.to_owned(), milli })
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Which of two amounts is larger, whatever their suffixes (`1000m` equals `1`).
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Ordering {
+        self.milli.cmp(&other.milli)
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl TryFrom<String> for Quantity {
+    type Error = QuantityError;
+
+    fn try_from(text: String) -> Result<Self, QuantityError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Quantity> for String {
+    fn from(quantity: Quantity) -> Self {
+        quantity.text
+    }
+}
