@@ -74,8 +74,8 @@ impl TemplateDraft {
         words(&self.command, "/command", &mut errors);
         words(&self.args, "/args", &mut errors);
         env(&self.env, &mut errors);
-        let resources = resources(self.resources, &mut errors);
         let [lifetime_seconds, extension_seconds, max_lifetime_seconds] = self.durations(&mut errors);
+        let resources = resources(self.resources, &mut errors);
         match (resources, errors.0.is_empty()) {
             (Some(resources), true) => Ok(TemplateSettings {
                 name,
