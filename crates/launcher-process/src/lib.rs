@@ -1,1 +1,8 @@
-//! placeholder
+//! What every process of the launcher needs: settings that explain themselves, telemetry, a health and metrics listener,
+//! serving HTTP with limits, and a graceful stop.
+
+pub mod health;
+pub mod serve;
+pub mod settings;
+pub mod stop;
+pub mod telemetry;

@@ -1,1 +1,91 @@
-//! placeholder
+//! The use cases of the workshop launcher, and the two loops that keep rows and Workshops in line.
+//!
+//! A request writes a row and returns. [`dispatch`](Launcher::run) turns rows into Workshop specs, *observe* turns
+//! Workshop statuses into rows, the [feed](Launcher::subscribe) tells callers what changed. Every step is idempotent and
+//! level-triggered: whatever is killed between two of them, the next round finds what is left to do in the rows.
+
+mod change;
+mod dispatch;
+mod error;
+mod feed;
+mod instances;
+mod launch;
+mod observe;
+mod templates;
+mod upkeep;
+
+use std::sync::Arc;
+
+use launcher_domain::{Clock, Entropy, Limits};
+use launcher_fleet::Fleet;
+use launcher_store::Store;
+use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
+
+pub use error::ServiceError;
+pub use feed::FeedEvent;
+pub use launch::{LaunchRequest, Launched};
+pub use launcher_store::{InstanceFilter, Listed, Page, StateFilter};
+pub use templates::TemplateUpdate;
+
+/// How many changes a slow reader of the feed may fall behind before it reads from the database again.
+const FEED_BACKLOG: usize = 256;
+
+/// The use cases. Cheap to clone; one per process.
+#[derive(Debug, Clone)]
+pub struct Launcher(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    fleet: Arc<dyn Fleet>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    limits: Limits,
+    /// There may be something to dispatch.
+    dispatch: Notify,
+    /// There may be something to tell.
+    changed: Notify,
+    feed: broadcast::Sender<FeedEvent>,
+}
+
+impl Launcher {
+    /// The use cases over a database and a fleet.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        fleet: Arc<dyn Fleet>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        limits: Limits,
+    ) -> Self {
+        let (feed, _) = broadcast::channel(FEED_BACKLOG);
+        let inner =
+            Inner { store, fleet, clock, entropy, limits, dispatch: Notify::new(), changed: Notify::new(), feed };
+        Self(Arc::new(inner))
+    }
+
+    /// Runs the loops until `stop` is cancelled: dispatch, observe, feed and upkeep.
+    pub async fn run(&self, stop: CancellationToken) {
+        tokio::join!(
+            self.run_dispatch(stop.clone()),
+            self.run_observe(stop.clone()),
+            self.run_feed(stop.clone()),
+            self.run_upkeep(stop)
+        );
+    }
+
+    /// The clock that the use cases go by.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.0.clock
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`ServiceError::Unavailable`].
+    pub async fn ready(&self) -> Result<(), ServiceError> {
+        Ok(self.0.store.ping().await?)
+    }
+}

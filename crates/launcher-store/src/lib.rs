@@ -1,1 +1,72 @@
-//! placeholder
+//! The rows of the workshop launcher. Nobody else sees SQL.
+//!
+//! Every read and write of an instance takes a [`Caller`](launcher_domain::Caller) or a
+//! [`Scope`](launcher_domain::Scope) and puts it into the statement, so that "not yours" and "not there" are the same
+//! missing row; or it is named for the loop that may do without (`dispatch_…`, `observe_…`). A launch carries its owner
+//! in the instance itself, and a change needs the row that was read before.
+//!
+//! There is one text for each statement, in the SQL that SQLite and PostgreSQL share; what differs between engines is in
+//! `driver.rs`.
+
+mod dispatch;
+mod driver;
+mod error;
+mod feed;
+mod instances;
+mod launch;
+mod observe;
+mod page;
+#[cfg(test)]
+mod plans;
+mod rows;
+mod sql;
+mod templates;
+mod write;
+
+use std::sync::Arc;
+
+use sqlx::AnyPool;
+use tokio::sync::Semaphore;
+
+pub use error::StoreError;
+pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
+pub use page::{InstanceFilter, Page, StateFilter};
+pub use rows::Listed;
+
+/// The database. Clones share its connections.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: AnyPool,
+    engine: &'static driver::Engine,
+    /// Turns of writers, given in the order in which they were asked for.
+    writers: Arc<Semaphore>,
+}
+
+impl Store {
+    /// Opens the database that `url` names, creates it where there is none, and brings its schema up to date.
+    ///
+    /// `sqlite:///absolute/path.db` or `sqlite:relative/path.db`; the path is taken as it is written. A new file and its
+    /// folder are readable by their owner alone.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] when the URL or the path will not do, [`StoreError::NewerSchema`] and
+    /// [`StoreError::ChangedSchema`] when another version of the program wrote the database,
+    /// [`StoreError::Unavailable`] when somebody holds its lock.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let (pool, engine) = driver::open(url).await?;
+        Ok(Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) })
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.feed_latest().await.map(|_| ())
+    }
+
+    /// Waits for what is under way, and closes all connections. Whatever comes later is [`StoreError::Unavailable`].
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}

@@ -1,1 +1,59 @@
-fn main() {}
+//! The workshop launcher: `launcher serve` is the service, the other commands print what is generated from the code.
+
+mod serve;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use launcher_process::settings::read;
+
+use crate::settings::ServeSettings;
+
+/// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
+#[derive(Debug, Parser)]
+#[command(name = "launcher", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the API and the pages
+    Serve(Box<ServeSettings>),
+    /// Print the OpenAPI document
+    Openapi,
+    /// Print the custom resource definition of Workshop
+    Crd,
+}
+
+fn main() -> ExitCode {
+    let outcome = match read::<Cli>() {
+        Ok(cli) => match cli.command {
+            Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string()),
+            Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH)),
+            Command::Crd => print(&launcher_workshop::crd()),
+        },
+        Err(message) => Err(message),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            complain(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a program that cannot start says why, in one line, before there is a log")]
+fn complain(message: &str) {
+    eprintln!("launcher: {message}");
+}
+
+#[expect(clippy::print_stdout, reason = "printing is what the command is for")]
+fn print(document: &impl serde::Serialize) -> Result<(), String> {
+    let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())?;
+    println!("{text}");
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Settings that say what is wrong with them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory, Parser};
+
+const PREFIX: &str = "SERVICE_";
+
+/// A text that is neither `true` nor `false`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("write true or false")]
+pub struct NotABool;
+
+/// Reads `true` or `false`, and nothing else: `SERVICE_REQUIRE_AUTHENTICATION=flase` must not mean anything.
+///
+/// # Errors
+/// [`NotABool`].
+pub fn parse_bool(text: &str) -> Result<bool, NotABool> {
+    match text.trim() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(NotABool),
+    }
+}
+
+/// Reads the settings of a process from its flags and its environment.
+///
+/// An environment variable that is set but empty counts as unset, as a deployment writes it for "none".
+///
+/// # Errors
+/// One line that says which setting is wrong and what would be right. `--help` and `--version` print and end the process.
+pub fn read<S: Parser>() -> Result<S, String> {
+    let command = without_empty_environment(S::command());
+    let matches = match command.try_get_matches_from(std::env::args_os()) {
+        Ok(matches) => matches,
+        Err(error) if !error.use_stderr() => error.exit(),
+        Err(error) => return Err(one_line(&error)),
+    };
+    S::from_arg_matches(&matches).map_err(|error| one_line(&error))
+}
+
+/// What clap says of a wrong setting, in one line.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
+    let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let line = words.join(" ").replacen("error: ", "", 1);
+    line.split(" For more information").next().unwrap_or_default().to_owned()
+}
+
+fn without_empty_environment(command: Command) -> Command {
+    command
+        .mut_args(|argument| {
+            let unset = argument.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+            if unset { argument.env(None::<&'static str>) } else { argument }
+        })
+        .mut_subcommands(without_empty_environment)
+}
+
+/// The names of `SERVICE_…` variables in the environment that no setting of this program has: most likely mistyped.
+#[must_use]
+pub fn unknown_names<S: CommandFactory>(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    collect_names(&S::command(), &mut known);
+    environment
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| name.starts_with(PREFIX) && !known.contains(name))
+        .collect()
+}
+
+fn collect_names(command: &Command, known: &mut BTreeSet<String>) {
+    let own = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str());
+    known.extend(own.map(str::to_owned));
+    for subcommand in command.get_subcommands() {
+        collect_names(subcommand, known);
+    }
+}

@@ -1,0 +1,99 @@
+//! Stopping in order: first ask, then wait, then force.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// A stop that everybody who serves or loops holds a copy of.
+///
+/// Its two stages: *requested* means take nothing new and finish what is under way; *forced* means drop it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    requested: CancellationToken,
+    forced: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Stop {
+    /// A stop that nobody has requested.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A stop that SIGTERM and SIGINT request; a second signal forces it.
+    ///
+    /// # Errors
+    /// The signal handlers cannot be installed. Call it within a tokio runtime.
+    pub fn on_signals() -> io::Result<Self> {
+        let stop = Self::default();
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let signalled = stop.clone();
+        tokio::spawn(async move {
+            for stage in [&signalled.requested, &signalled.forced] {
+                tokio::select! {
+                    _ = terminate.recv() => tracing::info!(signal = "SIGTERM", "stopping"),
+                    _ = interrupt.recv() => tracing::info!(signal = "SIGINT", "stopping"),
+                }
+                stage.cancel();
+            }
+        });
+        Ok(stop)
+    }
+
+    /// Asks everybody to stop.
+    pub fn request(&self) {
+        self.requested.cancel();
+    }
+
+    /// Whether the stop has been requested.
+    #[must_use]
+    pub fn is_requested(&self) -> bool {
+        self.requested.is_cancelled()
+    }
+
+    /// Waits until the stop is requested.
+    pub async fn requested(&self) {
+        self.requested.cancelled().await;
+    }
+
+    /// Waits until the stop is forced.
+    pub async fn forced(&self) {
+        self.forced.cancelled().await;
+    }
+
+    /// Spawns a task that [`Stop::finish`] waits for, and that ends when the stop is forced.
+    pub fn track<F>(&self, task: F) -> JoinHandle<()>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let forced = self.forced.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = forced.cancelled() => {}
+            }
+        })
+    }
+
+    /// Requests the stop, waits for the tracked tasks, and forces those that are not done after `grace`. Returns
+    /// whether all were done by themselves.
+    pub async fn finish(&self, grace: Duration) -> bool {
+        self.requested.cancel();
+        self.tasks.close();
+        let in_time = tokio::select! {
+            () = self.tasks.wait() => true,
+            () = tokio::time::sleep(grace) => false,
+            () = self.forced.cancelled() => false,
+        };
+        self.forced.cancel();
+        self.tasks.wait().await;
+        in_time
+    }
+}

@@ -1,0 +1,49 @@
+//! Logs on standard error: one line an event, for people or for machines.
+
+use std::io::IsTerminal;
+
+use clap::{Args, ValueEnum};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::ParseError;
+
+/// How logs are written.
+#[derive(Debug, Clone, Args)]
+pub struct LogSettings {
+    /// What to log: a level, or levels per module (info,launcher_api=debug)
+    #[arg(long, env = "SERVICE_LOG", default_value = "info", value_name = "FILTER")]
+    pub log: String,
+
+    /// How to write logs
+    #[arg(long, env = "SERVICE_LOG_FORMAT", default_value = "auto", value_name = "FORMAT")]
+    pub log_format: LogFormat,
+}
+
+/// The form of a log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// Text on a terminal, JSON elsewhere
+    Auto,
+    /// Text
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// Starts logging. Call it once, first.
+///
+/// # Errors
+/// The filter cannot be read.
+pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
+    let filter = EnvFilter::builder().parse(&settings.log)?;
+    let terminal = std::io::stderr().is_terminal();
+    let json = match settings.log_format {
+        LogFormat::Auto => !terminal,
+        LogFormat::Text => false,
+        LogFormat::Json => true,
+    };
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
+    // A second call finds a logger in place, which tests do: the first one stays.
+    let outcome = if json { builder.json().flatten_event(true).try_init() } else { builder.try_init() };
+    drop(outcome);
+    Ok(())
+}

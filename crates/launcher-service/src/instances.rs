@@ -1,0 +1,63 @@
+//! What callers do with instances: list, read, extend, terminate.
+
+use jiff::Timestamp;
+use launcher_domain::{Caller, EndReason};
+use launcher_store::{InstanceFilter, Listed, Page};
+
+use crate::{Launcher, ServiceError};
+
+impl Launcher {
+    /// A page of the caller's instances; of everybody's for an admin. Newest first.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn instances(
+        &self,
+        caller: &Caller,
+        filter: &InstanceFilter,
+        page: &Page,
+    ) -> Result<Vec<Listed>, ServiceError> {
+        Ok(self.0.store.instances(caller, filter, page).await?)
+    }
+
+    /// One instance that the caller may see.
+    ///
+    /// # Errors
+    /// NotFound, whether there is none or it is somebody else's; Unavailable.
+    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
+        self.0.store.instance(caller, k8s_name).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Extends an instance's time once. `expected_expires_at` is the expiry that the caller saw.
+    ///
+    /// # Errors
+    /// NotFound, Extend, Unavailable.
+    pub async fn extend(
+        &self,
+        caller: &Caller,
+        k8s_name: &str,
+        expected_expires_at: Option<Timestamp>,
+    ) -> Result<Listed, ServiceError> {
+        let load = async || Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance));
+        self.change(load, |instance| Ok(Some(instance.extend(expected_expires_at)?)))
+            .await?
+            .map(|instance| Listed { instance, queue_position: None })
+            .ok_or(ServiceError::NotFound)
+    }
+
+    /// Ends an instance, or dismisses a failed one. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// NotFound, Unavailable.
+    pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
+        let load = async || Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance));
+        let now = self.0.clock.now();
+        self.change(load, |instance| {
+            let by = if instance.owner_email == *caller.email() { EndReason::Owner } else { EndReason::Admin };
+            Ok(instance.terminate(by, now))
+        })
+        .await?
+        .map(|instance| Listed { instance, queue_position: None })
+        .ok_or(ServiceError::NotFound)
+    }
+}

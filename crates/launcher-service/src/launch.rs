@@ -1,0 +1,117 @@
+//! Launching: a row first, the Workshop later.
+
+use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::names::{k8s_name, uuid_v7};
+use launcher_domain::{Caller, Instance, InstanceState, Template};
+use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Listed};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::{Launcher, ServiceError};
+
+/// How many names are drawn before giving up. One of 2^50 is taken by chance about never.
+const NAME_ATTEMPTS: usize = 5;
+
+/// What a caller sends to launch.
+#[derive(Debug, Clone, Default)]
+pub struct LaunchRequest {
+    /// Makes a repeated launch harmless: the same key of the same caller gives the same instance.
+    pub idempotency_key: Option<String>,
+    /// The body, to tell a repeated launch from another one under the same key.
+    pub body: Value,
+}
+
+/// A launched instance.
+#[derive(Debug, Clone)]
+pub struct Launched {
+    /// The instance.
+    pub listed: Listed,
+    /// Whether this request created it, or an earlier one with the same key.
+    pub created: bool,
+}
+
+impl Launcher {
+    /// Launches a template for the caller: stores an instance in state queued, to be dispatched at once when there is
+    /// room.
+    ///
+    /// # Errors
+    /// NotFound, TemplateInactive, InstanceLimitReached, AtCapacity, IdempotencyKeyReused, Unavailable.
+    pub async fn launch(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+        request: &LaunchRequest,
+    ) -> Result<Launched, ServiceError> {
+        let template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
+        if decide(caller, action) != Verdict::Granted {
+            return Err(ServiceError::TemplateInactive);
+        }
+        let limit = (!caller.is_admin()).then_some(self.0.limits.max_instances_per_user);
+        let rules = LaunchRules { max_per_user: limit, max_queued: self.0.limits.max_queued };
+        let key = request.idempotency_key.as_ref().map(|key| IdempotencyKey {
+            key: key.clone(),
+            body_hash: fingerprint(template_id, &request.body),
+        });
+        for _ in 0..NAME_ATTEMPTS {
+            let instance = self.draft(caller, &template);
+            match self.0.store.launch(&instance, &rules, key.as_ref()).await? {
+                LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
+                LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,
+                LaunchOutcome::NameTaken => {}
+                LaunchOutcome::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
+                LaunchOutcome::AtCapacity => return Err(ServiceError::AtCapacity),
+                LaunchOutcome::LimitReached { limit, held } => {
+                    return Err(ServiceError::InstanceLimitReached { limit, held });
+                }
+            }
+        }
+        Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are broken".into()))
+    }
+
+    async fn launched(&self, caller: &Caller, instance: Instance, created: bool) -> Result<Launched, ServiceError> {
+        if created {
+            self.0.dispatch.notify_one();
+            self.0.changed.notify_one();
+            tracing::info!(
+                instance = %instance.k8s_name,
+                template = %instance.template_id,
+                "instance launched"
+            );
+        }
+        // The answer tells the position in line, which only a fresh look knows.
+        let listed = self.0.store.instance(caller, &instance.k8s_name).await?;
+        Ok(Launched { listed: listed.unwrap_or(Listed { instance, queue_position: None }), created })
+    }
+
+    fn draft(&self, caller: &Caller, template: &Template) -> Instance {
+        Instance {
+            instance_id: uuid_v7(&*self.0.clock, &*self.0.entropy),
+            k8s_name: k8s_name(&template.settings.name, &*self.0.entropy),
+            owner_email: caller.email().clone(),
+            template_id: template.template_id,
+            settings: template.settings.clone(),
+            state: InstanceState::Queued,
+            reason: None,
+            log_tail: None,
+            url: None,
+            created_at: self.0.clock.now(),
+            dispatched_at: None,
+            started_at: None,
+            expires_at: None,
+            ended_at: None,
+            end_reason: None,
+            spec_version: 0,
+            applied_version: 0,
+            workshop_uid: None,
+            revision: 0,
+        }
+    }
+}
+
+/// What tells one launch request from another: the template and the body.
+fn fingerprint(template_id: Uuid, body: &Value) -> String {
+    let digest = Sha256::digest(format!("{template_id}\n{body}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

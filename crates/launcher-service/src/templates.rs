@@ -1,0 +1,141 @@
+//! What callers do with templates: everybody lists and reads, admins write.
+
+use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::names::uuid_v7;
+use launcher_domain::{Caller, EmailAddress, Template, TemplateDraft};
+use launcher_store::Page;
+use uuid::Uuid;
+
+use crate::{Launcher, ServiceError};
+
+/// How often an update without an expected version is tried again when somebody else was quicker.
+const ATTEMPTS: usize = 16;
+
+/// A whole replacement of a template.
+#[derive(Debug, Clone)]
+pub struct TemplateUpdate {
+    /// What it becomes.
+    pub draft: TemplateDraft,
+    /// The version that the caller read, when it says so: another one is refused.
+    pub expected_version: Option<i64>,
+}
+
+impl Launcher {
+    /// A page of the catalog, newest first: active templates, for an admin also inactive ones.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn templates(&self, caller: &Caller, page: &Page) -> Result<Vec<Template>, ServiceError> {
+        Ok(self.0.store.templates(caller, page).await?)
+    }
+
+    /// One template, active or not: everybody may read it.
+    ///
+    /// # Errors
+    /// NotFound, Unavailable.
+    pub async fn template(&self, _caller: &Caller, template_id: Uuid) -> Result<Template, ServiceError> {
+        self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Refuses everybody but admins. Called before a body is read, so that a non-admin learns nothing from it.
+    ///
+    /// # Errors
+    /// Forbidden.
+    pub fn may_manage_templates(&self, caller: &Caller) -> Result<(), ServiceError> {
+        match decide(caller, Action::ManageTemplates) {
+            Verdict::Granted => Ok(()),
+            Verdict::Hidden | Verdict::Forbidden => Err(ServiceError::Forbidden),
+        }
+    }
+
+    /// Creates a template.
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn create_template(&self, caller: &Caller, draft: TemplateDraft) -> Result<Template, ServiceError> {
+        self.may_manage_templates(caller)?;
+        let template_id = uuid_v7(&*self.0.clock, &*self.0.entropy);
+        let template = self.new_template(template_id, draft, caller.email().clone())?;
+        self.0.store.create_template(&template).await?;
+        tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
+        Ok(template)
+    }
+
+    /// Creates a template that a deployment brings along, unless it ever existed: what admins make of it stays.
+    /// Returns whether it was created.
+    ///
+    /// # Errors
+    /// Invalid, Unavailable.
+    pub async fn seed_template(
+        &self,
+        template_id: Uuid,
+        draft: TemplateDraft,
+        created_by: EmailAddress,
+    ) -> Result<bool, ServiceError> {
+        let template = self.new_template(template_id, draft, created_by)?;
+        Ok(self.0.store.seed_template(&template).await?)
+    }
+
+    /// Replaces a template.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Invalid, VersionMismatch, Unavailable.
+    pub async fn update_template(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+        update: TemplateUpdate,
+    ) -> Result<Template, ServiceError> {
+        self.may_manage_templates(caller)?;
+        let active = update.draft.active;
+        let settings = update.draft.validate().map_err(ServiceError::Invalid)?;
+        self.change_template(template_id, |before| {
+            if update.expected_version.is_some_and(|expected| expected != before.version) {
+                return Err(ServiceError::VersionMismatch);
+            }
+            Ok(Template { settings: settings.clone(), active, ..before })
+        })
+        .await
+    }
+
+    /// Takes a template out of the catalog. Running instances go on; repeating it changes nothing.
+    ///
+    /// # Errors
+    /// Forbidden, NotFound, Unavailable.
+    pub async fn archive_template(&self, caller: &Caller, template_id: Uuid) -> Result<Template, ServiceError> {
+        self.may_manage_templates(caller)?;
+        self.change_template(template_id, |before| Ok(Template { active: false, ..before })).await
+    }
+
+    async fn change_template<F>(&self, template_id: Uuid, change: F) -> Result<Template, ServiceError>
+    where
+        F: Fn(Template) -> Result<Template, ServiceError>,
+    {
+        for _ in 0..ATTEMPTS {
+            let before = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
+            let mut after = change(before.clone())?;
+            if after == before {
+                return Ok(before);
+            }
+            after.version = before.version + 1;
+            after.updated_at = self.0.clock.now();
+            if self.0.store.save_template(&after).await? {
+                tracing::info!(template = %template_id, version = after.version, "template changed");
+                return Ok(after);
+            }
+        }
+        Err(ServiceError::VersionMismatch)
+    }
+
+    fn new_template(
+        &self,
+        template_id: Uuid,
+        draft: TemplateDraft,
+        created_by: EmailAddress,
+    ) -> Result<Template, ServiceError> {
+        let now = self.0.clock.now();
+        let active = draft.active;
+        let settings = draft.validate().map_err(ServiceError::Invalid)?;
+        Ok(Template { template_id, settings, active, version: 1, created_by, created_at: now, updated_at: now })
+    }
+}

@@ -1,0 +1,73 @@
+//! One timer for a connection, whose due time is moved far more often than it is reached.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// A timer that is cheap to move: putting it off does not touch the runtime's wheel, the sleep is only armed anew when
+/// it wakes too early or is due too late.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    due: Option<Instant>,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Alarm {
+    /// Rings at `due` from now on, and at no other time.
+    pub(crate) fn set(&mut self, due: Instant) {
+        self.due = Some(due);
+    }
+
+    /// Does not ring.
+    pub(crate) fn clear(&mut self) {
+        self.due = None;
+    }
+
+    /// Gives the timer's memory back.
+    pub(crate) fn release(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Ready once the due time is reached; never without one.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(due) = self.due else { return Poll::Pending };
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(due)));
+        if sleep.deadline() > due {
+            sleep.as_mut().reset(due);
+        }
+        loop {
+            ready!(sleep.as_mut().poll(cx));
+            if sleep.deadline() >= due {
+                return Poll::Ready(());
+            }
+            sleep.as_mut().reset(due);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn rings_at_the_time_it_was_last_set_to() {
+        let start = Instant::now();
+        let mut alarm = Alarm::default();
+        for (first, then) in [(5, 60), (60, 5)] {
+            let begun = Instant::now();
+            alarm.set(begun + Duration::from_secs(first));
+            assert!(poll_fn(|cx| Poll::Ready(alarm.poll(cx).is_pending())).await);
+            alarm.set(begun + Duration::from_secs(then));
+            poll_fn(|cx| alarm.poll(cx)).await;
+            assert_eq!(begun.elapsed().as_secs(), then);
+        }
+        alarm.clear();
+        assert!(tokio::time::timeout(Duration::from_secs(99), poll_fn(|cx| alarm.poll(cx))).await.is_err());
+        assert!(start.elapsed() > Duration::from_secs(99));
+    }
+}

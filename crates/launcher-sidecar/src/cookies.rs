@@ -1,0 +1,122 @@
+//! Keeping the login proxy's cookies away from the app, in both directions.
+//!
+//! The app runs its owner's, or somebody's, code: it must neither read the session that the login proxy keeps in the
+//! browser, nor put one there.
+
+/// What browsers treat as a promise about a cookie when its name begins with it. In any case, as browsers do.
+const PROMISES: [&[u8]; 4] = [b"__host-http-", b"__host-", b"__secure-", b"__http-"];
+
+/// Knows the login proxy's cookies by how their names begin.
+#[derive(Debug, Clone)]
+pub(crate) struct LoginCookies {
+    prefix: Box<[u8]>,
+}
+
+impl LoginCookies {
+    /// Cookies whose names begin with `prefix`, with or without `__Host-` or `__Secure-` before it.
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self { prefix: without_promise(prefix.as_bytes()).into() }
+    }
+
+    /// Whether a cookie, as in `name=value`, is the login proxy's.
+    ///
+    /// A browser sends a cookie without a name as its bare value, so `=_oauth2_proxy=x` is read as one without the
+    /// leading `=`.
+    fn is_own(&self, cookie: &[u8]) -> bool {
+        let start = cookie.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'=')).unwrap_or(cookie.len());
+        without_promise(&cookie[start..]).starts_with(&self.prefix)
+    }
+
+    /// Whether a `Cookie` line holds a cookie of the login proxy.
+    pub(crate) fn are_in(&self, line: &[u8]) -> bool {
+        line.split(|&byte| byte == b';').any(|cookie| self.is_own(cookie))
+    }
+
+    /// The other cookies of a `Cookie` line, in their order.
+    pub(crate) fn others<'c>(&self, line: &'c [u8]) -> impl Iterator<Item = &'c [u8]> {
+        line.split(|&byte| byte == b';')
+            .filter(|cookie| !self.is_own(cookie))
+            .map(<[u8]>::trim_ascii)
+            .filter(|cookie| !cookie.is_empty())
+    }
+
+    /// Whether a `Set-Cookie` line would set a cookie of the login proxy.
+    pub(crate) fn is_set_by(&self, line: &[u8]) -> bool {
+        self.is_own(line)
+    }
+}
+
+fn without_promise(name: &[u8]) -> &[u8] {
+    for promise in PROMISES {
+        if let Some((start, rest)) = name.split_at_checked(promise.len())
+            && start.eq_ignore_ascii_case(promise)
+        {
+            return rest;
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn others(line: &str) -> String {
+        let cookies = LoginCookies::new("_oauth2_proxy");
+        let others: Vec<&[u8]> = cookies.others(line.as_bytes()).collect();
+        String::from_utf8(others.join(&b"; "[..])).unwrap()
+    }
+
+    #[test]
+    fn only_the_login_proxys_cookies_go() {
+        for (line, left) in [
+            ("_oauth2_proxy=s; _oauth2_proxy_0=t; a=b", "a=b"),
+            ("a=b;_oauth2_proxy_csrf=x;c=\"d e\"", "a=b; c=\"d e\""),
+            ("  _oauth2_proxy = s ;\ta=b", "a=b"),
+            ("__Host-_oauth2_proxy=s; __SECURE-_oauth2_proxy=s; __Host-app=1", "__Host-app=1"),
+            ("=_oauth2_proxy=s; x_oauth2_proxy=1; _OAUTH2_PROXY=1", "x_oauth2_proxy=1; _OAUTH2_PROXY=1"),
+            ("_oauth2_proxy", ""),
+            ("a=_oauth2_proxy=1", "a=_oauth2_proxy=1"),
+            ("", ""),
+        ] {
+            assert_eq!(others(line), left, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_with_a_promise_covers_the_name_without_it() {
+        let cookies = LoginCookies::new("__Host-launcher");
+        assert!(cookies.are_in(b"a=b; launcher=s"));
+        assert!(cookies.are_in(b"__Host-launcher_0=s"));
+        assert!(!cookies.are_in(b"a=launcher"));
+    }
+
+    #[test]
+    fn the_app_cannot_set_them_in_any_spelling_a_browser_takes() {
+        let cookies = LoginCookies::new("_oauth2_proxy");
+        for line in
+            ["_oauth2_proxy=x; Path=/", " _oauth2_proxy_0=x", "=_oauth2_proxy=x", "\t= _oauth2_proxy", "__host-_oauth2_proxy=x"]
+        {
+            assert!(cookies.is_set_by(line.as_bytes()), "{line}");
+        }
+        assert!(!cookies.is_set_by(b"session=_oauth2_proxy"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_the_login_proxys_survives_and_nothing_else_is_lost(
+            cookies in prop::collection::vec(("(_oauth2_proxy|__Host-_oauth2_proxy|a|_o)[_a-z0-9]{0,5}", "[!-:<-~]{0,9}"), 0..9),
+            separator in "(;|; |;  |\t;)",
+        ) {
+            let line: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let kept: Vec<&str> = line
+                .iter()
+                .map(String::as_str)
+                .filter(|cookie| !cookie.starts_with("_oauth2_proxy") && !cookie.starts_with("__Host-_oauth2_proxy"))
+                .collect();
+            prop_assert_eq!(others(&line.join(&separator)), kept.join("; "));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How long a message is. Whatever two parsers could read differently is refused, not interpreted.
+
+use crate::head::Known;
+
+/// How a message's body is delimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// There is none.
+    Empty,
+    /// This many bytes.
+    Length(u64),
+    /// Chunks, the last of them empty.
+    Chunked,
+}
+
+/// The framing of a message is not the plain one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FramingError {
+    #[error("the message has both a Content-Length and a Transfer-Encoding")]
+    Both,
+    #[error("the message has more than one Content-Length")]
+    RepeatedLength,
+    #[error("the Content-Length is not a plain number")]
+    Length,
+    #[error("the message has more than one Transfer-Encoding")]
+    RepeatedEncoding,
+    #[error("the Transfer-Encoding is not chunked")]
+    Encoding,
+}
+
+/// Collects the header lines that say how long a message is.
+#[derive(Debug, Default)]
+pub(crate) struct FramingLines<'h> {
+    length: Option<&'h [u8]>,
+    encoding: Option<&'h [u8]>,
+    repeated: Option<FramingError>,
+}
+
+impl<'h> FramingLines<'h> {
+    /// Takes note of a header line.
+    pub(crate) fn note(&mut self, kind: Known, value: &'h [u8]) {
+        if kind == Known::ContentLength && self.length.replace(value).is_some() {
+            self.repeated = Some(FramingError::RepeatedLength);
+        }
+        if kind == Known::TransferEncoding && self.encoding.replace(value).is_some() {
+            self.repeated = Some(FramingError::RepeatedEncoding);
+        }
+    }
+
+    /// Whether the message names a Transfer-Encoding.
+    pub(crate) fn has_encoding(&self) -> bool {
+        self.encoding.is_some()
+    }
+
+    /// The framing these lines ask for; `None` when they say nothing.
+    ///
+    /// # Errors
+    /// [`FramingError`].
+    pub(crate) fn read(&self) -> Result<Option<Framing>, FramingError> {
+        if let Some(error) = self.repeated {
+            return Err(error);
+        }
+        match (self.length, self.encoding) {
+            (Some(_), Some(_)) => Err(FramingError::Both),
+            (None, Some(b"chunked")) => Ok(Some(Framing::Chunked)),
+            (None, Some(_)) => Err(FramingError::Encoding),
+            (Some(digits), None) => read_length(digits).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+fn read_length(digits: &[u8]) -> Result<Framing, FramingError> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(FramingError::Length);
+    }
+    let number = digits.iter().try_fold(0_u64, |number, digit| {
+        number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    });
+    match number.ok_or(FramingError::Length)? {
+        0 => Ok(Framing::Empty),
+        length => Ok(Framing::Length(length)),
+    }
+}

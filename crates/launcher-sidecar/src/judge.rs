@@ -1,0 +1,256 @@
+//! The decision about one request, from its head alone.
+//!
+//! The order matters: a head that cannot be read is refused before it is interpreted, and the caller's identity is
+//! decided before anything else that the head says.
+
+use std::net::IpAddr;
+
+use launcher_domain::identity::{IdentityError, TrustedHeader};
+
+use crate::framing::{Framing, FramingError, FramingLines};
+use crate::head::{Known, MAX_REQUEST_LINES, Room, elements};
+use crate::origin;
+use crate::pages::Reason;
+use crate::rewrite::{self, Forward};
+use crate::sidecar::Rules;
+use crate::target::{self, TargetError};
+
+/// A request that may go to the app; its new head is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Admitted {
+    /// How long its body is.
+    pub(crate) framing: Framing,
+    /// Whether it is a HEAD request, whose response has no body.
+    pub(crate) is_head: bool,
+    /// Whether it may be sent once more when the app's connection turns out to be dead.
+    pub(crate) is_repeatable: bool,
+    /// Whether the client speaks HTTP/1.1, and so knows chunks and interim responses.
+    pub(crate) is_http11: bool,
+    /// Whether the client would send another request on this connection.
+    pub(crate) keep_alive: bool,
+    /// Whether it asks for a WebSocket.
+    pub(crate) is_upgrade: bool,
+    /// Whether the client would show a page.
+    pub(crate) wants_html: bool,
+}
+
+/// A request that does not go to the app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) reason: Reason,
+    pub(crate) is_head: bool,
+    pub(crate) wants_html: bool,
+    /// Whether the connection can go on: the request was understood, and it has no body.
+    pub(crate) keep_alive: bool,
+}
+
+impl Refused {
+    /// Refuses a head that was not understood, and ends the connection.
+    pub(crate) fn unread(reason: Reason) -> Self {
+        Self { reason, is_head: false, wants_html: false, keep_alive: false }
+    }
+}
+
+/// What the header lines say, before anything is decided.
+#[derive(Debug, Default)]
+pub(crate) struct Facts<'h> {
+    pub(crate) framing: FramingLines<'h>,
+    pub(crate) host: Option<&'h [u8]>,
+    hosts: usize,
+    origin: Option<&'h [u8]>,
+    origins: usize,
+    proto: Option<&'h [u8]>,
+    pub(crate) has_forwarded_host: bool,
+    pub(crate) has_forwarded_proto: bool,
+    upgrade: Option<&'h [u8]>,
+    upgrades: usize,
+    connection_close: bool,
+    connection_upgrade: bool,
+    /// Whether `Connection` names header lines that are to be dropped.
+    pub(crate) has_nominations: bool,
+    has_alias: bool,
+    wants_html: bool,
+}
+
+/// Judges the request whose head is `head`, and appends its new head to `out` when it is admitted.
+pub(crate) fn judge(rules: &Rules, head: &[u8], peer: Option<IpAddr>, out: &mut Vec<u8>) -> Result<Admitted, Refused> {
+    let mut room: Room<'_, MAX_REQUEST_LINES> = [const { std::mem::MaybeUninit::uninit() }; MAX_REQUEST_LINES];
+    let mut parsed = httparse::Request::new(&mut []);
+    match parsed.parse_with_uninit_headers(head, &mut room) {
+        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        Err(httparse::Error::Version) => return Err(Refused::unread(Reason::Version)),
+        Err(httparse::Error::TooManyHeaders) => return Err(Refused::unread(Reason::HeadTooLarge)),
+        _ => return Err(Refused::unread(Reason::Malformed("the request's head is malformed"))),
+    }
+    let (Some(method), Some(target), Some(version)) = (parsed.method, parsed.path, parsed.version) else {
+        return Err(Refused::unread(Reason::Malformed("the request's head is malformed")));
+    };
+    let mut kinds = [Known::Other; MAX_REQUEST_LINES];
+    let facts = Facts::gather(&rules.policy.trusted_header, parsed.headers, &mut kinds);
+    let framing = facts.read_framing(version == 1);
+    let is_head = method == "HEAD";
+    let refuse = |reason: Reason| Refused {
+        reason,
+        is_head,
+        wants_html: facts.wants_html,
+        keep_alive: version == 1 && !facts.connection_close && framing == Ok(Framing::Empty) && reason.is_understood(),
+    };
+    check_owner(rules, parsed.headers).map_err(refuse)?;
+    let framing = framing.map_err(refuse)?;
+    if ["CONNECT", "TRACE", "TRACK"].iter().any(|refused| refused.eq_ignore_ascii_case(method)) {
+        return Err(refuse(Reason::Method));
+    }
+    facts.check_host(version == 1).map_err(|error| refuse(Reason::Target(error)))?;
+    let path = target::path(target.as_bytes(), facts.host, method == "OPTIONS")
+        .map_err(|error| refuse(Reason::Target(error)))?;
+    let is_upgrade = method == "GET" && version == 1 && facts.asks_for_websocket();
+    if is_upgrade {
+        if framing != Framing::Empty {
+            return Err(refuse(Reason::Malformed("a request for a WebSocket has no body")));
+        }
+        if !facts.has_own_origin() {
+            return Err(refuse(Reason::ForeignOrigin));
+        }
+    }
+    let forward = Forward { method, path, is_http11: version == 1, is_upgrade, framing, facts: &facts, peer };
+    rewrite::request(rules, &forward, parsed.headers, &kinds, out);
+    Ok(Admitted {
+        framing,
+        is_head,
+        is_repeatable: framing == Framing::Empty && matches!(method, "GET" | "HEAD" | "OPTIONS"),
+        is_http11: version == 1,
+        keep_alive: version == 1 && !facts.connection_close,
+        is_upgrade,
+        wants_html: facts.wants_html,
+    })
+}
+
+fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Reason> {
+    let lines = headers.iter().map(|header| (header.name.as_bytes(), header.value));
+    let error = match rules.policy.trusted_header.read(lines) {
+        Ok(identity) if identity == rules.policy.owner => return Ok(()),
+        Ok(_) => None,
+        Err(error) => Some(error),
+    };
+    if !rules.policy.require_authentication {
+        rules.report_mismatch(error);
+        return Ok(());
+    }
+    tracing::debug!(reason = error.map(tracing::field::display), "a request is not the owner's");
+    Err(match error {
+        Some(IdentityError::Missing) => Reason::NoIdentity,
+        _ => Reason::NotTheOwner,
+    })
+}
+
+impl<'h> Facts<'h> {
+    fn gather(trusted: &TrustedHeader, headers: &[httparse::Header<'h>], kinds: &mut [Known]) -> Self {
+        let mut facts = Self::default();
+        for (header, kind) in headers.iter().zip(kinds) {
+            let name = header.name.as_bytes();
+            *kind = if may_speak_of_identity(trusted, name) && trusted.speaks_of_identity(name) {
+                Known::Identity
+            } else {
+                Known::of(name)
+            };
+            facts.note(*kind, name, header.value);
+        }
+        facts
+    }
+
+    fn note(&mut self, kind: Known, name: &[u8], value: &'h [u8]) {
+        match kind {
+            Known::ContentLength | Known::TransferEncoding => self.framing.note(kind, value),
+            Known::Host => {
+                self.host = Some(value);
+                self.hosts += 1;
+            }
+            Known::Origin => {
+                self.origin = Some(value);
+                self.origins += 1;
+            }
+            Known::Upgrade => {
+                self.upgrade = Some(value);
+                self.upgrades += 1;
+            }
+            Known::ForwardedHost => self.has_forwarded_host = true,
+            Known::ForwardedProto => {
+                self.has_forwarded_proto = true;
+                self.proto = Some(value);
+            }
+            Known::Connection => self.note_connection(value),
+            Known::Accept => self.wants_html |= memchr::memmem::find(value, b"text/html").is_some(),
+            Known::Other => self.has_alias |= is_alias_of_framing(name),
+            _ => {}
+        }
+    }
+
+    fn note_connection(&mut self, value: &[u8]) {
+        for option in elements(value) {
+            if option.eq_ignore_ascii_case(b"close") {
+                self.connection_close = true;
+            } else if option.eq_ignore_ascii_case(b"upgrade") {
+                self.connection_upgrade = true;
+            } else if !option.eq_ignore_ascii_case(b"keep-alive") {
+                self.has_nominations = true;
+            }
+        }
+    }
+
+    fn read_framing(&self, is_http11: bool) -> Result<Framing, Reason> {
+        if self.has_alias {
+            return Err(Reason::Malformed("a header line that says how the message is read has a second spelling"));
+        }
+        if !is_http11 && self.framing.has_encoding() {
+            return Err(Reason::Framing(FramingError::Encoding));
+        }
+        Ok(self.framing.read().map_err(Reason::Framing)?.unwrap_or(Framing::Empty))
+    }
+
+    fn check_host(&self, is_http11: bool) -> Result<(), TargetError> {
+        match (self.hosts, self.host) {
+            (1, Some(host)) => target::check_host(host),
+            (0, _) if !is_http11 => Ok(()),
+            _ => Err(TargetError::HostCount),
+        }
+    }
+
+    fn asks_for_websocket(&self) -> bool {
+        self.connection_upgrade
+            && self.upgrades == 1
+            && self.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"))
+    }
+
+    /// Programs that are no browser send no Origin, and no page can make a browser leave it out.
+    fn has_own_origin(&self) -> bool {
+        match (self.origins, self.origin, self.host) {
+            (0, _, _) => true,
+            (1, Some(origin), Some(host)) => origin::is_own(origin, host, self.proto),
+            _ => false,
+        }
+    }
+}
+
+/// A quick no for most names: the spellings of an identity's name differ in what stands between its letters, so its
+/// first letter is the trusted name's, or the `x` of all the others.
+fn may_speak_of_identity(trusted: &TrustedHeader, name: &[u8]) -> bool {
+    match name.first() {
+        Some(first) if first.is_ascii_alphanumeric() => {
+            let first = first.to_ascii_lowercase();
+            first == b'x' || trusted.name().as_bytes().first() == Some(&first)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a name becomes one of those that frame a message in a program that takes `_` or `.` for `-`, as many do when
+/// they make variables of header lines.
+fn is_alias_of_framing(name: &[u8]) -> bool {
+    const FRAMING: [&[u8]; 2] = [b"content-length", b"transfer-encoding"];
+    FRAMING.iter().any(|framing| {
+        framing.len() == name.len()
+            && framing.iter().zip(name).all(|(&wanted, &byte)| {
+                if wanted == b'-' { !byte.is_ascii_alphanumeric() } else { byte.eq_ignore_ascii_case(&wanted) }
+            })
+    })
+}

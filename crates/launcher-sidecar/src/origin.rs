@@ -1,0 +1,61 @@
+//! Whether a page may open a WebSocket: only a page of the workshop's own origin. The browser sends the owner's cookies
+//! with a WebSocket whatever page opens it, so without this check any page could act as the owner.
+
+/// Whether the origin (`https://host[:port]`) is the one that `host` (a Host line's value) is reached at.
+///
+/// Whoever ends TLS stands before this proxy, so the scheme is known only from `proto`, the X-Forwarded-Proto line:
+/// when that says that the request came over TLS, an origin without TLS is foreign. A port that is the scheme's default
+/// may be written or left out.
+pub(crate) fn is_own(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
+    let Some((is_tls, authority)) = split(origin) else { return false };
+    let came_over_tls = proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
+    if came_over_tls && !is_tls {
+        return false;
+    }
+    let default_port: &[u8] = if is_tls { b":443" } else { b":80" };
+    let without_port = |text| <[u8]>::strip_suffix(text, default_port).unwrap_or(text);
+    !authority.is_empty() && without_port(authority).eq_ignore_ascii_case(without_port(host))
+}
+
+fn split(origin: &[u8]) -> Option<(bool, &[u8])> {
+    let end = origin.windows(3).position(|three| three == b"://")?;
+    let (scheme, authority) = (&origin[..end], &origin[end + 3..]);
+    if scheme.eq_ignore_ascii_case(b"https") {
+        Some((true, authority))
+    } else if scheme.eq_ignore_ascii_case(b"http") {
+        Some((false, authority))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn an_origin_is_own_when_it_names_the_host() {
+        for (origin, host, proto, own) in [
+            ("https://w.example", "w.example", None, true),
+            ("https://w.example", "W.example:443", None, true),
+            ("http://w.example:80", "w.example", None, true),
+            ("http://w.localhost:8000", "w.localhost:8000", None, true),
+            ("https://[::1]:8443", "[::1]:8443", Some("https"), true),
+            ("https://w.example", "w.example", Some("http"), true),
+            ("http://w.example", "w.example", Some("wss"), false),
+            ("https://w.example:80", "w.example", None, false),
+            ("http://w.example:8001", "w.example:8000", None, false),
+            ("https://evil.example", "w.example", None, false),
+            ("https://w.example.evil.example", "w.example", None, false),
+            ("https://evil@w.example", "w.example", None, false),
+            ("https://w.example/", "w.example", None, false),
+            ("null", "w.example", None, false),
+            ("null", "null", None, false),
+            ("", "w.example", None, false),
+            ("https://", "", None, false),
+            ("chrome-extension://w.example", "w.example", None, false),
+        ] {
+            assert_eq!(is_own(origin.as_bytes(), host.as_bytes(), proto.map(str::as_bytes)), own, "{origin} {host}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! For the loop that tells the fleet what should run. It acts for the service itself, so it sees everybody's rows.
+
+use jiff::Timestamp;
+use launcher_domain::Instance;
+use sqlx::Row;
+use uuid::Uuid;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::launch::{QUEUED, count};
+use crate::rows::{self, instance_columns};
+
+pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'starting'";
+pub(crate) const NEXT: &str =
+    "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number LIMIT $1";
+pub(crate) const PROMOTE: &str = concat!(
+    "UPDATE workshop_instances SET state = 'starting', dispatched_at = $1, spec_version = spec_version + 1, \
+     revision = $2 WHERE instance_id = $3 AND state = 'queued' RETURNING ",
+    instance_columns!()
+);
+pub(crate) const PENDING: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE applied_version < spec_version ORDER BY revision LIMIT $1"
+);
+pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
+     SET applied_version = $1, workshop_uid = COALESCE($2, workshop_uid) WHERE instance_id = $3 AND applied_version <= $1";
+
+impl Store {
+    /// Moves the oldest queued instances to starting, until `max_starting` are, and returns those it moved. However
+    /// many replicas do it at once, no more than `max_starting` are starting, and none is moved twice.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn dispatch_promote_queued(
+        &self,
+        max_starting: u32,
+        now: Timestamp,
+    ) -> Result<Vec<Instance>, StoreError> {
+        // Most of the time nobody waits: a read answers that without keeping any writer waiting.
+        let queued: i64 = sqlx::query(QUEUED).fetch_one(&self.pool).await?.try_get(0)?;
+        if queued == 0 {
+            return Ok(Vec::new());
+        }
+        let mut write = self.write().await?;
+        write.take_revisions(0).await?;
+        let room = max_starting.saturating_sub(count(&mut write, STARTING, None).await?);
+        let next = sqlx::query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
+        let last = write.take_revisions(i64::try_from(next.len()).unwrap_or(i64::MAX)).await?;
+        let mut promoted = Vec::with_capacity(next.len());
+        for (row, revision) in next.iter().rev().zip((0..=last).rev()) {
+            let instance_id: String = row.try_get("instance_id")?;
+            let row = sqlx::query(PROMOTE)
+                .bind(now.as_millisecond())
+                .bind(revision)
+                .bind(instance_id)
+                .fetch_one(write.on())
+                .await?;
+            promoted.push(rows::instance(&row)?);
+        }
+        if promoted.is_empty() {
+            return Ok(promoted);
+        }
+        write.commit().await?;
+        promoted.reverse();
+        Ok(promoted)
+    }
+
+    /// Instances whose Workshop is not yet as it should be (`applied_version < spec_version`), the oldest change first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn dispatch_pending(&self, limit: u32) -> Result<Vec<Instance>, StoreError> {
+        let rows = sqlx::query(PENDING).bind(i64::from(limit)).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::instance)
+    }
+
+    /// Notes that the fleet was told this `version` of the instance, and the identity that the Workshop has; `None`
+    /// keeps the identity that is known. An older version than the one noted changes nothing. It takes no revision:
+    /// nothing that anybody can see has changed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn dispatch_applied(
+        &self,
+        instance_id: Uuid,
+        version: i64,
+        workshop_uid: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        sqlx::query(APPLIED)
+            .bind(version)
+            .bind(workshop_uid.map(str::to_owned))
+            .bind(instance_id.to_string())
+            .execute(write.on())
+            .await?;
+        write.commit().await
+    }
+}

@@ -1,0 +1,88 @@
+//! What can go wrong between a caller and its rows.
+
+use std::error::Error;
+
+use uuid::Uuid;
+
+/// A read or write that did not happen. No message holds SQL or a stored value: what the engine said is the source, for
+/// the log.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Locked, busy, out of connections, or its storage fails. Nothing was written; the same request may succeed later.
+    #[error("the database cannot answer right now (locked, busy, or its storage fails): try again in a moment")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+    /// The database was last opened by a newer program.
+    #[error(
+        "the database has schema change {version}, which this program does not know: run the newer version that wrote \
+         it, or restore the backup that was made before the upgrade"
+    )]
+    NewerSchema {
+        /// The migration that this program lacks.
+        version: i64,
+    },
+    /// A migration that was applied is not the one that this program carries.
+    #[error(
+        "schema change {version} of the database differs from this program's: they come from different builds; run the \
+         version that created the database, or start with a new one"
+    )]
+    ChangedSchema {
+        /// The migration that differs.
+        version: i64,
+    },
+    /// A row that this program cannot have written.
+    #[error(
+        "row {row} of table {table} has an unreadable value in column {column}: it was changed from outside; correct it \
+         by hand or restore a backup"
+    )]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The row's identifier; nil when the identifier itself is unreadable.
+        row: Uuid,
+        /// The column.
+        column: &'static str,
+    },
+    /// The database cannot be opened as the settings say.
+    #[error("cannot open the database {target}: {problem}; {remedy}")]
+    Open {
+        /// The path, or the kind of URL; never a password.
+        target: String,
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The engine refused a statement: a mistake in this program or a damaged database.
+    #[error("the database refused a statement: see the log for what it said")]
+    Other(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        if is_unavailable(&error) { Self::Unavailable(error.into()) } else { Self::Other(error.into()) }
+    }
+}
+
+fn is_unavailable(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::BeginFailed
+        | sqlx::Error::Io(_) => true,
+        sqlx::Error::Database(database) => database.code().is_some_and(|code| is_unavailable_code(&code)),
+        _ => false,
+    }
+}
+
+/// SQLSTATE codes have five characters; SQLite's result codes are shorter numbers, with the primary code in the lowest
+/// eight bits.
+fn is_unavailable_code(code: &str) -> bool {
+    const SQLSTATE: [&str; 7] = ["08", "53", "57", "58", "40001", "40P01", "55P03"];
+    // BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL.
+    const SQLITE: [i32; 7] = [5, 6, 8, 10, 13, 14, 15];
+    if code.len() == 5 {
+        return SQLSTATE.iter().any(|class| code.starts_with(class));
+    }
+    code.parse::<i32>().is_ok_and(|code| SQLITE.contains(&(code & 0xff)))
+}

@@ -1,0 +1,60 @@
+//! What changed, in the order in which it changed: the event stream; and who waits in line.
+
+use launcher_domain::Scope;
+use sqlx::Row;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::instances::within;
+use crate::rows::{self, Listed, listed_columns};
+use crate::sql::Sql;
+
+pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
+
+impl Store {
+    /// The instances within the scope that changed after this revision, in the order of their last change. Each comes
+    /// once, as it is now: what happened in between two changes of one row is not kept.
+    ///
+    /// Resume with the revision of the last row; nothing that was committed before it is still to come.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Vec<Listed>, StoreError> {
+        let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::listed)
+    }
+
+    /// The revision of the latest change; 0 when nothing ever changed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn feed_latest(&self) -> Result<i64, StoreError> {
+        Ok(sqlx::query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
+    }
+
+    /// The queued instances within the scope, the next one first, with their places in everybody's queue.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<Listed>, StoreError> {
+        let rows = queued(scope).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::listed)
+    }
+}
+
+pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    within(&mut sql, scope);
+    sql.condition_with("revision > ", revision);
+    sql.push(" ORDER BY revision LIMIT ");
+    sql.bind(i64::from(limit));
+    sql
+}
+
+pub(crate) fn queued(scope: Scope<'_>) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    within(&mut sql, scope);
+    sql.condition("state = 'queued'");
+    sql.push(" ORDER BY launch_number");
+    sql
+}

@@ -1,0 +1,112 @@
+//! Instances, for a caller: what the scope leaves out does not exist.
+
+use launcher_domain::{Caller, Instance, InstanceState, Scope};
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::page::{InstanceFilter, Page, StateFilter};
+use crate::rows::{self, Listed, instance_columns, listed_columns};
+use crate::sql::Sql;
+
+/// Compare-and-swap: the row has to be the one that the change was made from. What only the dispatch loop writes
+/// (`applied_version`, `workshop_uid`) and what never changes is left out.
+pub(crate) const CHANGE: &str = concat!(
+    "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
+     started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11 \
+     WHERE instance_id = $12 AND revision = $13 RETURNING ",
+    instance_columns!()
+);
+
+impl Store {
+    /// The instance with this name, when the caller may see it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<Listed>, StoreError> {
+        let rows = by_name(caller.scope(), k8s_name).fetch_all(&self.pool).await?;
+        rows.first().map(rows::listed).transpose()
+    }
+
+    /// A page of the instances that the caller may see, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn instances(
+        &self,
+        caller: &Caller,
+        filter: &InstanceFilter,
+        page: &Page,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let rows = list(caller.scope(), filter, page).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::listed)
+    }
+
+    /// Stores `after` in the place of `before`, and returns the row as it is now, with its new revision. `None`:
+    /// somebody else changed the row since `before` was read, and nothing was written; read it again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn change_instance(&self, before: &Instance, after: &Instance) -> Result<Option<Instance>, StoreError> {
+        let mut write = self.write().await?;
+        let revision = write.take_revisions(1).await?;
+        let reason = after.reason.as_ref().map(rows::json).transpose()?;
+        let row = sqlx::query(CHANGE)
+            .bind(after.state.as_str())
+            .bind(reason)
+            .bind(after.log_tail.clone())
+            .bind(after.url.clone())
+            .bind(rows::millis(after.dispatched_at))
+            .bind(rows::millis(after.started_at))
+            .bind(rows::millis(after.expires_at))
+            .bind(rows::millis(after.ended_at))
+            .bind(after.end_reason.map(|reason| reason.as_str()))
+            .bind(after.spec_version)
+            .bind(revision)
+            .bind(before.instance_id.to_string())
+            .bind(before.revision)
+            .fetch_optional(write.on())
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let changed = rows::instance(&row)?;
+        write.commit().await?;
+        Ok(Some(changed))
+    }
+}
+
+pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    sql.condition_with("k8s_name = ", k8s_name.to_owned());
+    within(&mut sql, scope);
+    sql
+}
+
+/// Each text of a condition is that of an index, letter by letter: SQLite uses a partial index only then.
+pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    within(&mut sql, scope);
+    if let Some(owner) = &filter.owner_email {
+        within(&mut sql, Scope::Owner(owner));
+    }
+    if let Some(template_id) = filter.template_id {
+        sql.condition_with("template_id = ", template_id.to_string());
+    }
+    match filter.state {
+        StateFilter::All => {}
+        StateFilter::Live => sql.condition("state <> 'terminated'"),
+        StateFilter::Ended => sql.condition_with("state = ", InstanceState::Terminated.as_str()),
+        StateFilter::Only(state) => sql.condition_with("state = ", state.as_str()),
+    }
+    if let Some(after) = page.after {
+        sql.condition_with("instance_id < ", after.to_string());
+    }
+    sql.push(" ORDER BY instance_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}
+
+/// Leaves out what is beyond the scope.
+pub(crate) fn within(sql: &mut Sql, scope: Scope<'_>) {
+    if let Scope::Owner(email) = scope {
+        sql.condition_with("owner_email = ", email.as_str().to_owned());
+    }
+}

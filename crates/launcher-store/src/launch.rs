@@ -1,0 +1,159 @@
+//! One launch: replayed, refused or stored, decided in one transaction.
+
+use launcher_domain::Instance;
+use sqlx::Row;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows::{self, instance_columns};
+use crate::write::Write;
+
+/// What a launch has to keep to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchRules {
+    /// How many instances the owner may hold in the states queued, starting and running; `None` without limit.
+    pub max_per_user: Option<u32>,
+    /// How many launches may wait in the queue.
+    pub max_queued: u32,
+}
+
+/// What makes a repeated request the same request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The key as the caller sent it. It counts for this caller alone.
+    pub key: String,
+    /// A hash of everything else that the request says.
+    pub body_hash: String,
+}
+
+/// What became of a launch. Only `Created` wrote anything.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LaunchOutcome {
+    /// Stored, in state queued.
+    Created(Instance),
+    /// The same key and body came before: the instance of then, as it is now.
+    Replayed(Instance),
+    /// The same key came before with another body.
+    KeyReused,
+    /// The owner holds as many instances as they may.
+    LimitReached {
+        /// How many they may hold.
+        limit: u32,
+        /// How many they hold.
+        held: u32,
+    },
+    /// The queue is full.
+    AtCapacity,
+    /// Another instance has this `k8s_name`: draw another.
+    NameTaken,
+}
+
+pub(crate) const GATE: &str = "INSERT INTO launch_gate (owner_email, launches) VALUES ($1, 1) \
+                               ON CONFLICT (owner_email) DO UPDATE SET launches = launch_gate.launches + 1";
+pub(crate) const KEY: &str =
+    "SELECT body_hash, k8s_name FROM idempotency_keys WHERE owner_email = $1 AND idempotency_key = $2";
+const INSERT_KEY: &str = "INSERT INTO idempotency_keys (owner_email, idempotency_key, body_hash, k8s_name, created_at) \
+                          VALUES ($1, $2, $3, $4, $5)";
+pub(crate) const BY_NAME: &str =
+    concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name = $1");
+pub(crate) const HELD: &str = "SELECT count(*) FROM workshop_instances \
+                               WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running')";
+pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
+const INSERT: &str = concat!(
+    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, created_at, revision, \
+     launch_number, state, spec_version, applied_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'queued', 0, 0) \
+     ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
+    instance_columns!()
+);
+
+impl Store {
+    /// Launches: stores the instance in state queued with `spec_version` 0, whatever its other fields say, unless its
+    /// key was used before, or a limit refuses it.
+    ///
+    /// The limits hold exactly, however many launches arrive at once: one owner's launches wait for each other at the
+    /// owner's gate, and everybody's at the change counter.
+    ///
+    /// # Errors
+    /// [`StoreError`]; nothing was written.
+    pub async fn launch(
+        &self,
+        instance: &Instance,
+        rules: &LaunchRules,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<LaunchOutcome, StoreError> {
+        let mut write = self.write().await?;
+        let owner = instance.owner_email.as_str();
+        sqlx::query(GATE).bind(owner.to_owned()).execute(write.on()).await?;
+        if let Some(key) = key
+            && let Some(outcome) = replay(&mut write, owner, key).await?
+        {
+            return Ok(outcome);
+        }
+        if let Some(limit) = rules.max_per_user {
+            let held = count(&mut write, HELD, Some(owner)).await?;
+            if held >= limit {
+                return Ok(LaunchOutcome::LimitReached { limit, held });
+            }
+        }
+        let revision = write.take_revisions(1).await?;
+        if count(&mut write, QUEUED, None).await? >= rules.max_queued {
+            return Ok(LaunchOutcome::AtCapacity);
+        }
+        let Some(created) = insert(&mut write, instance, revision).await? else {
+            return Ok(LaunchOutcome::NameTaken);
+        };
+        if let Some(key) = key {
+            insert_key(&mut write, &created, key).await?;
+        }
+        write.commit().await?;
+        Ok(LaunchOutcome::Created(created))
+    }
+}
+
+async fn replay(write: &mut Write, owner: &str, key: &IdempotencyKey) -> Result<Option<LaunchOutcome>, StoreError> {
+    let known = sqlx::query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.on()).await?;
+    let Some(known) = known else { return Ok(None) };
+    if known.try_get::<String, _>("body_hash")? != key.body_hash {
+        return Ok(Some(LaunchOutcome::KeyReused));
+    }
+    let k8s_name: String = known.try_get("k8s_name")?;
+    let row = sqlx::query(BY_NAME).bind(k8s_name).fetch_one(write.on()).await?;
+    Ok(Some(LaunchOutcome::Replayed(rows::instance(&row)?)))
+}
+
+async fn insert(write: &mut Write, instance: &Instance, revision: i64) -> Result<Option<Instance>, StoreError> {
+    let row = sqlx::query(INSERT)
+        .bind(instance.instance_id.to_string())
+        .bind(instance.k8s_name.clone())
+        .bind(instance.owner_email.as_str().to_owned())
+        .bind(instance.template_id.to_string())
+        .bind(rows::json(&instance.settings)?)
+        .bind(instance.created_at.as_millisecond())
+        .bind(revision)
+        .fetch_optional(write.on())
+        .await?;
+    row.as_ref().map(rows::instance).transpose()
+}
+
+async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {
+    sqlx::query(INSERT_KEY)
+        .bind(created.owner_email.as_str().to_owned())
+        .bind(key.key.clone())
+        .bind(key.body_hash.clone())
+        .bind(created.k8s_name.clone())
+        .bind(created.created_at.as_millisecond())
+        .execute(write.on())
+        .await?;
+    Ok(())
+}
+
+/// The single number that a statement counts.
+pub(crate) async fn count(write: &mut Write, sql: &'static str, owner: Option<&str>) -> Result<u32, StoreError> {
+    let query = sqlx::query(sql);
+    let query = match owner {
+        Some(owner) => query.bind(owner.to_owned()),
+        None => query,
+    };
+    let count: i64 = query.fetch_one(write.on()).await?.try_get(0)?;
+    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,114 @@
+//! For the loop that brings the fleet's reports into rows, and for housekeeping. They act for the service itself, so
+//! they see everybody's rows.
+
+use jiff::Timestamp;
+use launcher_domain::{Instance, InstanceState};
+use sqlx::Row;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::launch::BY_NAME;
+use crate::rows::{self, instance_columns};
+use crate::sql::Sql;
+
+/// A failed instance's Workshop exists until the fleet was told to delete it.
+pub(crate) const WITH_WORKSHOP: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE state IN ('starting', 'running', 'terminating', 'failed') \
+     AND (state <> 'failed' OR applied_version < spec_version)"
+);
+/// In portions, so that no launch waits long behind it.
+pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
+     (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
+/// A gate that nobody stands at is only somebody's e-mail address.
+pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE NOT EXISTS \
+     (SELECT 1 FROM workshop_instances WHERE workshop_instances.owner_email = launch_gate.owner_email)";
+pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_instances GROUP BY state";
+
+/// How many names one statement asks for.
+const NAMES_AT_ONCE: usize = 500;
+
+impl Store {
+    /// The instance with this name, whoever owns it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn observe_instance(&self, k8s_name: &str) -> Result<Option<Instance>, StoreError> {
+        let row = sqlx::query(BY_NAME).bind(k8s_name.to_owned()).fetch_optional(&self.pool).await?;
+        row.as_ref().map(rows::instance).transpose()
+    }
+
+    /// The instances with these names that exist, whoever owns them, in no particular order. A Workshop whose name is
+    /// not among them is wanted by no row.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn observe_instances(&self, names: &[String]) -> Result<Vec<Instance>, StoreError> {
+        let mut found = Vec::with_capacity(names.len());
+        for names in names.chunks(NAMES_AT_ONCE) {
+            let rows = by_names(names).fetch_all(&self.pool).await?;
+            found.extend(rows::all(&rows, rows::instance)?);
+        }
+        Ok(found)
+    }
+
+    /// The instances that may have a Workshop: starting, running, terminating, and failed ones whose Workshop the fleet
+    /// was not yet told to delete.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
+        let rows = sqlx::query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::instance)
+    }
+
+    /// Removes the terminated instances that ended before this time, with their idempotency keys, and whatever else was
+    /// kept of owners who have none left. Returns how many instances it removed.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was removed until then stays removed.
+    pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let mut removed = 0;
+        loop {
+            let mut write = self.write().await?;
+            let portion = sqlx::query(PURGE).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
+            if portion == 0 {
+                sqlx::query(PURGE_GATES).execute(write.on()).await?;
+                write.commit().await?;
+                return Ok(removed);
+            }
+            write.commit().await?;
+            removed += portion;
+        }
+    }
+
+    /// How many instances there are in each state, in the order of a life; also where there are none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn count_states(&self) -> Result<Vec<(InstanceState, u64)>, StoreError> {
+        let rows = sqlx::query(STATES).fetch_all(&self.pool).await?;
+        let mut counts: Vec<_> = InstanceState::ALL.into_iter().map(|state| (state, 0)).collect();
+        for row in &rows {
+            let state: String = row.try_get("state")?;
+            let held: i64 = row.try_get("held")?;
+            if let Some((_, count)) = counts.iter_mut().find(|(known, _)| known.as_str() == state) {
+                *count = u64::try_from(held).unwrap_or(0);
+            }
+        }
+        Ok(counts)
+    }
+}
+
+pub(crate) fn by_names(names: &[String]) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name IN ("));
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 {
+            sql.push(", ");
+        }
+        sql.bind(name.clone());
+    }
+    sql.push(")");
+    sql
+}

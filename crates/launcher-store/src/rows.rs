@@ -1,0 +1,155 @@
+//! Rows to domain types and back. What cannot be read is [`StoreError::Corrupt`], never a default.
+
+use jiff::Timestamp;
+use launcher_domain::{EmailAddress, EndReason, Instance, InstanceState, Template};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::any::AnyRow;
+use sqlx::{ColumnIndex, Decode, Row, Type};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+
+/// The columns that [`instance`] reads.
+macro_rules! instance_columns {
+    () => {
+        "instance_id, k8s_name, owner_email, template_id, settings, state, reason, log_tail, url, created_at, \
+         dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, \
+         revision"
+    };
+}
+
+/// The columns that [`listed`] reads: the instance, and its place in the queue at the same moment.
+macro_rules! listed_columns {
+    () => {
+        concat!(
+            $crate::rows::instance_columns!(),
+            ", CASE WHEN state = 'queued' THEN (SELECT count(*) FROM workshop_instances AS ahead \
+             WHERE ahead.state = 'queued' AND ahead.launch_number <= workshop_instances.launch_number) END \
+             AS queue_position"
+        )
+    };
+}
+
+/// The columns that [`template`] reads.
+macro_rules! template_columns {
+    () => {
+        "template_id, settings, active, version, created_by, created_at, updated_at"
+    };
+}
+
+pub(crate) use {instance_columns, listed_columns, template_columns};
+
+/// An instance as a list or a page shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The row.
+    pub instance: Instance,
+    /// 1 when it starts next; only while it is queued.
+    pub queue_position: Option<u32>,
+}
+
+pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
+    let row = Reader::new(row, "workshop_instances", "instance_id")?;
+    Ok(Instance {
+        instance_id: row.id,
+        k8s_name: row.value("k8s_name")?,
+        owner_email: row.parsed("owner_email", |text| EmailAddress::parse(text).ok())?,
+        template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
+        settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
+        state: row.parsed("state", InstanceState::parse)?,
+        reason: row.json("reason")?,
+        log_tail: row.value("log_tail")?,
+        url: row.value("url")?,
+        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+        dispatched_at: row.time("dispatched_at")?,
+        started_at: row.time("started_at")?,
+        expires_at: row.time("expires_at")?,
+        ended_at: row.time("ended_at")?,
+        end_reason: row
+            .value::<Option<String>>("end_reason")?
+            .map(|text| EndReason::parse(&text).ok_or_else(|| row.corrupt("end_reason")))
+            .transpose()?,
+        spec_version: row.value("spec_version")?,
+        applied_version: row.value("applied_version")?,
+        workshop_uid: row.value("workshop_uid")?,
+        revision: row.value("revision")?,
+    })
+}
+
+pub(crate) fn listed(row: &AnyRow) -> Result<Listed, StoreError> {
+    let instance = instance(row)?;
+    let position: Option<i64> = row.try_get("queue_position")?;
+    Ok(Listed { instance, queue_position: position.and_then(|position| u32::try_from(position).ok()) })
+}
+
+pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {
+    let row = Reader::new(row, "workshop_templates", "template_id")?;
+    Ok(Template {
+        template_id: row.id,
+        settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
+        active: row.value::<i64>("active")? == 1,
+        version: row.value("version")?,
+        created_by: row.parsed("created_by", |text| EmailAddress::parse(text).ok())?,
+        created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
+        updated_at: row.time("updated_at")?.ok_or_else(|| row.corrupt("updated_at"))?,
+    })
+}
+
+pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(read).collect()
+}
+
+/// A time as it is stored: milliseconds since the epoch.
+pub(crate) fn millis(time: Option<Timestamp>) -> Option<i64> {
+    time.map(|time| time.as_millisecond())
+}
+
+/// A value as it is stored: JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Other(error.into()))
+}
+
+/// Reads one row, and knows what to name when a column is unreadable.
+struct Reader<'r> {
+    row: &'r AnyRow,
+    table: &'static str,
+    id: Uuid,
+}
+
+impl<'r> Reader<'r> {
+    fn new(row: &'r AnyRow, table: &'static str, id_column: &'static str) -> Result<Self, StoreError> {
+        let unknown = Self { row, table, id: Uuid::nil() };
+        let id = unknown.parsed(id_column, |text| Uuid::parse_str(text).ok())?;
+        Ok(Self { id, ..unknown })
+    }
+
+    fn corrupt(&self, column: &'static str) -> StoreError {
+        StoreError::Corrupt { table: self.table, row: self.id, column }
+    }
+
+    fn value<T>(&self, column: &'static str) -> Result<T, StoreError>
+    where
+        T: Decode<'r, sqlx::Any> + Type<sqlx::Any>,
+        &'static str: ColumnIndex<AnyRow>,
+    {
+        self.row.try_get(column).map_err(|error| match error {
+            sqlx::Error::ColumnDecode { .. } => self.corrupt(column),
+            other => other.into(),
+        })
+    }
+
+    fn parsed<T>(&self, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        parse(&self.value::<String>(column)?).ok_or_else(|| self.corrupt(column))
+    }
+
+    fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<Option<T>, StoreError> {
+        let text: Option<String> = self.value(column)?;
+        text.map(|text| serde_json::from_str(&text).map_err(|_| self.corrupt(column))).transpose()
+    }
+
+    fn time(&self, column: &'static str) -> Result<Option<Timestamp>, StoreError> {
+        let millis: Option<i64> = self.value(column)?;
+        millis.map(|millis| Timestamp::from_millisecond(millis).map_err(|_| self.corrupt(column))).transpose()
+    }
+}

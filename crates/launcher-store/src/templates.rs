@@ -1,0 +1,110 @@
+//! Templates. Everybody may read each of them; who may write is decided before the store is asked.
+
+use launcher_domain::{Caller, Template};
+use uuid::Uuid;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::page::Page;
+use crate::rows::{self, template_columns};
+use crate::sql::Sql;
+
+const INSERT: &str = concat!(
+    "INSERT INTO workshop_templates (",
+    template_columns!(),
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (template_id) DO NOTHING RETURNING template_id"
+);
+pub(crate) const BY_ID: &str =
+    concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE template_id = $1");
+pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, active = $2, version = $3, updated_at = $4 \
+                               WHERE template_id = $5 AND version = $6";
+
+impl Store {
+    /// Stores a new template.
+    ///
+    /// # Errors
+    /// [`StoreError::Other`] when its identifier is taken.
+    pub async fn create_template(&self, template: &Template) -> Result<(), StoreError> {
+        if self.seed_template(template).await? {
+            return Ok(());
+        }
+        Err(StoreError::Other("the template's identifier is taken".into()))
+    }
+
+    /// Stores a template unless its identifier exists, whatever has become of it since. True: it is new.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn seed_template(&self, template: &Template) -> Result<bool, StoreError> {
+        let mut write = self.write().await?;
+        let row = sqlx::query(INSERT)
+            .bind(template.template_id.to_string())
+            .bind(rows::json(&template.settings)?)
+            .bind(i64::from(template.active))
+            .bind(template.version)
+            .bind(template.created_by.as_str().to_owned())
+            .bind(template.created_at.as_millisecond())
+            .bind(template.updated_at.as_millisecond())
+            .fetch_optional(write.on())
+            .await?;
+        write.commit().await?;
+        Ok(row.is_some())
+    }
+
+    /// The template with this identifier, active or not: everybody may read every template.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
+        let row = sqlx::query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
+        row.as_ref().map(rows::template).transpose()
+    }
+
+    /// A page of the catalog, newest first: the active templates, and for an admin all of them.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn templates(&self, caller: &Caller, page: &Page) -> Result<Vec<Template>, StoreError> {
+        let rows = list(caller.is_admin(), page).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::template)
+    }
+
+    /// Stores a changed template; its version is one more than the one it was made from. False: somebody else changed
+    /// it since, and nothing was written.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn save_template(&self, template: &Template) -> Result<bool, StoreError> {
+        let mut write = self.write().await?;
+        let saved = sqlx::query(SAVE)
+            .bind(rows::json(&template.settings)?)
+            .bind(i64::from(template.active))
+            .bind(template.version)
+            .bind(template.updated_at.as_millisecond())
+            .bind(template.template_id.to_string())
+            .bind(template.version - 1)
+            .execute(write.on())
+            .await?
+            .rows_affected();
+        write.commit().await?;
+        Ok(saved == 1)
+    }
+}
+
+/// A seeded template's identifier need not tell its age, so the order is that of `created_at`.
+pub(crate) fn list(with_inactive: bool, page: &Page) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
+    if !with_inactive {
+        sql.condition("active = 1");
+    }
+    if let Some(after) = page.after {
+        sql.condition_with(
+            "(created_at, template_id) < (SELECT created_at, template_id FROM workshop_templates WHERE template_id = ",
+            after.to_string(),
+        );
+        sql.push(")");
+    }
+    sql.push(" ORDER BY created_at DESC, template_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}

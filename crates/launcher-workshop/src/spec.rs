@@ -1,0 +1,124 @@
+//! What should run.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use kube::CustomResource;
+use launcher_domain::template::Resources;
+use launcher_domain::{AppType, EmailAddress, Instance, SecurityProfile};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::status::WorkshopStatus;
+
+/// What should run: one workshop of one owner.
+#[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[kube(
+    group = "workshoplauncher.dev",
+    version = "v1alpha1",
+    kind = "Workshop",
+    plural = "workshops",
+    shortname = "ws",
+    namespaced,
+    status = "WorkshopStatus",
+    derive = "PartialEq",
+    printcolumn(name = "Owner", type_ = "string", json_path = ".spec.owner"),
+    printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
+    printcolumn(name = "URL", type_ = "string", json_path = ".status.url"),
+    printcolumn(name = "Expires", type_ = "date", json_path = ".spec.expiresAt")
+)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopSpec {
+    /// The e-mail address of the one person the sidecar lets through.
+    pub owner: String,
+    /// The image of the app.
+    pub image: String,
+    /// The kind of app: rstudio, notebook or custom.
+    pub app_type: String,
+    /// Where the app listens.
+    pub port: u16,
+    /// Replaces the image's entry point when not empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Replaces the image's arguments when not empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Environment of the app.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// What the app may use.
+    pub resources: WorkshopResources,
+    /// How tightly the app is held: restricted or baseline.
+    pub security_profile: String,
+    /// From ready to the end, in seconds, unless expiresAt says otherwise.
+    pub lifetime_seconds: u32,
+    /// The end; set once the workshop was ready, moved by each extension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What the app may use, as Kubernetes quantities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopResources {
+    /// CPU that is set aside for it.
+    pub cpu_request: String,
+    /// CPU that it may use at most.
+    pub cpu_limit: String,
+    /// Memory that is set aside for it.
+    pub memory_request: String,
+    /// Memory that it may use at most.
+    pub memory_limit: String,
+}
+
+impl WorkshopSpec {
+    /// The spec that an instance wants.
+    #[must_use]
+    pub fn of(instance: &Instance) -> Self {
+        let settings = &instance.settings;
+        let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = &settings.resources;
+        Self {
+            owner: instance.owner_email.to_string(),
+            image: settings.image.clone(),
+            app_type: settings.app_type.as_str().to_owned(),
+            port: settings.port,
+            command: settings.command.clone(),
+            args: settings.args.clone(),
+            env: settings.env.clone(),
+            resources: WorkshopResources {
+                cpu_request: cpu_request.to_string(),
+                cpu_limit: cpu_limit.to_string(),
+                memory_request: memory_request.to_string(),
+                memory_limit: memory_limit.to_string(),
+            },
+            security_profile: settings.security_profile.as_str().to_owned(),
+            lifetime_seconds: settings.lifetime_seconds,
+            expires_at: instance.expires_at,
+        }
+    }
+
+    /// The owner as the sidecar compares it; `None` when the spec holds no readable address.
+    #[must_use]
+    pub fn owner_email(&self) -> Option<EmailAddress> {
+        EmailAddress::parse(&self.owner).ok()
+    }
+
+    /// The kind of app; `None` when it is none we know.
+    #[must_use]
+    pub fn app_type(&self) -> Option<AppType> {
+        AppType::parse(&self.app_type)
+    }
+
+    /// The security profile; `None` when it is none we know.
+    #[must_use]
+    pub fn security_profile(&self) -> Option<SecurityProfile> {
+        SecurityProfile::parse(&self.security_profile)
+    }
+
+    /// When its time is up: `expiresAt`, or the lifetime counted from when it was ready.
+    #[must_use]
+    pub fn end(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
+        let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
+        self.expires_at.or_else(|| ready_at.and_then(|ready| ready.checked_add(lifetime).ok()))
+    }
+}

@@ -1,0 +1,94 @@
+//! What does run.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::{FailureCode, FailureReason};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How far the fleet is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Phase {
+    /// Seen, nothing made yet.
+    #[default]
+    Pending,
+    /// Made, not ready yet.
+    Starting,
+    /// The app answers.
+    Running,
+    /// It cannot go on; `reason` and `message` say why.
+    Failed,
+    /// Its time was up; the workload is gone.
+    Expired,
+}
+
+/// What does run, as the fleet sees it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkshopStatus {
+    /// How far it is.
+    #[serde(default)]
+    pub phase: Phase,
+    /// The code of a failure, as in `image-pull-failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What happened, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What to do about a failure, when the fleet knows better than the failure's kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// The last lines of a crashed app.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_tail: Option<String>,
+    /// Where the owner reaches it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// When it was first ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready_at: Option<Timestamp>,
+    /// Which generation of the spec this status answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// Kubernetes' standard conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+impl WorkshopStatus {
+    /// A status that says why the workshop cannot go on.
+    #[must_use]
+    pub fn failed(reason: FailureReason, log_tail: Option<String>) -> Self {
+        Self {
+            phase: Phase::Failed,
+            reason: Some(reason.code.as_str().to_owned()),
+            message: Some(reason.message),
+            remedy: Some(reason.remedy),
+            log_tail,
+            ..Self::default()
+        }
+    }
+
+    /// The status in the domain's words. A failure of a kind we do not know counts as a crash: it must not be lost.
+    #[must_use]
+    pub fn observation(&self) -> Observation {
+        let phase = match self.phase {
+            Phase::Pending | Phase::Starting => ObservedPhase::Starting,
+            Phase::Running => ObservedPhase::Running,
+            Phase::Expired => ObservedPhase::Expired,
+            Phase::Failed => ObservedPhase::Failed(self.failure()),
+        };
+        Observation { phase, url: self.url.clone(), ready_at: self.ready_at, log_tail: self.log_tail.clone() }
+    }
+
+    fn failure(&self) -> FailureReason {
+        let code = self.reason.as_deref().and_then(FailureCode::parse).unwrap_or(FailureCode::Crashed);
+        let standard = FailureReason::new(code, None);
+        FailureReason {
+            message: self.message.clone().unwrap_or(standard.message),
+            remedy: self.remedy.clone().unwrap_or(standard.remedy),
+            ..standard
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `launcher serve`: wires the rooms together, and stops them in order.
+
+mod seeds;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use http::Request;
+use http::header::HOST;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use launcher_api::ApiSettings;
+use launcher_domain::Clock;
+use launcher_domain::clock::{SystemClock, SystemEntropy};
+use launcher_fleet::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
+use launcher_process::health::Health;
+use launcher_process::serve::{Body, serve_http};
+use launcher_process::settings::unknown_names;
+use launcher_process::stop::Stop;
+use launcher_process::telemetry;
+use launcher_service::Launcher;
+use launcher_store::{Store, StoreError};
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::Cli;
+use crate::settings::{FleetKind, ServeSettings};
+
+/// How long an app may take to end before it is killed.
+const APP_GRACE: Duration = Duration::from_secs(5);
+
+/// Why the service cannot start, or could not go on. Each is one line for whoever starts it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    #[error("SERVICE_LOG cannot be read: {0}")]
+    Log(#[from] tracing_subscriber::filter::ParseError),
+    #[error("the runtime cannot be started: {0}")]
+    Runtime(io::Error),
+    #[error("{setting} {addr} cannot be listened on: {error}; stop what listens there, or choose another address")]
+    Listen { setting: &'static str, addr: SocketAddr, error: io::Error },
+    #[error("the database cannot be used: {0}")]
+    Store(#[from] StoreError),
+    #[error("the local fleet cannot be used: {0}")]
+    Fleet(#[from] LocalFleetError),
+    #[error("SERVICE_SEED_TEMPLATES: {0}")]
+    Seeds(#[from] seeds::SeedError),
+    #[error("a part of the service ended by itself: {0}")]
+    Crashed(&'static str),
+}
+
+/// Serves until it is told to stop.
+pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
+    telemetry::init(&settings.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
+    runtime.block_on(serve(settings))
+}
+
+async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
+    warn_about(&settings);
+    let stop = Stop::on_signals().map_err(ServeError::Runtime)?;
+    // The listener comes first: whoever waits for the port is answered as soon as everything behind it is ready, and a
+    // port that is taken is found out before any process is started.
+    let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
+    let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr).await?;
+    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
+    let public_url = settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}"));
+
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let store = Store::open(&settings.database_url()).await?;
+    let fleet = match settings.fleet {
+        FleetKind::Local => LocalFleet::open(local(&settings, &public_url), clock.clone(), stop.clone()).await?,
+    };
+    let launcher = Launcher::new(
+        store.clone(),
+        Arc::new(fleet.clone()),
+        clock,
+        Arc::new(SystemEntropy),
+        settings.limits(),
+    );
+    seeds::plant(&launcher, &settings).await?;
+
+    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone()));
+    let loops_stop = CancellationToken::new();
+    let mut loops = tokio::spawn({
+        let (launcher, stop) = (launcher.clone(), loops_stop.clone());
+        async move { launcher.run(stop).await }
+    });
+    let health_stop = Stop::new();
+    let health = tokio::spawn(health(launcher, stop.clone()).serve(telemetry, health_stop.clone()));
+    let gateway = fleet.gateway();
+    let front = serve_http(listener, stop.clone(), move |request, peer| {
+        answer(router.clone(), gateway.clone(), request, peer.ip())
+    });
+    tracing::info!(url = %public_url, "ready");
+    let crashed = tokio::select! {
+        () = front => None,
+        _ = &mut loops => Some("the loops between database and fleet"),
+    };
+
+    // In order: no new requests, those in flight finish, the loops end, then the workshops, then the database.
+    if !stop.finish(Duration::from_secs(settings.shutdown_grace)).await {
+        tracing::warn!("requests were still in flight when the time to stop was up");
+    }
+    loops_stop.cancel();
+    if crashed.is_none() && loops.await.is_err() {
+        tracing::error!("the loops between database and fleet had crashed");
+    }
+    fleet.stop().await;
+    store.close().await;
+    health_stop.request();
+    drop(health.await);
+    tracing::info!("stopped");
+    crashed.map_or(Ok(()), |part| Err(ServeError::Crashed(part)))
+}
+
+async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(addr).await.map_err(|error| ServeError::Listen { setting, addr, error })
+}
+
+/// One request: a workshop's, when its host is one, else the API's or the pages'.
+async fn answer(router: Router, gateway: Gateway, request: Request<Incoming>, peer: IpAddr) -> http::Response<Body> {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if let Some(name) = host.and_then(|host| gateway.names_workshop(host)) {
+        return gateway.serve(&name, request, Some(peer)).await.map(|body| body.boxed_unsync());
+    }
+    let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
+    response.map(|body| body.map_err(Into::into).boxed_unsync())
+}
+
+fn local(settings: &ServeSettings, public_url: &str) -> LocalSettings {
+    LocalSettings {
+        data_dir: settings.data_dir.clone(),
+        public_origin: public_url.to_owned(),
+        workshop_domain: settings.workshop_domain.clone(),
+        jupyter: settings.local_jupyter.clone(),
+        rstudio: settings.local_rstudio.clone(),
+        start_timeout: settings.limits().start_timeout,
+        stop_grace: APP_GRACE,
+        trusted_header: settings.trusted_auth_header.clone(),
+        require_authentication: settings.require_authentication,
+        session_cookie_prefix: settings.session_cookie_prefix.clone(),
+    }
+}
+
+fn api(settings: &ServeSettings, public_url: String) -> ApiSettings {
+    ApiSettings {
+        admins: settings.admin_emails.clone(),
+        trusted_header: settings.trusted_auth_header.clone(),
+        dev_identity: settings.bypass().cloned(),
+        base_path: settings.base_path.clone(),
+        public_url,
+        login_url: settings.login_url.clone(),
+        logout_url: settings.logout_url.clone(),
+    }
+}
+
+fn health(launcher: Launcher, stop: Stop) -> Health {
+    let ready = Arc::new(move || {
+        let launcher = launcher.clone();
+        let check = async move { launcher.ready().await.map_err(|error| error.to_string()) };
+        Box::pin(check) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
+    });
+    Health::new(ready, Registry::default(), stop)
+}
+
+fn warn_about(settings: &ServeSettings) {
+    for name in unknown_names::<Cli>(std::env::vars_os()) {
+        tracing::warn!(%name, "no setting has this name: it is ignored; `launcher serve --help` lists all");
+    }
+    match (settings.require_authentication, &settings.dev_identity) {
+        (false, Some(email)) => tracing::warn!(
+            %email,
+            "AUTHENTICATION IS OFF: everybody who reaches this service is this person; never in production"
+        ),
+        (false, None) => tracing::warn!(
+            "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: callers without an identity \
+             are refused all the same"
+        ),
+        (true, Some(_)) => tracing::warn!(
+            "SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect"
+        ),
+        (true, None) => {}
+    }
+    if settings.admin_emails.is_empty() {
+        tracing::warn!("SERVICE_ADMIN_EMAILS is empty: nobody can manage templates");
+    }
+}

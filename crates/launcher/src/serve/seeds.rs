@@ -1,0 +1,60 @@
+//! Templates that a deployment brings along.
+
+use std::io;
+use std::path::PathBuf;
+
+use launcher_domain::{EmailAddress, FieldError, TemplateDraft};
+use launcher_service::{Launcher, ServiceError};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::settings::ServeSettings;
+
+/// Who a seeded template is by, when no development identity says so. The name is reserved (RFC 2606): it is nobody's.
+const SEEDED_BY: &str = "seed@launcher.invalid";
+
+/// Why seeds cannot be planted: which file, which entry, what.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SeedError {
+    #[error("{path} cannot be read: {error}")]
+    Read { path: PathBuf, error: io::Error },
+    #[error("{path} is not a JSON array of templates: {error}")]
+    Json { path: PathBuf, error: serde_json::Error },
+    #[error("{path}, entry {entry}: {problem}")]
+    Entry { path: PathBuf, entry: usize, problem: String },
+    #[error("{path}, entry {entry}: it could not be stored: {error}")]
+    Store { path: PathBuf, entry: usize, error: ServiceError },
+}
+
+/// Creates the templates of the seed file that never existed. What admins made of the others stays.
+pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
+    let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
+    let text = std::fs::read_to_string(&path).map_err(|error| SeedError::Read { path: path.clone(), error })?;
+    let seeds: Vec<Map<String, Value>> =
+        serde_json::from_str(&text).map_err(|error| SeedError::Json { path: path.clone(), error })?;
+    for (index, seed) in seeds.into_iter().enumerate() {
+        let entry = index + 1;
+        let broken = |problem: String| SeedError::Entry { path: path.clone(), entry, problem };
+        let (template_id, draft) = read(seed).map_err(broken)?;
+        let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
+        let created_by = created_by.map_err(|error| broken(error.to_string()))?;
+        match launcher.seed_template(template_id, draft, created_by).await {
+            Ok(created) => tracing::debug!(%template_id, created, "seed"),
+            Err(ServiceError::Invalid(errors)) => return Err(broken(sentence(&errors))),
+            Err(error) => return Err(SeedError::Store { path, entry, error }),
+        }
+    }
+    Ok(())
+}
+
+fn read(mut seed: Map<String, Value>) -> Result<(Uuid, TemplateDraft), String> {
+    let id = seed.remove("template_id").ok_or("template_id is missing: a UUID that tells this seed from others")?;
+    let id = id.as_str().and_then(|id| Uuid::parse_str(id).ok()).ok_or("template_id is not a UUID")?;
+    let draft = serde_json::from_value(Value::Object(seed)).map_err(|error| error.to_string())?;
+    Ok((id, draft))
+}
+
+fn sentence(errors: &[FieldError]) -> String {
+    let errors: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.pointer, error.detail)).collect();
+    errors.join("; ")
+}
