@@ -1,0 +1,50 @@
+use launcher_domain::access::{Action, Scope, Verdict, decide};
+use launcher_domain::{AdminList, Caller};
+
+use crate::{caller, email};
+
+#[test]
+fn the_whole_table() {
+    let alice = email("alice@example.org");
+    let (owner, other, admin) = (caller("alice@example.org"), caller("bob@example.org"), caller("admin@example.org"));
+    use Verdict::{Forbidden, Granted, Hidden};
+    for (action, of_owner, of_other, of_admin) in [
+        (Action::Instance { owner: &alice }, Granted, Hidden, Granted),
+        (Action::ReadTemplate, Granted, Granted, Granted),
+        (Action::LaunchActive, Granted, Granted, Granted),
+        (Action::LaunchInactive, Forbidden, Forbidden, Granted),
+        (Action::ListInactiveTemplates, Forbidden, Forbidden, Granted),
+        (Action::ManageTemplates, Forbidden, Forbidden, Granted),
+    ] {
+        assert_eq!(decide(&owner, action), of_owner, "owner: {action:?}");
+        assert_eq!(decide(&other, action), of_other, "other: {action:?}");
+        assert_eq!(decide(&admin, action), of_admin, "admin: {action:?}");
+    }
+}
+
+#[test]
+fn the_scope_is_what_the_table_says() {
+    let bob = email("bob@example.org");
+    assert_eq!(caller("admin@example.org").scope(), Scope::Everyone);
+    let alice = caller("alice@example.org");
+    assert!(alice.scope().includes(alice.email()) && !alice.scope().includes(&bob));
+}
+
+#[test]
+fn admins_are_those_on_the_list_in_any_case() {
+    let list = AdminList::parse(" Admin@Example.org, second@example.org ,").unwrap();
+    let is_admin = |text: &str| Caller::is_admin(&list.caller(email(text)));
+    assert!(is_admin("ADMIN@example.org") && is_admin("second@example.org"));
+    assert!(!is_admin("alice@example.org") && !is_admin("admin@example.org.evil.com"));
+    assert!(AdminList::parse("").unwrap().is_empty());
+}
+
+#[test]
+fn an_unreadable_entry_says_which() {
+    let error = AdminList::parse("admin@example.org,admin.example.org").unwrap_err();
+    assert_eq!((error.position, error.entry.as_str()), (2, "admin.example.org"));
+    assert_eq!(
+        error.to_string(),
+        "entry 2 (\"admin.example.org\") is not an e-mail address: an e-mail address has exactly one @"
+    );
+}

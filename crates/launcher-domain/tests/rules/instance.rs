@@ -1,0 +1,80 @@
+use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState};
+
+use crate::{at, instance};
+
+fn seen(phase: ObservedPhase) -> Observation {
+    Observation { phase, url: Some("http://x.localhost/".to_owned()), ready_at: Some(at(100)), log_tail: None }
+}
+
+#[test]
+fn ready_starts_the_lifetime_once() {
+    let ready = instance(InstanceState::Starting).observe(&seen(ObservedPhase::Running)).unwrap();
+    assert_eq!(ready.state, InstanceState::Running);
+    assert_eq!((ready.started_at, ready.expires_at), (Some(at(100)), Some(at(100 + 7200))));
+    assert_eq!(ready.observe(&seen(ObservedPhase::Running)), None);
+    let extended = ready.extend(None).unwrap();
+    assert_eq!(extended.observe(&seen(ObservedPhase::Running)), None, "a late report does not undo an extension");
+}
+
+#[test]
+fn a_failure_is_kept_with_its_words_and_frees_the_workload() {
+    let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3."));
+    let mut report = seen(ObservedPhase::Failed(reason.clone()));
+    report.log_tail = Some("Traceback".to_owned());
+    let failed = instance(InstanceState::Running).observe(&report).unwrap();
+    assert_eq!(failed.state, InstanceState::Failed);
+    assert_eq!((failed.reason, failed.log_tail.as_deref()), (Some(reason), Some("Traceback")));
+    assert_eq!(failed.url, None);
+    assert_eq!(failed.spec_version, 2, "the fleet has to be told to delete it");
+}
+
+#[test]
+fn what_is_on_its_way_out_is_not_brought_back() {
+    for state in [InstanceState::Terminating, InstanceState::Terminated, InstanceState::Failed, InstanceState::Queued] {
+        assert_eq!(instance(state).observe(&seen(ObservedPhase::Running)), None, "{state:?}");
+    }
+}
+
+#[test]
+fn terminate_is_accepted_in_every_state() {
+    for (state, next, reason) in [
+        (InstanceState::Queued, Some(InstanceState::Terminated), Some(EndReason::Admin)),
+        (InstanceState::Starting, Some(InstanceState::Terminating), Some(EndReason::Admin)),
+        (InstanceState::Running, Some(InstanceState::Terminating), Some(EndReason::Admin)),
+        (InstanceState::Failed, Some(InstanceState::Terminating), Some(EndReason::Failed)),
+        (InstanceState::Terminating, None, None),
+        (InstanceState::Terminated, None, None),
+    ] {
+        let after = instance(state).terminate(EndReason::Admin, at(50));
+        assert_eq!(after.as_ref().map(|after| after.state), next, "{state:?}");
+        assert_eq!(after.and_then(|after| after.end_reason), reason, "{state:?}");
+    }
+}
+
+#[test]
+fn gone_from_outside_is_lost_and_gone_as_asked_is_not() {
+    let lost = instance(InstanceState::Running).workshop_gone(at(60)).unwrap();
+    assert_eq!((lost.state, lost.end_reason), (InstanceState::Terminated, Some(EndReason::Lost)));
+    assert_eq!(lost.ended_at, Some(at(60)));
+    let asked = instance(InstanceState::Running).terminate(EndReason::Owner, at(50)).unwrap();
+    assert_eq!(asked.workshop_gone(at(60)).unwrap().end_reason, Some(EndReason::Owner));
+    assert_eq!(instance(InstanceState::Failed).workshop_gone(at(60)), None, "a failure stays until it is dismissed");
+}
+
+#[test]
+fn expiry_by_the_fleet_ends_it_with_that_reason() {
+    let expired = instance(InstanceState::Running).observe(&seen(ObservedPhase::Expired)).unwrap();
+    assert_eq!((expired.state, expired.end_reason), (InstanceState::Terminating, Some(EndReason::Expired)));
+    assert_eq!(expired.workshop_gone(at(9)).unwrap().end_reason, Some(EndReason::Expired));
+}
+
+#[test]
+fn every_failure_explains_itself() {
+    for code in FailureCode::ALL {
+        let reason = FailureReason::new(code, None);
+        assert!(reason.message.ends_with('.') && reason.remedy.ends_with('.'), "{code:?}");
+        assert_eq!(FailureCode::parse(code.as_str()), Some(code));
+        assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+    }
+}

@@ -1,0 +1,55 @@
+use launcher_domain::InstanceState;
+use launcher_domain::lifetime::{ExtendError, extension};
+use proptest::prelude::*;
+
+use crate::{at, instance};
+
+#[test]
+fn extends_up_to_the_limit_and_then_says_so() {
+    let mut running = instance(InstanceState::Running);
+    for hours in 3..=8 {
+        running = running.extend(None).unwrap();
+        assert_eq!(running.expires_at, Some(at(hours * 3600)));
+    }
+    assert_eq!(running.extend(None), Err(ExtendError::LifetimeLimitReached));
+    assert_eq!(extension(&running).latest_expires_at, Some(at(8 * 3600)));
+}
+
+#[test]
+fn the_last_extension_is_cut_at_the_limit() {
+    let mut running = instance(InstanceState::Running);
+    running.expires_at = Some(at(8 * 3600 - 60));
+    assert_eq!(running.extend(None).unwrap().expires_at, Some(at(8 * 3600)));
+}
+
+#[test]
+fn a_double_click_extends_once() {
+    let running = instance(InstanceState::Running);
+    let seen = running.expires_at;
+    let extended = running.extend(seen).unwrap();
+    assert_eq!(extended.extend(seen), Err(ExtendError::ExpiryChanged));
+}
+
+#[test]
+fn only_what_runs_can_be_extended() {
+    for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
+        assert_eq!(instance(state).extend(None), Err(ExtendError::NotRunning), "{state:?}");
+        assert_eq!(extension(&instance(state)).outcome, Err(ExtendError::NotRunning), "{state:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_past_the_limit_and_never_backwards(extension in 60_u32..200_000, max in 7200_u32..300_000, clicks in 1..20) {
+        let mut running = instance(InstanceState::Running);
+        running.settings.extension_seconds = extension;
+        running.settings.max_lifetime_seconds = max;
+        for _ in 0..clicks {
+            if let Ok(extended) = running.extend(running.expires_at) {
+                prop_assert!(extended.expires_at > running.expires_at);
+                prop_assert!(extended.expires_at <= Some(at(i64::from(max))));
+                running = extended;
+            }
+        }
+    }
+}

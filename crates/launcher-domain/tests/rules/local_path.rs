@@ -1,0 +1,24 @@
+use launcher_domain::local_path::LocalPath;
+
+#[test]
+fn only_paths_of_this_site() {
+    for text in ["/", "/launch/0190?x=%2F%2Fevil#top", "/a//b"] {
+        assert_eq!(LocalPath::parse(text).unwrap().as_str(), text);
+    }
+    for text in [
+        "",
+        "evil",
+        "//evil",
+        "/\\evil",
+        "\\/evil",
+        "javascript:alert(1)",
+        "https://evil",
+        "/\t/evil",
+        "/a\r\nSet-Cookie: x",
+        " /",
+        "/é",
+        "/a\\b",
+    ] {
+        assert_eq!(LocalPath::parse(text), None, "{text:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! The rules, through their public doors.
+
+mod access;
+mod email;
+mod identity;
+mod instance;
+mod lifetime;
+mod local_path;
+mod names;
+mod template;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use jiff::{SignedDuration, Timestamp};
+use launcher_domain::{
+    AdminList, Caller, Clock, EmailAddress, Entropy, Instance, InstanceState, TemplateDraft, TemplateSettings,
+};
+use uuid::Uuid;
+
+fn email(text: &str) -> EmailAddress {
+    EmailAddress::parse(text).unwrap()
+}
+
+fn caller(text: &str) -> Caller {
+    AdminList::parse("admin@example.org").unwrap().caller(email(text))
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+}
+
+fn draft(json: &str) -> Result<TemplateDraft, serde_json::Error> {
+    serde_json::from_str(json)
+}
+
+fn settings() -> TemplateSettings {
+    draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap()
+}
+
+/// Alice's instance in a state, with a lifetime of 2 h, extensions of 1 h and at most 8 h, ready at second 0 where it
+/// has been ready.
+fn instance(state: InstanceState) -> Instance {
+    let ready = matches!(state, InstanceState::Running).then(|| at(0));
+    Instance {
+        instance_id: Uuid::nil(),
+        k8s_name: "jupyter-aaaaaaaaaa".to_owned(),
+        owner_email: email("alice@example.org"),
+        template_id: Uuid::nil(),
+        settings: settings(),
+        state,
+        reason: None,
+        log_tail: None,
+        url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
+        created_at: at(-10),
+        dispatched_at: None,
+        started_at: ready,
+        expires_at: ready.map(|_| at(7200)),
+        ended_at: None,
+        end_reason: None,
+        spec_version: 1,
+        applied_version: 1,
+        workshop_uid: None,
+        revision: 1,
+    }
+}
+
+#[derive(Debug)]
+struct FixedClock(Timestamp);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// Counts up, so that every draw differs and every run is the same.
+#[derive(Debug, Default)]
+struct Counter(AtomicU8);
+
+impl Entropy for Counter {
+    fn fill(&self, buffer: &mut [u8]) {
+        for byte in buffer {
+            *byte = self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

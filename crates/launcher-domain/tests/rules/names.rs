@@ -1,0 +1,51 @@
+use std::collections::HashSet;
+
+use launcher_domain::names::{is_k8s_name, k8s_name, uuid_v7};
+use proptest::prelude::*;
+
+use crate::{Counter, FixedClock, at};
+
+#[test]
+fn a_slug_and_ten_characters_without_look_alikes() {
+    let name = k8s_name("  R für Einsteiger (2026)! ", &Counter::default());
+    let (slug, random) = name.rsplit_once('-').unwrap();
+    assert_eq!(slug, "r-f-r-einsteiger-202");
+    assert_eq!(random.len(), 10);
+    assert!(!random.contains(['0', '1', 'l', 'o']));
+    for name in ["", "123", "機械学習", "--"] {
+        let drawn = k8s_name(name, &Counter::default());
+        assert!(drawn.starts_with("workshop-"), "{name:?} gives {drawn}");
+    }
+}
+
+#[test]
+fn identifiers_sort_by_time() {
+    let entropy = Counter::default();
+    let earlier = uuid_v7(&FixedClock(at(1_000)), &entropy);
+    let later = uuid_v7(&FixedClock(at(1_001)), &entropy);
+    assert!(earlier.to_string() < later.to_string());
+    assert_eq!(earlier.get_version_num(), 7);
+}
+
+#[test]
+fn ten_thousand_draws_differ() {
+    let entropy = launcher_domain::clock::SystemEntropy;
+    let names: HashSet<String> = (0..10_000).map(|_| k8s_name("x", &entropy)).collect();
+    assert_eq!(names.len(), 10_000);
+}
+
+proptest! {
+    #[test]
+    fn always_a_dns_label(template in "\\PC{0,100}", seed: u8) {
+        let name = k8s_name(&template, &Counter(seed.into()));
+        prop_assert!(is_k8s_name(&name), "{}", name);
+        prop_assert!(name.len() <= 31);
+    }
+}
+
+#[test]
+fn what_is_no_name_is_seen_without_a_database() {
+    for text in ["", "Abc", "a_b", "-a", "a-", "1a", "a/b", "a b", &"a".repeat(64)] {
+        assert!(!is_k8s_name(text), "{text:?}");
+    }
+}

@@ -1,0 +1,135 @@
+use launcher_domain::quantity::Quantity;
+use launcher_domain::{FieldError, SecurityProfile, Template, TemplateDraft};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{at, draft, email};
+
+fn minimal() -> Value {
+    json!({"name": "Files", "app_type": "custom", "image": "python:3", "port": 8000})
+}
+
+/// The minimal template with some fields replaced, validated.
+fn with(changes: &Value) -> Result<launcher_domain::TemplateSettings, Vec<FieldError>> {
+    let mut body = minimal();
+    for (name, value) in changes.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    draft(&body.to_string()).unwrap().validate()
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let settings = with(&json!({})).unwrap();
+    assert_eq!(
+        (settings.lifetime_seconds, settings.extension_seconds, settings.max_lifetime_seconds),
+        (7200, 3600, 28_800)
+    );
+    assert_eq!(settings.security_profile, SecurityProfile::Restricted);
+    assert_eq!(settings.resources.memory_limit.as_str(), "2Gi");
+}
+
+#[test]
+fn ports_by_kind() {
+    for (kind, port) in [("rstudio", 8787), ("notebook", 8888)] {
+        let body = json!({"name": "x", "app_type": kind, "image": "x"});
+        assert_eq!(draft(&body.to_string()).unwrap().validate().unwrap().port, port);
+    }
+    let errors = with(&json!({"port": null})).unwrap_err();
+    assert_eq!(errors[0].pointer, "/port");
+    assert!(errors[0].detail.starts_with("required for app_type custom"));
+}
+
+#[test]
+fn each_field_says_what_is_wrong_with_it() {
+    let words: Vec<&str> = vec!["x"; 65];
+    for (changes, pointer) in [
+        (json!({"name": "  "}), "/name"),
+        (json!({"name": "x".repeat(81)}), "/name"),
+        (json!({"name": "a\nb"}), "/name"),
+        (json!({"description": "x".repeat(4001)}), "/description"),
+        (json!({"image": ""}), "/image"),
+        (json!({"image": "a b"}), "/image"),
+        (json!({"image": "x".repeat(256)}), "/image"),
+        (json!({"port": 0}), "/port"),
+        (json!({"port": 65536}), "/port"),
+        (json!({"port": 8080}), "/port"),
+        (json!({"port": 8081}), "/port"),
+        (json!({"command": words}), "/command"),
+        (json!({"args": ["ok", "nul\u{0}"]}), "/args/1"),
+        (json!({"env": {"1X": "y"}}), "/env/1X"),
+        (json!({"env": {"a/b~c": "y"}}), "/env/a~1b~0c"),
+        (json!({"env": {"DISABLE_AUTH": "false"}}), "/env/DISABLE_AUTH"),
+        (json!({"env": {"SERVICE_OWNER_EMAIL": "x"}}), "/env/SERVICE_OWNER_EMAIL"),
+        (json!({"resources": {"memory_limit": "2 GB"}}), "/resources/memory_limit"),
+        (json!({"resources": {"cpu_request": "4", "cpu_limit": "2000m"}}), "/resources/cpu_request"),
+        (json!({"lifetime_seconds": 59}), "/lifetime_seconds"),
+        (json!({"extension_seconds": 2_592_001}), "/extension_seconds"),
+        (json!({"lifetime_seconds": 600, "max_lifetime_seconds": 300}), "/max_lifetime_seconds"),
+        (json!({"extension_seconds": 9000, "max_lifetime_seconds": 8000}), "/extension_seconds"),
+    ] {
+        let errors = with(&changes).unwrap_err();
+        let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(pointers, [pointer], "{changes}");
+        assert!(!errors[0].detail.is_empty());
+    }
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let errors = with(&json!({"name": "", "image": "", "port": 0, "lifetime_seconds": 1})).unwrap_err();
+    assert_eq!(errors.len(), 4);
+}
+
+#[test]
+fn a_default_gives_way_to_what_is_written() {
+    let settings = with(&json!({"max_lifetime_seconds": 600})).unwrap();
+    assert_eq!((settings.lifetime_seconds, settings.extension_seconds), (600, 600));
+    assert_eq!(with(&json!({"lifetime_seconds": 90_000})).unwrap().max_lifetime_seconds, 90_000);
+}
+
+#[test]
+fn an_unknown_field_is_refused() {
+    let error = draft(r#"{"name": "x", "app_type": "notebook", "image": "x", "memroy_limit": "1Gi"}"#).unwrap_err();
+    assert!(error.to_string().contains("memroy_limit"));
+}
+
+#[test]
+fn a_template_edited_without_a_change_stays_the_same() {
+    let settings = with(&json!({
+        "description": "quotes \" ' and {{braces}}\nnewline", "args": ["--x={\"a\": 1}", "a b", ""],
+        "env": {"A": "line\nline", "B": "=\"'$("},
+    }))
+    .unwrap();
+    let template = Template {
+        template_id: uuid::Uuid::nil(),
+        settings: settings.clone(),
+        active: true,
+        version: 1,
+        created_by: email("admin@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    };
+    assert_eq!(TemplateDraft::from(&template).validate().unwrap(), settings);
+}
+
+#[test]
+fn quantities_compare_by_amount() {
+    let quantity = |text: &str| Quantity::parse(text).unwrap();
+    for (left, right) in [("1000m", "1"), ("1Gi", "1024Mi"), ("1.5G", "1500M"), ("0.25", "250m")] {
+        assert!(quantity(left).compare(&quantity(right)).is_eq(), "{left} {right}");
+    }
+    assert!(quantity("2G").compare(&quantity("2Gi")).is_lt());
+    for text in ["", "0", "0m", "-1", "1e3", "1.2345", "Mi", "1 Gi", "1mi", ".5", "1.", "١"] {
+        assert!(Quantity::parse(text).is_err(), "{text:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_a_quantity_or_an_error(text in "\\PC{0,20}|[0-9.]{1,20}[mkMGTPEi]{0,2}") {
+        if let Ok(quantity) = Quantity::parse(&text) {
+            prop_assert_eq!(quantity.as_str(), text);
+        }
+    }
+}
