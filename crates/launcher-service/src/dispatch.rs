@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
 use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
 use launcher_fleet::{Deletion, FleetError};
 use launcher_workshop::{ResourceExt, wanted};
 use tokio::time::{Instant, timeout};
@@ -61,7 +61,9 @@ impl Launcher {
             match self.dispatch_round(&mut backoffs).await {
                 Ok(more) if more => continue,
                 Ok(_) => {}
-                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "dispatch waits for the database"),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "dispatch waits for the database")
+                }
             }
             tokio::select! {
                 () = self.0.dispatch.notified() => {}
@@ -82,7 +84,7 @@ impl Launcher {
         let full = pending.len() >= BATCH as usize;
         let now = Instant::now();
         backoffs.0.retain(|id, _| full || pending.iter().any(|instance| instance.instance_id == *id));
-        let due = pending.into_iter().filter(|instance| !backoffs.holds(instance, now));
+        let due: Vec<Instance> = pending.into_iter().filter(|instance| !backoffs.holds(instance, now)).collect();
         let mut outcomes = futures_util::stream::iter(due)
             .map(|instance| async move {
                 let outcome = self.dispatch_one(&instance).await;
@@ -102,11 +104,7 @@ impl Launcher {
     }
 
     async fn dispatch_one(&self, instance: &Instance) -> Result<(), DispatchError> {
-        if instance.state.wants_workshop() {
-            self.apply(instance).await
-        } else {
-            self.delete(instance).await
-        }
+        if instance.state.wants_workshop() { self.apply(instance).await } else { self.delete(instance).await }
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), DispatchError> {
@@ -137,12 +135,8 @@ impl Launcher {
 
     /// Fails an instance for a reason that the service itself has found.
     pub(crate) async fn fail(&self, k8s_name: &str, reason: &FailureReason) -> Result<(), ServiceError> {
-        let seen = Observation {
-            phase: ObservedPhase::Failed(reason.clone()),
-            url: None,
-            ready_at: None,
-            log_tail: None,
-        };
+        let seen =
+            Observation { phase: ObservedPhase::Failed(reason.clone()), url: None, ready_at: None, log_tail: None };
         let load = async || Ok(self.0.store.observe_instance(k8s_name).await?);
         self.change(load, |instance| Ok(instance.observe(&seen))).await?;
         Ok(())

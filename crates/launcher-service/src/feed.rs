@@ -20,7 +20,7 @@ use crate::{Launcher, ServiceError};
 
 /// How soon changes of other replicas are seen.
 const POLL: Duration = Duration::from_secs(1);
-const BATCH: i64 = 200;
+const BATCH: u32 = 200;
 const PAGE: u32 = 500;
 /// How many events wait for a slow client before the reading of more waits too.
 const WAITING: usize = 32;
@@ -130,7 +130,7 @@ impl Launcher {
     ) -> Result<i64, ServiceError> {
         loop {
             let batch = self.0.store.feed_since(scope, seen, BATCH).await?;
-            let last = (batch.len() as i64) < BATCH;
+            let last = batch.len() < BATCH as usize;
             for listed in batch {
                 seen = listed.instance.revision;
                 if events.send(FeedEvent { id: seen, listed: Arc::new(listed) }).await.is_err() {
@@ -149,7 +149,9 @@ impl Launcher {
         while !stop.is_cancelled() {
             match self.feed_round(seen, &mut positions).await {
                 Ok(latest) => seen = Some(latest),
-                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "the feed waits for the database"),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the feed waits for the database")
+                }
             }
             tokio::select! {
                 () = self.0.changed.notified() => {}
@@ -165,7 +167,7 @@ impl Launcher {
         let mut any = false;
         loop {
             let batch = self.0.store.feed_since(Scope::Everyone, seen, BATCH).await?;
-            let last = (batch.len() as i64) < BATCH;
+            let last = batch.len() < BATCH as usize;
             for listed in batch {
                 any = true;
                 seen = listed.instance.revision;

@@ -50,10 +50,10 @@ impl Launcher {
         }
         let limit = (!caller.is_admin()).then_some(self.0.limits.max_instances_per_user);
         let rules = LaunchRules { max_per_user: limit, max_queued: self.0.limits.max_queued };
-        let key = request.idempotency_key.as_ref().map(|key| IdempotencyKey {
-            key: key.clone(),
-            body_hash: fingerprint(template_id, &request.body),
-        });
+        let key = request
+            .idempotency_key
+            .as_ref()
+            .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(template_id, &request.body) });
         for _ in 0..NAME_ATTEMPTS {
             let instance = self.draft(caller, &template);
             match self.0.store.launch(&instance, &rules, key.as_ref()).await? {

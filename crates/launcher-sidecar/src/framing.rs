@@ -52,6 +52,11 @@ impl<'h> FramingLines<'h> {
         self.encoding.is_some()
     }
 
+    /// Whether the message names its length.
+    pub(crate) fn has_length(&self) -> bool {
+        self.length.is_some()
+    }
+
     /// The framing these lines ask for; `None` when they say nothing.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ mod origin;
 mod pages;
 mod policy;
 mod response;
+mod relay;
 mod rewrite;
 pub mod serve;
 pub mod settings;

@@ -56,6 +56,9 @@ pub(crate) fn request(
     }
     put_forwarded(forward, headers, kinds, out);
     put_framing(forward.framing, out);
+    if forward.framing == Framing::Empty && forward.facts.framing.has_length() {
+        put_length(0, out);
+    }
     if forward.is_upgrade {
         out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n");
     }

@@ -46,9 +46,13 @@ impl Store {
         write.take_revisions(0).await?;
         let room = max_starting.saturating_sub(count(&mut write, STARTING, None).await?);
         let next = sqlx::query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
-        let last = write.take_revisions(i64::try_from(next.len()).unwrap_or(i64::MAX)).await?;
+        if next.is_empty() {
+            return Ok(Vec::new());
+        }
+        let taken = i64::try_from(next.len()).unwrap_or(i64::MAX);
+        let last = write.take_revisions(taken).await?;
         let mut promoted = Vec::with_capacity(next.len());
-        for (row, revision) in next.iter().rev().zip((0..=last).rev()) {
+        for (row, revision) in next.iter().zip(last - taken + 1..) {
             let instance_id: String = row.try_get("instance_id")?;
             let row = sqlx::query(PROMOTE)
                 .bind(now.as_millisecond())
@@ -58,11 +62,7 @@ impl Store {
                 .await?;
             promoted.push(rows::instance(&row)?);
         }
-        if promoted.is_empty() {
-            return Ok(promoted);
-        }
         write.commit().await?;
-        promoted.reverse();
         Ok(promoted)
     }
 

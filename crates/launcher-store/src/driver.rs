@@ -67,9 +67,24 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
             Box::pin(async move { connection.execute(engine.session).await.map(|_| ()) })
         })
         .connect_with(options)
-        .await?;
+        .await
+        .map_err(not_opened)?;
     migrate(&pool, engine.migrations).await?;
     Ok((pool, engine))
+}
+
+/// Whoever holds the lock gives it back; everything else has to be put right first.
+fn not_opened(error: sqlx::Error) -> StoreError {
+    match &error {
+        sqlx::Error::Database(database) if !matches!(database.code().as_deref(), Some("5" | "6" | "261" | "262")) => {
+            refused(
+                "that the settings name",
+                database.message(),
+                "look at the file and at the rights to it, or set SERVICE_DATABASE_URL to another one",
+            )
+        }
+        _ => error.into(),
+    }
 }
 
 /// Two processes may open a new database at once; the one that comes second finds its step done when it looks again.

@@ -1,1 +1,152 @@
-//! x
+//! How SQLite runs each statement: along the index that was made for it, without sorting, so that it costs the same
+//! with a thousand rows and with a hundred thousand.
+
+use launcher_domain::{EmailAddress, InstanceState, Scope};
+use sqlx::{AssertSqlSafe, Row};
+use uuid::Uuid;
+
+use crate::page::{InstanceFilter, Page, StateFilter};
+use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+
+/// The index of the primary key of each table, as SQLite calls it.
+const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
+const INSTANCE_ID: &str = "sqlite_autoindex_workshop_instances_1";
+const K8S_NAME: &str = "sqlite_autoindex_workshop_instances_2";
+
+struct Planner {
+    store: Store,
+    _folder: tempfile::TempDir,
+}
+
+impl Planner {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite://{}", folder.path().join("plans.db").display())).await.unwrap();
+        Self { store, _folder: folder }
+    }
+
+    async fn plan(&self, sql: &str) -> Vec<String> {
+        let rows = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"))).fetch_all(&self.store.pool).await;
+        rows.unwrap().iter().map(|row| row.get::<String, _>("detail")).collect()
+    }
+
+    /// The statement finds its rows through this index alone, and sorts nothing.
+    async fn assert_uses(&self, sql: &str, index: &str) {
+        let plan = self.plan(sql).await;
+        let access: Vec<_> = plan
+            .iter()
+            .filter(|step| (step.starts_with("SCAN") || step.starts_with("SEARCH")) && !step.contains(" ahead "))
+            .collect();
+        assert!(!access.is_empty(), "{sql}\n{plan:#?}");
+        assert!(
+            access.iter().all(|step| step.split(' ').any(|word| word == index)),
+            "expected {index}:\n{sql}\n{plan:#?}"
+        );
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "sorts:\n{sql}\n{plan:#?}");
+        let position = plan.iter().find(|step| step.contains(" ahead "));
+        assert!(
+            position.is_none_or(|step| step.starts_with("SEARCH ahead USING COVERING INDEX workshop_instances_queue ")),
+            "{plan:#?}"
+        );
+    }
+}
+
+fn bob() -> EmailAddress {
+    EmailAddress::parse("bob@example.org").unwrap()
+}
+
+#[tokio::test]
+async fn every_list_of_instances_follows_its_index() {
+    let planner = Planner::new().await;
+    let (owner, template) = (Some(bob()), Some(Uuid::from_u128(1)));
+    let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
+    for state in states {
+        let [all, of_owner, of_template] = match state {
+            StateFilter::Live => {
+                ["workshop_instances_live", "workshop_instances_owner_live", "workshop_instances_template_live"]
+            }
+            StateFilter::All => [INSTANCE_ID, "workshop_instances_owner", "workshop_instances_template"],
+            StateFilter::Ended | StateFilter::Only(_) => {
+                ["workshop_instances_state", "workshop_instances_owner_state", "workshop_instances_template_state"]
+            }
+        };
+        let filter = |owner_email: &Option<EmailAddress>, template_id| InstanceFilter {
+            state,
+            owner_email: owner_email.clone(),
+            template_id,
+        };
+        for after in [None, Some(Uuid::from_u128(2))] {
+            let page = Page { limit: 50, after };
+            let (me, admin) = (bob(), Scope::Everyone);
+            for (scope, filter, index) in [
+                (Scope::Owner(&me), filter(&None, None), of_owner),
+                (admin, filter(&None, None), all),
+                (admin, filter(&owner, None), of_owner),
+                (admin, filter(&None, template), of_template),
+            ] {
+                planner.assert_uses(instances::list(scope, &filter, &page).text(), index).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_owners_instances_of_one_template_are_found_without_a_scan_or_a_sort() {
+    let planner = Planner::new().await;
+    for state in [StateFilter::Live, StateFilter::All, StateFilter::Only(InstanceState::Queued)] {
+        let filter = InstanceFilter { state, owner_email: Some(bob()), template_id: Some(Uuid::from_u128(1)) };
+        let sql = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None });
+        let plan = planner.plan(sql.text()).await;
+        assert!(plan.iter().all(|step| !step.contains("SCAN") || step.starts_with("CORRELATED SCALAR")), "{plan:#?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}
+
+#[tokio::test]
+async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
+    let planner = Planner::new().await;
+    let me = bob();
+    let everyone = Scope::Everyone;
+    let owner = Scope::Owner(&me);
+    let names = ["a".to_owned(), "b".to_owned()];
+    for (sql, index) in [
+        (instances::by_name(owner, "a").text(), K8S_NAME),
+        (instances::by_name(everyone, "a").text(), K8S_NAME),
+        (observe::by_names(&names).text(), K8S_NAME),
+        (feed::since(everyone, 1, 10).text(), "workshop_instances_feed"),
+        (feed::since(owner, 1, 10).text(), "workshop_instances_owner_feed"),
+        (feed::queued(everyone).text(), "workshop_instances_queue"),
+        (instances::CHANGE, "workshop_instances_feed"),
+        (launch::BY_NAME, K8S_NAME),
+        (launch::HELD, "workshop_instances_owner_state"),
+        (launch::KEY, "sqlite_autoindex_idempotency_keys_1"),
+        (dispatch::NEXT, "workshop_instances_queue"),
+        (dispatch::PENDING, "workshop_instances_pending"),
+        (dispatch::PROMOTE, INSTANCE_ID),
+        (dispatch::APPLIED, INSTANCE_ID),
+        (dispatch::STARTING, "workshop_instances_state"),
+        (observe::WITH_WORKSHOP, "workshop_instances_state"),
+    ] {
+        planner.assert_uses(sql, index).await;
+    }
+    let purge = planner.plan(observe::PURGE).await;
+    assert!(purge.iter().any(|step| step.contains("INDEX workshop_instances_ended ")), "{purge:#?}");
+    assert!(!purge.iter().any(|step| step.starts_with("SCAN")), "{purge:#?}");
+}
+
+#[tokio::test]
+async fn templates_follow_their_indexes() {
+    let planner = Planner::new().await;
+    let first = Page { limit: 50, after: None };
+    let first_active = templates::list(false, &first);
+    planner.assert_uses(first_active.text(), "workshop_templates_active").await;
+    planner.assert_uses(templates::list(true, &first).text(), "workshop_templates_newest").await;
+    planner.assert_uses(templates::BY_ID, TEMPLATE_ID).await;
+    planner.assert_uses(templates::SAVE, TEMPLATE_ID).await;
+    for (with_inactive, index) in [(false, "workshop_templates_active"), (true, "workshop_templates_newest")] {
+        let sql = templates::list(with_inactive, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
+        let plan = planner.plan(sql.text()).await;
+        assert!(plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index)), "{plan:#?}");
+        assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}

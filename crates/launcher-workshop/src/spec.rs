@@ -22,10 +22,10 @@ use crate::status::WorkshopStatus;
     namespaced,
     status = "WorkshopStatus",
     derive = "PartialEq",
-    printcolumn(name = "Owner", type_ = "string", json_path = ".spec.owner"),
-    printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
-    printcolumn(name = "URL", type_ = "string", json_path = ".status.url"),
-    printcolumn(name = "Expires", type_ = "date", json_path = ".spec.expiresAt")
+    printcolumn = r#"{"name": "Owner", "type": "string", "jsonPath": ".spec.owner"}"#,
+    printcolumn = r#"{"name": "Phase", "type": "string", "jsonPath": ".status.phase"}"#,
+    printcolumn = r#"{"name": "URL", "type": "string", "jsonPath": ".status.url"}"#,
+    printcolumn = r#"{"name": "Expires", "type": "date", "jsonPath": ".spec.expiresAt"}"#
 )]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopSpec {

@@ -54,7 +54,8 @@ CREATE INDEX workshop_instances_template_live ON workshop_instances (template_id
     WHERE state <> 'terminated';
 
 -- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go.
-CREATE INDEX workshop_instances_queue ON workshop_instances (launch_number) WHERE state = 'queued';
+-- The queue's index names its state twice: with it as a column, SQLite prefers it to the index of all states.
+CREATE INDEX workshop_instances_queue ON workshop_instances (state, launch_number) WHERE state = 'queued';
 CREATE INDEX workshop_instances_pending ON workshop_instances (revision) WHERE applied_version < spec_version;
 CREATE UNIQUE INDEX workshop_instances_feed ON workshop_instances (revision);
 CREATE INDEX workshop_instances_owner_feed ON workshop_instances (owner_email, revision);

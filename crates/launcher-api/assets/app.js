@@ -1,0 +1,101 @@
+// Improves pages that work without it: local times, countdowns, spoken state changes. The server decides everything.
+(() => {
+  "use strict";
+
+  const SOON = 10 * 60;
+  const URGENT = 2 * 60;
+  const title = document.title;
+  const spoken = new Map();
+  const states = new Map();
+  let skew = 0;
+
+  const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
+  const counted = (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`;
+
+  function words(seconds) {
+    if (seconds < 60) return counted(Math.max(seconds, 0), "second");
+    const minutes = Math.floor(seconds / 60);
+    if (minutes < 60) return counted(minutes, "minute");
+    const hours = Math.floor(minutes / 60);
+    const rest = minutes % 60;
+    return counted(hours, "hour") + (rest ? ` ${counted(rest, "minute")}` : "");
+  }
+
+  function say(text) {
+    const live = document.getElementById("announcer");
+    if (live) live.textContent = text;
+  }
+
+  // The countdown goes by the server's clock: a laptop's may be wrong by minutes.
+  function readSkew() {
+    const now = document.querySelector("[data-now]");
+    if (now) skew = Date.parse(now.dataset.now) - Date.now();
+  }
+
+  function localTimes() {
+    const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    each("time[data-local]", (time) => {
+      const date = new Date(time.dateTime);
+      if (!Number.isNaN(date.getTime())) time.textContent = format.format(date);
+    });
+  }
+
+  function speakOnce(workshop, level, text) {
+    if (spoken.get(workshop.id) === level) return;
+    spoken.set(workshop.id, level);
+    if (level) say(text);
+  }
+
+  function countdown() {
+    let nearest = null;
+    each("[data-workshop]", (workshop) => {
+      const time = workshop.querySelector("time[data-countdown]");
+      if (!time) return;
+      const left = Math.floor((Date.parse(time.dateTime) - Date.now() - skew) / 1000);
+      time.textContent = words(left);
+      workshop.classList.toggle("is-soon", left <= SOON && left > URGENT);
+      workshop.classList.toggle("is-urgent", left <= URGENT);
+      const level = left <= URGENT ? "urgent" : left <= SOON ? "soon" : "";
+      speakOnce(workshop, level, `${workshop.dataset.workshop}: ends in ${words(left)}`);
+      if (nearest === null || left < nearest) nearest = left;
+    });
+    document.title = nearest !== null && nearest <= SOON ? `(${words(nearest)}) ${title}` : title;
+  }
+
+  // Says what changed since the last look, not what is there at first.
+  function speakStates(first) {
+    each("[data-workshop][data-state]", (workshop) => {
+      const state = workshop.dataset.stateText;
+      if (!first && states.get(workshop.id) !== state) say(`${workshop.dataset.workshop}: ${state}`);
+      states.set(workshop.id, state);
+    });
+  }
+
+  function refresh(first) {
+    readSkew();
+    localTimes();
+    countdown();
+    speakStates(first);
+  }
+
+  refresh(true);
+  setInterval(countdown, 1000);
+  document.addEventListener("htmx:after:swap", () => refresh(false));
+
+  // A page from the browser's memory shows old states and old form keys.
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
+  });
+
+  // The session has ended: loading the page again leads to the sign-in.
+  document.addEventListener("htmx:response:error", (event) => {
+    if (event.detail?.ctx?.response?.status === 401) location.reload();
+  });
+
+  document.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!button || event.defaultPrevented) return;
+    button.classList.add("is-busy");
+    setTimeout(() => button.classList.remove("is-busy"), 4000);
+  });
+})();

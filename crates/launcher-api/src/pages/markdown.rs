@@ -1,0 +1,63 @@
+//! Markdown that admins write, made safe to show.
+
+use std::collections::HashSet;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+
+/// The length of a teaser, in characters.
+const TEASER: usize = 180;
+
+/// Markdown as HTML without anything that could run, load or be sent: scripts, styles, forms, event attributes, foreign
+/// images and addresses other than http, https and mailto are gone. Headings start at `h2`, below the page's own.
+pub(crate) fn to_html(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let mut rough = String::with_capacity(markdown.len() * 2);
+    html::push_html(&mut rough, Parser::new_ext(markdown, options).map(lower_heading));
+    ammonia::Builder::default()
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .rm_tags(["img", "area", "map"])
+        .link_rel(Some("noopener noreferrer"))
+        .set_tag_attribute_value("a", "target", "_blank")
+        .clean(&rough)
+        .to_string()
+}
+
+fn lower_heading(event: Event<'_>) -> Event<'_> {
+    use pulldown_cmark::HeadingLevel::{H2, H3, H4, H5, H6};
+    let lower = |level: pulldown_cmark::HeadingLevel| match level as usize {
+        1 => H2,
+        2 => H3,
+        3 => H4,
+        4 => H5,
+        _ => H6,
+    };
+    match event {
+        Event::Start(Tag::Heading { level, id, classes, attrs }) => {
+            Event::Start(Tag::Heading { level: lower(level), id, classes, attrs })
+        }
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        other => other,
+    }
+}
+
+/// The first lines of Markdown as plain text, for a card.
+pub(crate) fn teaser(markdown: &str) -> String {
+    let mut text = String::new();
+    for event in Parser::new(markdown) {
+        match event {
+            Event::Text(part) | Event::Code(part) => text.push_str(&part),
+            Event::SoftBreak | Event::HardBreak | Event::End(_) if !text.ends_with(' ') => text.push(' '),
+            _ => {}
+        }
+        if text.chars().count() > TEASER {
+            break;
+        }
+    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= TEASER {
+        return text;
+    }
+    let cut: String = text.chars().take(TEASER).collect();
+    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{whole_words}…")
+}

@@ -1,0 +1,97 @@
+//! What everybody sees: the Workshops as they were last stored, and a stream of their changes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use futures_util::StreamExt;
+use futures_util::stream::{BoxStream, unfold};
+use launcher_workshop::{ResourceExt, Workshop};
+use tokio::sync::broadcast::{self, error::RecvError};
+
+use super::shop::lock;
+use crate::port::FleetEvent;
+
+/// How many changes a slow watcher may fall behind before it gets everything anew.
+const BACKLOG: usize = 256;
+
+/// The Workshops as they were last stored.
+#[derive(Debug)]
+pub(super) struct Board(Mutex<Content>);
+
+#[derive(Debug)]
+struct Content {
+    workshops: BTreeMap<String, Workshop>,
+    /// `None` once the fleet is closed.
+    changes: Option<broadcast::Sender<FleetEvent>>,
+}
+
+impl Board {
+    pub(super) fn new() -> Arc<Self> {
+        let (changes, _) = broadcast::channel(BACKLOG);
+        Arc::new(Self(Mutex::new(Content { workshops: BTreeMap::new(), changes: Some(changes) })))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Workshop> {
+        lock(&self.0).workshops.get(name).cloned()
+    }
+
+    pub(super) fn applied(&self, workshop: Workshop) {
+        let mut content = lock(&self.0);
+        content.tell(FleetEvent::Applied(Box::new(workshop.clone())));
+        content.workshops.insert(workshop.name_any(), workshop);
+    }
+
+    pub(super) fn deleted(&self, name: &str) {
+        let mut content = lock(&self.0);
+        if let Some(workshop) = content.workshops.remove(name) {
+            content.tell(FleetEvent::Deleted(Box::new(workshop)));
+        }
+    }
+
+    /// Ends all streams.
+    pub(super) fn close(&self) {
+        lock(&self.0).changes = None;
+    }
+
+    pub(super) fn watch(self: &Arc<Self>) -> BoxStream<'static, FleetEvent> {
+        let watcher = Watcher { board: Arc::downgrade(self), changes: None };
+        unfold(watcher, |mut watcher| async move { watcher.next().await.map(|event| (event, watcher)) }).boxed()
+    }
+
+    /// All there is, and the changes from there on: taken at one moment, so that no change is missed or told twice.
+    fn relist(&self) -> Option<(Vec<Workshop>, broadcast::Receiver<FleetEvent>)> {
+        let content = lock(&self.0);
+        let changes = content.changes.as_ref()?.subscribe();
+        Some((content.workshops.values().cloned().collect(), changes))
+    }
+}
+
+impl Content {
+    fn tell(&self, event: FleetEvent) {
+        if let Some(changes) = &self.changes {
+            // No receiver is no error: nobody watches.
+            let _ = changes.send(event);
+        }
+    }
+}
+
+/// One stream's place. It does not keep the fleet alive.
+struct Watcher {
+    board: Weak<Board>,
+    changes: Option<broadcast::Receiver<FleetEvent>>,
+}
+
+impl Watcher {
+    async fn next(&mut self) -> Option<FleetEvent> {
+        if let Some(changes) = &mut self.changes {
+            match changes.recv().await {
+                Ok(event) => return Some(event),
+                Err(RecvError::Closed) => return None,
+                Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "a watcher of the fleet fell behind"),
+            }
+        }
+        let (workshops, changes) = self.board.upgrade()?.relist()?;
+        self.changes = Some(changes);
+        Some(FleetEvent::Relisted(workshops))
+    }
+}

@@ -1,0 +1,156 @@
+//! What to run for a Workshop: its program, arguments and environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use launcher_domain::{AppType, FailureCode, FailureReason};
+use launcher_workshop::WorkshopSpec;
+
+use super::expand::expand;
+use super::layout::Layout;
+use super::settings::LocalSettings;
+use super::{jupyter, process};
+
+/// What of the launcher's own environment no workshop gets: its settings, which hold secrets, and what the service
+/// manager said to the launcher alone.
+const WITHHELD: [&str; 8] = [
+    "SERVICE_",
+    "CREDENTIALS_DIRECTORY",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "LISTEN_",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_",
+    process::MARKER,
+];
+
+/// What to run.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<String>,
+    pub(super) env: BTreeMap<OsString, OsString>,
+    /// What to do when the program is not there.
+    pub(super) remedy: String,
+}
+
+/// One Workshop that is to run on a port.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Order<'a> {
+    pub(super) settings: &'a LocalSettings,
+    pub(super) layout: &'a Layout,
+    pub(super) name: &'a str,
+    pub(super) spec: &'a WorkshopSpec,
+    pub(super) marker: &'a str,
+    pub(super) port: u16,
+}
+
+impl Order<'_> {
+    /// What to run, or why that cannot be said.
+    ///
+    /// A `custom` Workshop runs its command. The images of `notebook` and `rstudio` are not run here, and so neither is
+    /// a command that replaces their entry points; JupyterLab and RStudio Server of this machine take their place.
+    pub(super) fn launch(&self) -> Result<Launch, FailureReason> {
+        let variables = self.variables();
+        let words = |words: &[String]| words.iter().map(|word| expand(word, &variables)).collect::<Vec<_>>();
+        let app = self.spec.app_type().ok_or_else(|| {
+            invalid(&format!("The kind of app {:?} is not known.", self.spec.app_type), "Choose rstudio, notebook or custom.")
+        })?;
+        let mut env = inherited(std::env::vars_os());
+        let (program, args, remedy) = match app {
+            AppType::Custom => {
+                let mut command = words(&self.spec.command).into_iter();
+                let program = command.next().ok_or_else(|| {
+                    invalid("It has no command.", "Give the template a command: its image is not run on this machine.")
+                })?;
+                let remedy = format!("Install the program {program} on this machine, or correct the template's command.");
+                (PathBuf::from(program), command.chain(words(&self.spec.args)).collect(), remedy)
+            }
+            AppType::Notebook => {
+                env.extend(jupyter::environment(&self.layout.app(self.name)));
+                let args = jupyter::arguments(self, &words(&self.spec.args));
+                (self.settings.jupyter.clone(), args, jupyter::REMEDY.to_owned())
+            }
+            AppType::Rstudio => {
+                env.insert("XDG_DATA_HOME".into(), self.layout.app(self.name).join("data").into());
+                let args = self.rstudio(words(&self.spec.args));
+                (self.settings.rstudio.clone(), args, RSTUDIO_REMEDY.to_owned())
+            }
+        };
+        env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env.insert("DISABLE_AUTH".into(), "true".into());
+        env.insert(process::MARKER.into(), self.marker.into());
+        Ok(Launch { program, args, env, remedy })
+    }
+
+    /// The template's variables and PORT, each with those before it replaced, as Kubernetes does.
+    fn variables(&self) -> BTreeMap<String, String> {
+        let mut variables = BTreeMap::from([("PORT".to_owned(), self.port.to_string())]);
+        for (name, value) in &self.spec.env {
+            if name != "PORT" {
+                let value = expand(value, &variables);
+                variables.insert(name.clone(), value);
+            }
+        }
+        variables
+    }
+
+    /// RStudio Server for one user: everything it keeps for itself below the Workshop's own directory.
+    fn rstudio(&self, args: Vec<String>) -> Vec<String> {
+        let app = self.layout.app(self.name);
+        let preset = [
+            format!("--www-port={}", self.port),
+            "--www-address=127.0.0.1".to_owned(),
+            "--auth-none=1".to_owned(),
+            "--server-daemonize=0".to_owned(),
+            format!("--server-user={}", std::env::var("USER").unwrap_or_else(|_| "root".to_owned())),
+            format!("--server-data-dir={}", app.join("run").display()),
+            format!("--database-config-file={}", app.join("database.conf").display()),
+            format!("--secure-cookie-key-file={}", app.join("secure-cookie-key").display()),
+            format!("--rsession-config-file={}", app.join("rsession.conf").display()),
+        ];
+        preset.into_iter().chain(args).collect()
+    }
+
+    /// The files that the app reads when it starts, by their names below the Workshop's own directory.
+    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+        if self.spec.app_type() != Some(AppType::Rstudio) {
+            return Vec::new();
+        }
+        let database = self.layout.app(self.name).join("database");
+        let working = self.layout.working(self.name);
+        vec![
+            ("database.conf", format!("provider=sqlite\ndirectory={}\n", database.display())),
+            ("rsession.conf", format!("session-default-working-dir={}\n", working.display())),
+        ]
+    }
+}
+
+const RSTUDIO_REMEDY: &str =
+    "Install RStudio Server on this machine, or set SERVICE_LOCAL_RSTUDIO to where its program rserver is.";
+
+fn invalid(detail: &str, remedy: &str) -> FailureReason {
+    FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
+}
+
+fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+    environment.filter(|(name, _)| !is_withheld(name)).collect()
+}
+
+fn is_withheld(name: &OsStr) -> bool {
+    WITHHELD.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inherited;
+
+    #[test]
+    fn the_launchers_settings_are_withheld() {
+        let names = ["SERVICE_DATABASE_URL", "WORKSHOP_LAUNCHER_ID", "PATH", "HOME", "NOTIFY_SOCKET", "MY_SERVICE_X"];
+        let environment = names.map(|name| (name.into(), "value".into()));
+        let kept: Vec<_> = inherited(environment.into_iter()).into_keys().collect();
+        assert_eq!(kept, ["HOME", "MY_SERVICE_X", "PATH"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Ending all processes of a Workshop: asked first, then forced.
+//!
+//! The process group alone is not enough: Jupyter's kernels, and whatever a terminal starts, run in sessions of their
+//! own. Those are known by the marker in their environment. A program that leaves the group and drops its environment
+//! as well escapes; nothing but a container would hold it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rustix::process::{Signal, kill_process_group};
+use tokio::time::{Instant, sleep};
+
+use super::process::{Numbered, ProcessId, running};
+
+/// How often to look whether processes have ended.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long to wait for the kernel to end what was killed, before saying that it does not.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Ends every process with this marker, and the group of this leader: SIGTERM, and SIGKILL for what is left after
+/// `grace`. Returns when none runs any more; what even SIGKILL does not end is logged.
+pub(super) async fn end(marker: &str, leader: Option<&ProcessId>, grace: Duration) {
+    // A leader of another start of the machine, or whose number is another's by now, is none.
+    let leader = leader.filter(|leader| leader.is_alive()).map(|leader| leader.number);
+    let mut hunt = Hunt { marker: marker.to_owned(), leader, known: BTreeSet::new(), asked: BTreeSet::new() };
+    let mut left = hunt.look().await;
+    if left.is_empty() {
+        return;
+    }
+    hunt.ask_group();
+    hunt.ask_orphans(&left);
+    let deadline = Instant::now() + grace;
+    while !left.is_empty() && Instant::now() < deadline {
+        sleep(LOOK_EVERY).await;
+        left = hunt.look().await;
+        hunt.ask_orphans(&left);
+    }
+    let deadline = Instant::now() + KILL_TIMEOUT;
+    while !left.is_empty() && Instant::now() < deadline {
+        left.iter().for_each(|process| process.signal(Signal::KILL));
+        sleep(LOOK_EVERY).await;
+        left = hunt.look().await;
+    }
+    if !left.is_empty() {
+        tracing::error!(marker, processes = ?left, "processes of a Workshop do not end, not even by SIGKILL");
+    }
+}
+
+struct Hunt {
+    marker: String,
+    /// The leader of the group, for as long as it lives: only then is the group's number certainly its own.
+    leader: Option<Numbered>,
+    /// All that were ever seen: a member of the group stays one when its leader is gone.
+    known: BTreeSet<Numbered>,
+    /// Those that were asked one by one: a second SIGTERM makes many programs drop what they are saving.
+    asked: BTreeSet<Numbered>,
+}
+
+impl Hunt {
+    /// What still runs.
+    async fn look(&mut self) -> Vec<Numbered> {
+        let (marker, leader) = (self.marker.clone(), self.leader);
+        let known = std::mem::take(&mut self.known);
+        let looked = tokio::task::spawn_blocking(move || {
+            let leader = leader.filter(|leader| leader.is_alive());
+            let mut left: BTreeSet<Numbered> = known.into_iter().filter(|process| process.is_alive()).collect();
+            left.extend(running(&marker, leader));
+            (leader, left)
+        });
+        if let Ok((leader, left)) = looked.await {
+            (self.leader, self.known) = (leader, left);
+        }
+        self.known.iter().copied().collect()
+    }
+
+    /// Asks the group, whose leader tells those it started in its own way.
+    fn ask_group(&self) {
+        if let Some(group) = self.leader.and_then(Numbered::pid)
+            && let Err(error) = kill_process_group(group, Signal::TERM)
+        {
+            tracing::debug!(%error, "a process group could not be signalled");
+        }
+    }
+
+    /// Asks each process once, when there is no leader any more: nobody else tells them.
+    fn ask_orphans(&mut self, left: &[Numbered]) {
+        if self.leader.is_none() {
+            left.iter().filter(|process| self.asked.insert(**process)).for_each(|process| process.signal(Signal::TERM));
+        }
+    }
+}

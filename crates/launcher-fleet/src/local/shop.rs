@@ -1,0 +1,190 @@
+//! One Workshop of the fleet: its record, what is wished for it, and the sidecar in front of its app.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use launcher_sidecar::{Policy, Sidecar};
+use launcher_workshop::{Phase, Workshop};
+use tokio::sync::watch;
+
+use super::Context;
+use super::board::Board;
+use super::state::{self, Record, StateError};
+
+/// How long to wait before a file that could not be written is tried again.
+const WRITE_PAUSE: Duration = Duration::from_secs(1);
+
+/// What is wished for a Workshop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wish {
+    /// It runs.
+    Run,
+    /// Its processes end and it stays, for the next start of the launcher.
+    Rest,
+    /// It goes, with its processes and its files.
+    Delete,
+}
+
+/// One Workshop of the fleet.
+#[derive(Debug)]
+pub(super) struct Shop {
+    name: String,
+    context: Arc<Context>,
+    board: Arc<Board>,
+    record: Mutex<Record>,
+    wish: watch::Sender<Wish>,
+    sidecar: Mutex<Option<Sidecar>>,
+}
+
+/// Takes a lock. A thread that panicked while it held it has left nothing half done: values are replaced as a whole.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shop {
+    pub(super) fn new(name: String, context: Arc<Context>, board: Arc<Board>, record: Record) -> Self {
+        let wish = if record.workshop.metadata.deletion_timestamp.is_some() { Wish::Delete } else { Wish::Run };
+        let (record, wish) = (Mutex::new(record), watch::Sender::new(wish));
+        Self { name, context, board, record, wish, sidecar: Mutex::new(None) }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(super) fn record(&self) -> Record {
+        lock(&self.record).clone()
+    }
+
+    /// The record, once a change that is under way is done.
+    pub(super) async fn settled_record(self: &Arc<Self>) -> Record {
+        let read = self.update_with(|_, record| Ok::<_, StateError>(record.clone()));
+        read.await.unwrap_or_else(|_| self.record())
+    }
+
+    pub(super) fn workshop(&self) -> Workshop {
+        lock(&self.record).workshop.clone()
+    }
+
+    pub(super) fn marker(&self) -> String {
+        self.marker_of(&self.record())
+    }
+
+    /// What the environment of every process of this Workshop carries, and of no other: a later Workshop of the same
+    /// name has another uid.
+    pub(super) fn marker_of(&self, record: &Record) -> String {
+        let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
+        format!("{}/{}/{uid}", self.context.fleet_id, self.name)
+    }
+
+    pub(super) fn wish_for(&self, wish: Wish) {
+        // Never back: what is to be deleted stays so.
+        self.wish.send_if_modified(|current| {
+            let further = wish > *current;
+            *current = (*current).max(wish);
+            further
+        });
+    }
+
+    pub(super) fn wishes(&self) -> watch::Receiver<Wish> {
+        self.wish.subscribe()
+    }
+
+    pub(super) fn wish(&self) -> Wish {
+        *self.wish.borrow()
+    }
+
+    /// The sidecar in front of the app, while the app runs.
+    pub(super) fn sidecar(&self) -> Option<Sidecar> {
+        lock(&self.sidecar).clone()
+    }
+
+    /// Lets the owner through to the app on this port.
+    pub(super) fn open_door(&self, port: u16) {
+        let settings = &self.context.settings;
+        let Some(owner) = self.workshop().spec.owner_email() else { return };
+        let policy = Policy {
+            owner,
+            trusted_header: settings.trusted_header.clone(),
+            require_authentication: settings.require_authentication,
+            session_cookie_prefix: settings.session_cookie_prefix.clone(),
+        };
+        *lock(&self.sidecar) = Some(Sidecar::new(policy, SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+    }
+
+    /// Lets nobody through any more: the port may soon be another program's.
+    pub(super) fn close_door(&self) {
+        *lock(&self.sidecar) = None;
+    }
+
+    /// Writes the record as it is.
+    pub(super) async fn store(self: &Arc<Self>) -> Result<(), StateError> {
+        self.update_with(|shop, record| state::save(&shop.context.layout, &shop.name, record)).await
+    }
+
+    /// Changes the record: it is on disk before anybody sees it, or nothing has changed.
+    pub(super) async fn update<T: Send + 'static>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut Record) -> T + Send + 'static,
+    ) -> Result<T, StateError> {
+        self.update_with(move |shop, record| {
+            let mut next = record.clone();
+            let outcome = change(&mut next);
+            shop.replace(record, next)?;
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// Changes the record, trying again for as long as the disk refuses.
+    pub(super) async fn settle(self: &Arc<Self>, change: impl Fn(&mut Record) + Clone + Send + 'static) {
+        while let Err(error) = self.update(change.clone()).await {
+            tracing::error!(workshop = self.name, %error, "the state of a Workshop is tried again");
+            tokio::time::sleep(WRITE_PAUSE).await;
+        }
+    }
+
+    /// Runs something that blocks while it holds the record. It runs to its end even if the caller goes away.
+    pub(super) async fn update_with<T: Send + 'static, E: From<tokio::task::JoinError> + Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &mut Record) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let shop = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&shop, &mut lock(&shop.record))).await?
+    }
+
+    /// Puts a record in the place of another: on disk, then for everybody to see.
+    pub(super) fn replace(&self, record: &mut Record, next: Record) -> Result<(), StateError> {
+        if next == *record {
+            return Ok(());
+        }
+        state::save(&self.context.layout, &self.name, &next)?;
+        if next.workshop != record.workshop {
+            self.board.applied(next.workshop.clone());
+        }
+        *record = next;
+        Ok(())
+    }
+
+    /// How far it is.
+    pub(super) fn phase(&self) -> Phase {
+        lock(&self.record).status().phase
+    }
+
+    /// Its process is not there any more.
+    pub(super) fn lost_its_process(&self) -> Result<(), StateError> {
+        let mut record = lock(&self.record);
+        let next = record.without_process();
+        self.replace(&mut record, next)
+    }
+
+    /// Takes its record away for good.
+    pub(super) fn remove(&self) -> Result<(), StateError> {
+        state::remove(&self.context.layout, &self.name)
+    }
+}

@@ -1,0 +1,108 @@
+//! Starting the process group of a Workshop.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use launcher_domain::{FailureCode, FailureReason};
+use launcher_workshop::{Phase, WorkshopStatus};
+use tokio::process::{Child, Command};
+use tokio::task::JoinError;
+
+use super::command::{Launch, Order};
+use super::exit::ExitWatch;
+use super::process::ProcessId;
+use super::shop::{Shop, Wish};
+use super::state::{Record, Started};
+use super::supervisor::End;
+use super::{layout, log, readiness};
+
+/// Starts the app on a free port. On disk the process is known before this returns; a launcher that is killed before
+/// that finds it by its marker.
+pub(super) async fn start(shop: &Arc<Shop>) -> Result<ExitWatch, End> {
+    shop.update_with(start_now).await
+}
+
+fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
+    // Under the record's lock: whoever wishes it gone takes that lock before looking for processes.
+    if shop.wish() != Wish::Run {
+        return Err(End::Overtaken);
+    }
+    let context = shop.context();
+    let port = readiness::free_port().map_err(|error| broken("no port is free", &error))?;
+    let marker = shop.marker_of(record);
+    let order = Order {
+        settings: &context.settings,
+        layout: &context.layout,
+        name: shop.name(),
+        spec: &record.workshop.spec,
+        marker: &marker,
+        port,
+    };
+    let launch = order.launch().map_err(End::Failed)?;
+    let working = context.layout.working(shop.name());
+    prepare(&order, &working).map_err(|error| broken("its directories cannot be made", &error))?;
+    let log = log::create(&context.layout.log(shop.name())).map_err(|error| broken("its log cannot be made", &error))?;
+    let child = spawn(&launch, &working, log).map_err(|error| not_started(&launch, &error))?;
+    let Some(leader) = child.id().and_then(ProcessId::of) else {
+        return Err(broken("its process cannot be found", &io::ErrorKind::NotFound.into()));
+    };
+    let mut next = record.clone();
+    next.process = Some(Started { leader: leader.clone(), port });
+    let ready_at = next.status().ready_at;
+    next.set_status(WorkshopStatus { phase: Phase::Starting, ready_at, ..WorkshopStatus::default() });
+    if let Err(error) = shop.replace(record, next) {
+        // Known to nobody, it must not go on. It is ended for good with the failure, by its marker.
+        leader.number.signal(rustix::process::Signal::KILL);
+        return Err(broken("its state cannot be written", &io::Error::other(error)));
+    }
+    tracing::info!(workshop = shop.name(), program = %launch.program.display(), port, "a Workshop starts");
+    Ok(ExitWatch::Child(child))
+}
+
+fn prepare(order: &Order<'_>, working: &Path) -> io::Result<()> {
+    let app = order.layout.app(order.name);
+    layout::make_private(working)?;
+    layout::make_private(&app)?;
+    order.files().into_iter().try_for_each(|(file, content)| fs::write(app.join(file), content))
+}
+
+fn spawn(launch: &Launch, working: &Path, log: fs::File) -> io::Result<Child> {
+    Command::new(&launch.program)
+        .args(&launch.args)
+        .env_clear()
+        .envs(&launch.env)
+        .current_dir(working)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+}
+
+fn not_started(launch: &Launch, error: &io::Error) -> End {
+    let detail = format!("{} cannot be started: {error}.", launch.program.display());
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            FailureReason::new(FailureCode::AppNotAvailable, Some(&detail)).with_remedy(&launch.remedy)
+        }
+        io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => {
+            FailureReason::new(FailureCode::InvalidSpec, Some(&detail))
+        }
+        _ => FailureReason::new(FailureCode::Crashed, Some(&detail)),
+    };
+    End::Failed(reason)
+}
+
+fn broken(what: &str, error: &io::Error) -> End {
+    tracing::error!(%error, what, "a Workshop cannot be started");
+    End::Failed(FailureReason::new(FailureCode::Crashed, Some(&format!("It was not started: {what} ({error})."))))
+}
+
+impl From<JoinError> for End {
+    fn from(error: JoinError) -> Self {
+        broken("the start broke off", &io::Error::other(error))
+    }
+}

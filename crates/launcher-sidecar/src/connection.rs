@@ -1,0 +1,237 @@
+//! One client's connection: request after request, each judged by itself.
+
+use std::future::{Future, poll_fn};
+use std::net::IpAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use launcher_process::stop::Stop;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+use crate::alarm::Alarm;
+use crate::buffers::{Outbox, poll_fill, poll_read, with_scratch};
+use crate::exchange::{self, End};
+use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::judge::{self, Refused};
+use crate::metrics::Outcome;
+use crate::pages::{self, Form, Reason};
+use crate::sidecar::Inner;
+use crate::tunnel;
+
+/// How long a head may take, from its first byte, or from the connection's start.
+const HEAD: Duration = Duration::from_secs(30);
+/// How long a connection may wait for its next request.
+const IDLE: Duration = Duration::from_secs(75);
+/// How long to read on behind a last answer, so that a client which is still sending gets to see it: a connection that
+/// is closed with bytes unread is reset, and takes the answer with it.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The client's side of a connection.
+#[derive(Debug)]
+pub(crate) struct Client<IO> {
+    pub(crate) io: IO,
+    /// Bytes that are read and not yet taken as a part of any request.
+    pub(crate) inbox: Vec<u8>,
+    pub(crate) outbox: Outbox,
+    /// The client has sent its last byte.
+    pub(crate) has_ended: bool,
+    pub(crate) alarm: Alarm,
+}
+
+/// One connection and the rules for it.
+pub(crate) struct Connection<'s, IO> {
+    sidecar: &'s Inner,
+    peer: Option<IpAddr>,
+    client: Client<IO>,
+}
+
+/// What stands in the way of the next head.
+enum NoHead {
+    /// The client has ended, or nobody waits for it any more.
+    Over,
+    Refused(Reason),
+}
+
+impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
+    pub(crate) fn new(sidecar: &'s Inner, io: IO, peer: Option<IpAddr>) -> Self {
+        let client =
+            Client { io, inbox: Vec::new(), outbox: Outbox::default(), has_ended: false, alarm: Alarm::default() };
+        Self { sidecar, peer, client }
+    }
+
+    /// Serves request after request, until either side has had enough.
+    pub(crate) async fn run(mut self, stop: &Stop) {
+        let mut requested = pin!(stop.requested());
+        let mut patience = HEAD;
+        loop {
+            let length = match self.next_head(patience, requested.as_mut()).await {
+                Ok(length) => length,
+                Err(NoHead::Over) => return,
+                Err(NoHead::Refused(reason)) => {
+                    self.sidecar.metrics.count(reason.outcome());
+                    self.refuse(Refused::unread(reason)).await;
+                    return self.client.close().await;
+                }
+            };
+            patience = IDLE;
+            let mut app_outbox = Outbox::default();
+            let head = &self.client.inbox[..length];
+            let verdict = judge::judge(&self.sidecar.rules, head, self.peer, app_outbox.space());
+            self.client.take(length);
+            let end = match verdict {
+                Ok(admitted) => {
+                    self.sidecar.metrics.used();
+                    let end = exchange::run(self.sidecar, stop, &admitted, &mut self.client, app_outbox).await;
+                    self.settle(end, admitted.is_head, admitted.wants_html, admitted.keep_alive).await
+                }
+                Err(refused) => {
+                    self.sidecar.metrics.count(refused.reason.outcome());
+                    self.refuse(refused).await
+                }
+            };
+            match end {
+                End::Next => {}
+                End::Tunnel(app, app_inbox) => {
+                    let tunnel = tunnel::run(&mut self.client, app, &app_inbox, &self.sidecar.metrics, requested);
+                    return tunnel.await;
+                }
+                End::Abort => return,
+                End::Close | End::Refused { .. } => return self.client.close().await,
+            }
+        }
+    }
+
+    /// Counts how an exchange ended, and answers when the app did not.
+    async fn settle(&mut self, end: End, is_head: bool, wants_html: bool, keep_alive: bool) -> End {
+        let End::Refused { reason, unread } = end else {
+            self.sidecar.metrics.count(Outcome::Forwarded);
+            if matches!(end, End::Next | End::Close) {
+                self.sidecar.metrics.used();
+            }
+            return end;
+        };
+        self.sidecar.metrics.count(reason.outcome());
+        let keep_alive = keep_alive && !unread && reason.is_understood();
+        self.refuse(Refused { reason, is_head, wants_html, keep_alive }).await
+    }
+
+    async fn refuse(&mut self, refused: Refused) -> End {
+        let form = Form { html: refused.wants_html, head_only: refused.is_head, close: !refused.keep_alive };
+        pages::write(refused.reason, form, self.client.outbox.space());
+        let client = &mut self.client;
+        client.alarm.set(Instant::now() + HEAD);
+        let written = poll_fn(|cx| client.poll_written(cx)).await;
+        match (written, refused.keep_alive) {
+            (false, _) => End::Abort,
+            (true, true) => End::Next,
+            (true, false) => End::Close,
+        }
+    }
+
+    /// Waits for a whole head; its length in bytes, at the start of the inbox.
+    async fn next_head<S>(&mut self, patience: Duration, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
+    where
+        S: Future<Output = ()>,
+    {
+        let mut scanner = Scanner::default();
+        let mut has_begun = false;
+        let client = &mut self.client;
+        client.alarm.set(Instant::now() + patience);
+        poll_fn(|cx| client.poll_head(&mut scanner, &mut has_begun, stop.as_mut(), cx)).await
+    }
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
+    fn take(&mut self, length: usize) {
+        if length == self.inbox.len() {
+            self.inbox.clear();
+        } else {
+            self.inbox.drain(..length);
+        }
+    }
+
+    fn poll_head<S>(
+        &mut self,
+        scanner: &mut Scanner,
+        has_begun: &mut bool,
+        mut stop: Pin<&mut S>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<usize, NoHead>>
+    where
+        S: Future<Output = ()>,
+    {
+        loop {
+            // Some clients send an empty line behind a body.
+            while !*has_begun && self.inbox.starts_with(b"\r\n") {
+                self.inbox.drain(..2);
+            }
+            if !self.inbox.is_empty() && self.inbox != b"\r" {
+                match scanner.scan(&self.inbox, MAX_REQUEST_LINES) {
+                    Scan::Complete(length) => return Poll::Ready(Ok(length)),
+                    Scan::TooLarge => return Poll::Ready(Err(NoHead::Refused(Reason::HeadTooLarge))),
+                    Scan::Malformed => {
+                        let reason = Reason::Malformed("the request's head is malformed");
+                        return Poll::Ready(Err(NoHead::Refused(reason)));
+                    }
+                    Scan::Incomplete if *has_begun => {}
+                    Scan::Incomplete => {
+                        *has_begun = true;
+                        self.alarm.set(Instant::now() + HEAD);
+                    }
+                }
+            }
+            if self.has_ended {
+                return Poll::Ready(Err(NoHead::Over));
+            }
+            match poll_fill(&mut self.io, cx, &mut self.inbox) {
+                Poll::Ready(Ok(0)) => self.has_ended = true,
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(NoHead::Over)),
+                Poll::Pending => break,
+            }
+        }
+        if self.inbox.is_empty() {
+            self.inbox = Vec::new();
+            self.outbox.release();
+            if stop.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Err(NoHead::Over));
+            }
+        }
+        let over = if *has_begun { NoHead::Refused(Reason::HeadTooSlow) } else { NoHead::Over };
+        self.alarm.poll(cx).map(|()| Err(over))
+    }
+
+    /// Whether what is in the outbox could be written in time.
+    fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        match self.outbox.poll_flush(&mut self.io, cx) {
+            Poll::Ready(written) => Poll::Ready(written.is_ok()),
+            Poll::Pending => self.alarm.poll(cx).map(|()| false),
+        }
+    }
+
+    /// Ends the connection so that the client sees the whole of the last answer.
+    async fn close(&mut self) {
+        self.inbox = Vec::new();
+        self.alarm.set(Instant::now() + LINGER);
+        let mut is_shut = false;
+        poll_fn(|cx| {
+            if !is_shut {
+                is_shut = Pin::new(&mut self.io).poll_shutdown(cx).is_ready();
+            }
+            while !self.has_ended {
+                match with_scratch(|area| poll_read(&mut self.io, cx, area)) {
+                    Poll::Ready(Ok(1..)) => {}
+                    Poll::Ready(_) => self.has_ended = true,
+                    Poll::Pending => break,
+                }
+            }
+            if self.has_ended && is_shut {
+                return Poll::Ready(());
+            }
+            self.alarm.poll(cx)
+        })
+        .await;
+    }
+}

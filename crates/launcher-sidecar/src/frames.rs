@@ -1,0 +1,168 @@
+//! Following the frames of a WebSocket (RFC 6455, 5.2) as they pass, without keeping any of their bytes: where one ends
+//! and the next begins, and whether it carries data.
+
+/// The close frame of a server that goes away: code 1001, not masked.
+pub(crate) const CLOSE_TO_CLIENT: &[u8] = &[0x88, 0x02, 0x03, 0xe9];
+/// The same from a client: masked, as it has to be. The key is all zeros, which masks nothing; keys protect proxies from
+/// pages that choose the payload, and nobody chooses this one.
+pub(crate) const CLOSE_TO_APP: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
+
+const CLOSE: u8 = 0x8;
+
+/// What stood in a piece of a stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// A part of a text or binary frame.
+    pub(crate) data: bool,
+    /// The header of a close frame.
+    pub(crate) close: bool,
+}
+
+/// Follows the frames of one direction.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    header: [u8; 14],
+    header_bytes: u8,
+    /// Bytes of the current frame's payload that are still to come.
+    payload: u64,
+}
+
+impl Frames {
+    /// Whether the next byte begins a frame.
+    pub(crate) fn is_between(&self) -> bool {
+        self.header_bytes == 0 && self.payload == 0
+    }
+
+    /// Follows a piece of the stream.
+    pub(crate) fn pass(&mut self, mut bytes: &[u8]) -> Seen {
+        let mut seen = Seen::default();
+        while !bytes.is_empty() {
+            let (count, part) = self.pass_to_end(bytes);
+            seen.data |= part.data;
+            seen.close |= part.close;
+            bytes = &bytes[count..];
+        }
+        seen
+    }
+
+    /// Follows a piece of the stream to the end of the current frame at most; how many bytes that is.
+    pub(crate) fn pass_to_end(&mut self, bytes: &[u8]) -> (usize, Seen) {
+        let mut seen = Seen::default();
+        let mut count = 0;
+        if self.payload == 0 {
+            while usize::from(self.header_bytes) < self.header_length() {
+                let Some(&byte) = bytes.get(count) else { return (count, seen) };
+                self.header[usize::from(self.header_bytes)] = byte;
+                self.header_bytes += 1;
+                count += 1;
+            }
+            self.payload = self.payload_length();
+            seen.close = self.opcode() == CLOSE;
+            seen.data = self.opcode() < CLOSE;
+            self.header_bytes = 0;
+        }
+        let payload = usize::try_from(self.payload).unwrap_or(usize::MAX).min(bytes.len() - count);
+        self.payload -= payload as u64;
+        seen.data |= payload > 0 && self.opcode() < CLOSE;
+        (count + payload, seen)
+    }
+
+    fn opcode(&self) -> u8 {
+        self.header[0] & 0x0f
+    }
+
+    fn header_length(&self) -> usize {
+        if self.header_bytes < 2 {
+            return 2;
+        }
+        let mask = if self.header[1] & 0x80 == 0 { 0 } else { 4 };
+        mask + match self.header[1] & 0x7f {
+            126 => 4,
+            127 => 10,
+            _ => 2,
+        }
+    }
+
+    fn payload_length(&self) -> u64 {
+        let number = |bytes: &[u8]| bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+        match self.header[1] & 0x7f {
+            126 => number(&self.header[2..4]),
+            127 => number(&self.header[2..10]),
+            length => u64::from(length),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn frame(opcode: u8, length: usize, masked: bool) -> Vec<u8> {
+        let mask = if masked { 0x80 } else { 0 };
+        let mut bytes = vec![0x80 | opcode];
+        match length {
+            0..126 => bytes.push(mask | u8::try_from(length).unwrap()),
+            126..65536 => {
+                bytes.push(mask | 126);
+                bytes.extend_from_slice(&u16::try_from(length).unwrap().to_be_bytes());
+            }
+            _ => {
+                bytes.push(mask | 127);
+                bytes.extend_from_slice(&(length as u64).to_be_bytes());
+            }
+        }
+        bytes.extend_from_slice(if masked { &[1, 2, 3, 4] } else { &[] });
+        bytes.resize(bytes.len() + length, 0x88);
+        bytes
+    }
+
+    #[test]
+    fn only_text_binary_and_their_continuations_are_data() {
+        for (opcode, seen) in [
+            (0, Seen { data: true, close: false }),
+            (1, Seen { data: true, close: false }),
+            (2, Seen { data: true, close: false }),
+            (8, Seen { data: false, close: true }),
+            (9, Seen::default()),
+            (10, Seen::default()),
+        ] {
+            assert_eq!(Frames::default().pass(&frame(opcode, 5, true)), seen, "{opcode}");
+            assert_eq!(Frames::default().pass(&frame(opcode, 0, false)), seen, "{opcode}");
+        }
+    }
+
+    #[test]
+    fn the_closes_are_frames() {
+        for close in [CLOSE_TO_CLIENT, CLOSE_TO_APP] {
+            let mut frames = Frames::default();
+            assert_eq!(frames.pass_to_end(close), (close.len(), Seen { data: false, close: true }));
+            assert!(frames.is_between());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn frames_end_where_they_end_however_they_are_cut(
+            sizes in prop::collection::vec(prop_oneof![0_usize..130, 65_530_usize..65_540], 1..5),
+            masked in any::<bool>(),
+            step in 1_usize..70_000,
+        ) {
+            let (mut stream, mut ends) = (Vec::new(), Vec::new());
+            for size in sizes {
+                stream.extend(frame(9, size, masked));
+                ends.push(stream.len());
+            }
+            let (mut frames, mut at, mut found) = (Frames::default(), 0, Vec::new());
+            while at < stream.len() {
+                let piece = &stream[at..stream.len().min(at + step)];
+                at += frames.pass_to_end(piece).0;
+                if frames.is_between() {
+                    found.push(at);
+                }
+            }
+            prop_assert_eq!(found, ends);
+        }
+    }
+}

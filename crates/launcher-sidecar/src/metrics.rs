@@ -1,0 +1,149 @@
+//! What a sidecar counts, and when its app was last used.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::time::Instant;
+
+/// How much an app is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// When the owner last used the app: a request that was let through, part of its body, the end of its response, or
+    /// a WebSocket's data frame in either direction. Pings, pongs and closes do not count. A sidecar that has seen
+    /// nothing yet tells the time of its own start.
+    pub last_used: Instant,
+    /// How many connections are open.
+    pub open_connections: u64,
+    /// How many of them are WebSockets.
+    pub open_websockets: u64,
+}
+
+impl Activity {
+    /// How long ago the app was last used.
+    #[must_use]
+    pub fn idle(&self) -> Duration {
+        self.last_used.elapsed()
+    }
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Forwarded,
+    NotTheOwner,
+    ForeignOrigin,
+    Malformed,
+    TooLarge,
+    TooSlow,
+    AppAway,
+    AppBroken,
+}
+
+impl Outcome {
+    const ALL: [(Self, &'static str); 8] = [
+        (Self::Forwarded, "forwarded"),
+        (Self::NotTheOwner, "not-the-owner"),
+        (Self::ForeignOrigin, "foreign-origin"),
+        (Self::Malformed, "malformed"),
+        (Self::TooLarge, "too-large"),
+        (Self::TooSlow, "too-slow"),
+        (Self::AppAway, "app-away"),
+        (Self::AppBroken, "app-broken"),
+    ];
+}
+
+/// The counters of one sidecar.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    requests: Family<[(&'static str, &'static str); 1], Counter>,
+    outcomes: [Counter; Outcome::ALL.len()],
+    mismatches: Counter,
+    connections: Gauge<i64, AtomicI64>,
+    websockets: Gauge<i64, AtomicI64>,
+    started: Instant,
+    /// Milliseconds from the start.
+    last_used: AtomicU64,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let requests = Family::<[(&'static str, &'static str); 1], Counter>::default();
+        let outcomes = Outcome::ALL.map(|(_, name)| requests.get_or_create(&[("outcome", name)]).clone());
+        Self {
+            requests,
+            outcomes,
+            mismatches: Counter::default(),
+            connections: Gauge::default(),
+            websockets: Gauge::default(),
+            started: Instant::now(),
+            last_used: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts a request.
+    pub(crate) fn count(&self, outcome: Outcome) {
+        self.outcomes[outcome as usize].inc();
+    }
+
+    /// The counter of requests that would have been refused for their identity.
+    pub(crate) fn mismatches(&self) -> Counter {
+        self.mismatches.clone()
+    }
+
+    /// Takes note that the app is used now.
+    pub(crate) fn used(&self) {
+        let elapsed = self.started.elapsed().as_millis();
+        self.last_used.fetch_max(u64::try_from(elapsed).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Counts a connection as open until the guard is dropped.
+    pub(crate) fn connection(&self) -> Open<'_> {
+        Open::new(&self.connections)
+    }
+
+    /// Counts a WebSocket as open until the guard is dropped.
+    pub(crate) fn websocket(&self) -> Open<'_> {
+        Open::new(&self.websockets)
+    }
+
+    pub(crate) fn activity(&self) -> Activity {
+        Activity {
+            last_used: self.started + Duration::from_millis(self.last_used.load(Ordering::Relaxed)),
+            open_connections: u64::try_from(self.connections.get()).unwrap_or(0),
+            open_websockets: u64::try_from(self.websockets.get()).unwrap_or(0),
+        }
+    }
+
+    /// Lets a registry tell these counters.
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register("sidecar_requests", "Requests, by what became of them", self.requests.clone());
+        registry.register(
+            "sidecar_identity_mismatches",
+            "Requests let through only because authentication is not required",
+            self.mismatches.clone(),
+        );
+        registry.register("sidecar_open_connections", "Open connections", self.connections.clone());
+        registry.register("sidecar_open_websockets", "Open WebSockets", self.websockets.clone());
+    }
+}
+
+/// Something that is counted while it lives.
+#[derive(Debug)]
+pub(crate) struct Open<'m>(&'m Gauge<i64, AtomicI64>);
+
+impl<'m> Open<'m> {
+    fn new(gauge: &'m Gauge<i64, AtomicI64>) -> Self {
+        gauge.inc();
+        Self(gauge)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

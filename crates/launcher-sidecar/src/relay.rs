@@ -1,0 +1,284 @@
+//! Moving the bytes of one request and its response both ways at the same time.
+
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use launcher_process::stop::Stop;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::body::Transfer;
+use crate::buffers::{Outbox, poll_fill, poll_read, with_scratch};
+use crate::connection::Client;
+use crate::head::{MAX_RESPONSE_LINES, Scan, Scanner};
+use crate::judge::Admitted;
+use crate::pages::Reason;
+use crate::response::{self, Reply};
+use crate::sidecar::Rules;
+
+/// How long a client may neither take nor send a byte that is waited for.
+const STALL: Duration = Duration::from_secs(300);
+/// How long an app may be silent when its client has ended its side of the connection, and so may be gone.
+const HALF_CLOSED: Duration = Duration::from_secs(30);
+/// How many bytes behind a request are read while it is answered.
+const MAX_AHEAD_BYTES: usize = 64 * 1024;
+
+/// Where moving bytes has led to.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// The response is complete.
+    Complete { app_stays: bool, close: bool },
+    /// The app has taken the WebSocket.
+    Switched,
+    /// The app ended its connection without a byte of a response.
+    Silent,
+    /// No response can be passed on, and nothing of one has been.
+    Refused(Reason),
+    /// The response broke off, or the client is gone.
+    Abort,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Head(Scanner),
+    Body { body: Transfer, app_stays: bool, close: bool },
+}
+
+/// Whom the alarm is set for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Nobody,
+    Client,
+    AppOfHalfClosed,
+}
+
+/// One request and its response on their ways.
+pub(crate) struct Relay<'r, IO> {
+    rules: &'r Rules,
+    stop: &'r Stop,
+    admitted: &'r Admitted,
+    client: &'r mut Client<IO>,
+    app: TcpStream,
+    app_inbox: Vec<u8>,
+    app_outbox: &'r mut Outbox,
+    request: &'r mut Transfer,
+    /// The app takes no more of the request. Its response may come all the same.
+    is_refused: bool,
+    phase: Phase,
+    wait: Wait,
+    has_moved: bool,
+}
+
+impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
+    pub(crate) fn new(
+        rules: &'r Rules,
+        stop: &'r Stop,
+        admitted: &'r Admitted,
+        client: &'r mut Client<IO>,
+        app: TcpStream,
+        app_outbox: &'r mut Outbox,
+        request: &'r mut Transfer,
+    ) -> Self {
+        Self {
+            rules,
+            stop,
+            admitted,
+            client,
+            app,
+            app_inbox: Vec::new(),
+            app_outbox,
+            request,
+            is_refused: false,
+            phase: Phase::Head(Scanner::default()),
+            wait: Wait::Nobody,
+            has_moved: false,
+        }
+    }
+
+    /// The connection to the app, and what it sent that is not yet passed on.
+    pub(crate) fn into_app(self) -> (TcpStream, Vec<u8>) {
+        (self.app, self.app_inbox)
+    }
+
+    /// Moves whatever can be moved.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        self.has_moved = false;
+        if let Poll::Ready(step) = self.poll_request(cx) {
+            return Poll::Ready(step);
+        }
+        if let Poll::Ready(step) = self.poll_response(cx) {
+            return Poll::Ready(step);
+        }
+        if let Poll::Ready(step) = self.poll_ahead(cx) {
+            return Poll::Ready(step);
+        }
+        self.poll_alarm(cx)
+    }
+
+    /// From the client to the app. Ready only when that ends the exchange.
+    fn poll_request(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        while !self.is_refused {
+            if ready!(self.app_outbox.poll_flush(&mut self.app, cx)).is_err() {
+                self.is_refused = true;
+            }
+            if self.request.is_done() || self.is_refused {
+                break;
+            }
+            let Self { client, app, app_outbox, request, is_refused, .. } = self;
+            let fed = with_scratch(|area| {
+                let count = ready!(poll_read(&mut client.io, cx, area)).unwrap_or(0);
+                if count == 0 {
+                    return Poll::Ready(Err(Step::Abort));
+                }
+                let mut input = &area[..count];
+                if let Some(plain) = request.as_it_is(count) {
+                    *is_refused = app_outbox.send(app, cx, &input[..plain]).is_err();
+                    request.passed(plain);
+                    input = &input[plain..];
+                } else if request.feed(&mut input, app_outbox.space()).is_err() {
+                    return Poll::Ready(Err(Step::Refused(Reason::Malformed("the request's body is malformed"))));
+                }
+                client.inbox.extend_from_slice(input);
+                Poll::Ready(Ok(()))
+            });
+            match ready!(fed) {
+                Ok(()) => self.has_moved = true,
+                Err(Step::Refused(reason)) if matches!(self.phase, Phase::Head(_)) => {
+                    return Poll::Ready(Step::Refused(reason));
+                }
+                Err(_) => return Poll::Ready(Step::Abort),
+            }
+        }
+        Poll::Pending
+    }
+
+    /// From the app to the client.
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        loop {
+            let waiting = self.client.outbox.len();
+            let flushed = self.client.outbox.poll_flush(&mut self.client.io, cx);
+            self.has_moved |= self.client.outbox.len() < waiting;
+            if ready!(flushed).is_err() {
+                return Poll::Ready(Step::Abort);
+            }
+            let step = match &self.phase {
+                Phase::Head(_) => ready!(self.poll_head(cx)),
+                &Phase::Body { ref body, app_stays, close } if body.is_done() => {
+                    // A client that is still sending, or an app that still should be reading, ends the connections.
+                    let is_sent = self.request.is_done() && !self.is_refused;
+                    let app_stays = app_stays && is_sent && self.app_inbox.is_empty();
+                    Some(Step::Complete { app_stays, close: close || !is_sent })
+                }
+                Phase::Body { .. } => ready!(self.poll_body(cx)),
+            };
+            if let Some(step) = step {
+                return Poll::Ready(step);
+            }
+        }
+    }
+
+    fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {
+        let Phase::Head(scanner) = &mut self.phase else { return Poll::Ready(None) };
+        if !self.app_inbox.is_empty() {
+            match scanner.scan(&self.app_inbox, MAX_RESPONSE_LINES) {
+                Scan::Complete(length) => return Poll::Ready(self.read_head(length)),
+                Scan::Incomplete => {}
+                Scan::TooLarge | Scan::Malformed => {
+                    tracing::warn!("the app's response has no head of HTTP/1, or one that is too large");
+                    return Poll::Ready(Some(Step::Refused(Reason::AppBroken)));
+                }
+            }
+        }
+        match ready!(poll_fill(&mut self.app, cx, &mut self.app_inbox)) {
+            Ok(1..) => self.has_moved = true,
+            Ok(0) | Err(_) if self.app_inbox.is_empty() => return Poll::Ready(Some(Step::Silent)),
+            Ok(0) | Err(_) => return Poll::Ready(Some(Step::Refused(Reason::AppBroken))),
+        }
+        Poll::Ready(None)
+    }
+
+    /// Reads the response's head, the first bytes of the app's inbox, and the part of the body that came with it.
+    fn read_head(&mut self, length: usize) -> Option<Step> {
+        let close = self.stop.is_requested() || self.is_refused || !self.request.is_done();
+        let out = self.client.outbox.space();
+        let (head, mut rest) = self.app_inbox.split_at(length);
+        let reply = match response::translate(self.rules, self.admitted, close, head, out) {
+            Ok(reply) => reply,
+            Err(error) => {
+                tracing::warn!(%error, "the app's response cannot be passed on");
+                return Some(Step::Refused(Reason::AppBroken));
+            }
+        };
+        let Reply::Final { mut body, app_stays, close } = reply else {
+            self.app_inbox.drain(..length);
+            self.phase = Phase::Head(Scanner::default());
+            return matches!(reply, Reply::Upgraded).then_some(Step::Switched);
+        };
+        if let Err(error) = body.feed(&mut rest, out) {
+            tracing::warn!(%error, "the app's response cannot be passed on");
+            self.client.outbox.discard();
+            return Some(Step::Refused(Reason::AppBroken));
+        }
+        self.app_inbox = rest.to_vec();
+        self.phase = Phase::Body { body, app_stays, close };
+        None
+    }
+
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {
+        let Self { client, app, app_inbox, phase, .. } = self;
+        let Phase::Body { body, .. } = phase else { return Poll::Ready(None) };
+        let is_passed_on = with_scratch(|area| {
+            let Ok(count) = ready!(poll_read(app, cx, area)) else { return Poll::Ready(false) };
+            if count == 0 {
+                return Poll::Ready(body.sender_ended(client.outbox.space()));
+            }
+            let mut input = &area[..count];
+            if let Some(plain) = body.as_it_is(count) {
+                let sent = client.outbox.send(&mut client.io, cx, &input[..plain]);
+                body.passed(plain);
+                input = &input[plain..];
+                if sent.is_err() {
+                    return Poll::Ready(false);
+                }
+            } else if body.feed(&mut input, client.outbox.space()).is_err() {
+                return Poll::Ready(false);
+            }
+            app_inbox.extend_from_slice(input);
+            Poll::Ready(true)
+        });
+        self.has_moved = true;
+        Poll::Ready((!ready!(is_passed_on)).then_some(Step::Abort))
+    }
+
+    /// Reads what the client sends behind its request, mostly to hear when it goes away. Ready when it has.
+    fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        while self.request.is_done() && !self.client.has_ended && self.client.inbox.len() < MAX_AHEAD_BYTES {
+            match ready!(poll_fill(&mut self.client.io, cx, &mut self.client.inbox)) {
+                Ok(0) => self.client.has_ended = true,
+                Ok(_) => {}
+                Err(_) => return Poll::Ready(Step::Abort),
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Ends an exchange in which nothing moves, unless it is the app that takes its time.
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        let is_read = self.request.is_done() || self.is_refused || !self.app_outbox.is_empty();
+        let (wait, limit) = if !self.client.outbox.is_empty() || !is_read {
+            (Wait::Client, STALL)
+        } else if self.client.has_ended {
+            (Wait::AppOfHalfClosed, HALF_CLOSED)
+        } else {
+            self.client.alarm.clear();
+            self.wait = Wait::Nobody;
+            return Poll::Pending;
+        };
+        if self.has_moved || wait != self.wait {
+            self.client.alarm.set(Instant::now() + limit);
+            self.wait = wait;
+        }
+        self.client.alarm.poll(cx).map(|()| Step::Abort)
+    }
+}

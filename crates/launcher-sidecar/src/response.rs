@@ -1,0 +1,173 @@
+//! Reading the head of the app's response, and writing the client's.
+
+use crate::body::Transfer;
+use crate::framing::{Framing, FramingError, FramingLines};
+use crate::head::{Known, MAX_RESPONSE_LINES, Room, elements};
+use crate::judge::Admitted;
+use crate::rewrite::{is_nominated, put, put_framing, put_length};
+use crate::sidecar::Rules;
+
+/// What a response's head means.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// An interim response; another one follows.
+    Interim,
+    /// The app takes the WebSocket.
+    Upgraded,
+    /// The response itself.
+    Final {
+        body: Transfer,
+        /// Whether the app would take another request on its connection.
+        app_stays: bool,
+        /// Whether the client's connection ends with this response.
+        close: bool,
+    },
+}
+
+/// The app's response is not one that can be passed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResponseError {
+    #[error("the app's response has a malformed head: {0}")]
+    Malformed(httparse::Error),
+    #[error("the app's response has an incomplete head")]
+    Incomplete,
+    #[error("the app's response cannot be delimited: {0}")]
+    Framing(#[from] FramingError),
+    #[error("the app switches to a protocol that nobody asked for")]
+    Switch,
+}
+
+struct Status {
+    code: u16,
+    is_http11: bool,
+}
+
+/// Reads the response head `head` and appends the client's to `out`. `close` ends the client's connection with this
+/// response.
+///
+/// # Errors
+/// [`ResponseError`]; `out` is as it was.
+pub(crate) fn translate(
+    rules: &Rules,
+    request: &Admitted,
+    close: bool,
+    head: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Reply, ResponseError> {
+    let mut room: Room<'_, MAX_RESPONSE_LINES> = [const { std::mem::MaybeUninit::uninit() }; MAX_RESPONSE_LINES];
+    let mut parsed = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    match config.parse_response_with_uninit_headers(&mut parsed, head, &mut room) {
+        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        Ok(_) => return Err(ResponseError::Incomplete),
+        Err(error) => return Err(ResponseError::Malformed(error)),
+    }
+    let status = Status { code: parsed.code.unwrap_or(0), is_http11: parsed.version == Some(1) };
+    let headers: &[httparse::Header<'_>] = parsed.headers;
+    let mut kinds = [Known::Other; MAX_RESPONSE_LINES];
+    let (mut framing, mut app_stays, mut has_nominations) = (FramingLines::default(), status.is_http11, false);
+    let mut switches_to_websocket = false;
+    for (header, kind) in headers.iter().zip(&mut kinds) {
+        *kind = Known::of(header.name.as_bytes());
+        framing.note(*kind, header.value);
+        switches_to_websocket |= *kind == Known::Upgrade && header.value.eq_ignore_ascii_case(b"websocket");
+        if *kind == Known::Connection {
+            has_nominations = true;
+            for option in elements(header.value) {
+                app_stays &= !option.eq_ignore_ascii_case(b"close");
+            }
+        }
+    }
+    let reply = decide(&status, request, close, &framing, app_stays, switches_to_websocket)?;
+    if matches!(reply, Reply::Interim) && !request.is_http11 {
+        return Ok(reply);
+    }
+    let length: usize = headers.iter().map(|header| header.name.len() + header.value.len() + 4).sum();
+    out.reserve(length + 160);
+    put_status(status.code, parsed.reason.unwrap_or(""), out);
+    for (header, &kind) in headers.iter().zip(&kinds) {
+        let name = header.name.as_bytes();
+        match kind {
+            Known::Connection
+            | Known::ContentLength
+            | Known::TransferEncoding
+            | Known::Upgrade
+            | Known::HopByHop => {}
+            Known::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
+            Known::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
+            _ => put(out, name, header.value),
+        }
+    }
+    put_end(&status, request, &reply, &framing, out)?;
+    Ok(reply)
+}
+
+fn decide(
+    status: &Status,
+    request: &Admitted,
+    close: bool,
+    framing: &FramingLines<'_>,
+    app_stays: bool,
+    switches_to_websocket: bool,
+) -> Result<Reply, ResponseError> {
+    match status.code {
+        101 if request.is_upgrade && switches_to_websocket => return Ok(Reply::Upgraded),
+        101 | ..100 => return Err(ResponseError::Switch),
+        102..200 | 100 => return Ok(Reply::Interim),
+        _ => {}
+    }
+    if framing.has_encoding() && !status.is_http11 {
+        return Err(FramingError::Encoding.into());
+    }
+    let read = framing.read()?;
+    if has_no_body(status, request) {
+        let close = close || !request.keep_alive;
+        return Ok(Reply::Final { body: Transfer::keeping(Framing::Empty), app_stays, close });
+    }
+    let (body, app_stays, must_close) = match read {
+        Some(Framing::Chunked) if !request.is_http11 => (Transfer::unchunking(), app_stays, true),
+        Some(framing) => (Transfer::keeping(framing), app_stays, false),
+        None => (Transfer::until_end(request.is_http11), false, !request.is_http11),
+    };
+    Ok(Reply::Final { body, app_stays, close: close || must_close || !request.keep_alive })
+}
+
+fn has_no_body(status: &Status, request: &Admitted) -> bool {
+    request.is_head || matches!(status.code, 204 | 304)
+}
+
+fn put_status(code: u16, reason: &str, out: &mut Vec<u8>) {
+    let digits = [code / 100 % 10, code / 10 % 10, code % 10].map(|digit| b'0' + u8::try_from(digit).unwrap_or(0));
+    for part in [b"HTTP/1.1 ", &digits[..], b" ", reason.as_bytes(), b"\r\n"] {
+        out.extend_from_slice(part);
+    }
+}
+
+/// Appends the lines about the connection, and the empty line.
+fn put_end(
+    status: &Status,
+    request: &Admitted,
+    reply: &Reply,
+    framing: &FramingLines<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), ResponseError> {
+    match reply {
+        Reply::Interim => {}
+        Reply::Upgraded => out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
+        Reply::Final { close, .. } => {
+            match framing.read()? {
+                // What a response without a body says of a length is about another response, except that there is
+                // never one about 204.
+                Some(Framing::Length(length)) if status.code != 204 => put_length(length, out),
+                Some(Framing::Empty) if status.code != 204 => put_length(0, out),
+                _ if has_no_body(status, request) || !request.is_http11 => {}
+                _ => put_framing(Framing::Chunked, out),
+            }
+            if *close {
+                out.extend_from_slice(b"Connection: close\r\n");
+            }
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(())
+}

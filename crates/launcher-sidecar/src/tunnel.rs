@@ -1,0 +1,193 @@
+//! A WebSocket: bytes pass both ways as they are. A tunnel in which nothing moves holds no buffer and no timer.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use crate::alarm::Alarm;
+use crate::buffers::{Outbox, poll_read, with_scratch};
+use crate::connection::Client;
+use crate::frames::{CLOSE_TO_APP, CLOSE_TO_CLIENT, Frames};
+use crate::metrics::Metrics;
+
+/// How long the two ends get to close once they were told to.
+const CLOSING: Duration = Duration::from_secs(3);
+/// How long one end may be silent when the other has ended its side.
+const HALF_CLOSED: Duration = Duration::from_secs(60);
+/// How long an end may take no byte that waits for it.
+const STALL: Duration = Duration::from_secs(300);
+
+/// One direction.
+#[derive(Debug, Default)]
+struct Flow {
+    frames: Frames,
+    outbox: Outbox,
+    /// The sender has sent its last byte.
+    has_ended: bool,
+    /// And the receiver was told so.
+    is_shut: bool,
+    /// This proxy has sent a close frame in the sender's name; what the sender still sends is dropped.
+    is_closed: bool,
+    /// The sender has sent a close frame.
+    has_said_close: bool,
+    has_moved: bool,
+}
+
+/// Both directions.
+struct Tunnel<'t, IO> {
+    io: &'t mut IO,
+    app: TcpStream,
+    up: Flow,
+    down: Flow,
+    metrics: &'t Metrics,
+    alarm: Alarm,
+    is_closing: bool,
+    is_waiting: bool,
+}
+
+/// Relays between the client and the app until both have ended, or `stop` is ready and both have been told. The client's
+/// outbox holds the response that opened the WebSocket; `app_inbox` and the client's inbox hold what came behind it.
+pub(crate) async fn run<IO, S>(
+    client: &mut Client<IO>,
+    app: TcpStream,
+    app_inbox: &[u8],
+    metrics: &Metrics,
+    mut stop: Pin<&mut S>,
+) where
+    IO: AsyncRead + AsyncWrite + Unpin,
+    S: Future<Output = ()>,
+{
+    let _open = metrics.websocket();
+    client.alarm.release();
+    let mut up = Flow::default();
+    up.accept(&std::mem::take(&mut client.inbox), metrics);
+    let mut down = Flow { outbox: std::mem::take(&mut client.outbox), ..Flow::default() };
+    down.accept(app_inbox, metrics);
+    up.has_ended = client.has_ended;
+    let io = &mut client.io;
+    let mut tunnel =
+        Tunnel { io, app, up, down, metrics, alarm: Alarm::default(), is_closing: false, is_waiting: false };
+    poll_fn(|cx| {
+        if !tunnel.is_closing && stop.as_mut().poll(cx).is_ready() {
+            tunnel.is_closing = true;
+            tunnel.alarm.set(Instant::now() + CLOSING);
+        }
+        tunnel.poll(cx)
+    })
+    .await;
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> Tunnel<'_, IO> {
+    /// Ready when the tunnel is at its end.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { io, app, up, down, metrics, is_closing, .. } = self;
+        (up.has_moved, down.has_moved) = (false, false);
+        let upward = up.poll(*io, app, CLOSE_TO_APP, *is_closing, metrics, cx);
+        let downward = down.poll(app, *io, CLOSE_TO_CLIENT, *is_closing, metrics, cx);
+        let is_over = match (upward, downward) {
+            (Poll::Ready(Err(_)), _) | (_, Poll::Ready(Err(_))) | (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => true,
+            // The client has heard that this ends, and has ended it.
+            _ => *is_closing && down.is_closed && down.outbox.is_empty() && (up.has_said_close || up.has_ended),
+        };
+        if is_over {
+            return Poll::Ready(());
+        }
+        self.poll_alarm(cx)
+    }
+
+    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.is_closing {
+            let is_stalled = !self.up.outbox.is_empty() || !self.down.outbox.is_empty();
+            let is_half_closed = self.up.has_ended || self.down.has_ended;
+            if !is_stalled && !is_half_closed {
+                if self.is_waiting {
+                    self.alarm.release();
+                    self.is_waiting = false;
+                }
+                return Poll::Pending;
+            }
+            if !self.is_waiting || self.up.has_moved || self.down.has_moved {
+                self.alarm.set(Instant::now() + if is_half_closed { HALF_CLOSED } else { STALL });
+                self.is_waiting = true;
+            }
+        }
+        self.alarm.poll(cx)
+    }
+}
+
+impl Flow {
+    /// Takes bytes that were read before the tunnel began.
+    fn accept(&mut self, bytes: &[u8], metrics: &Metrics) {
+        self.outbox.space().extend_from_slice(bytes);
+        self.note(bytes, metrics);
+    }
+
+    fn note(&mut self, bytes: &[u8], metrics: &Metrics) {
+        let seen = self.frames.pass(bytes);
+        self.has_said_close |= seen.close;
+        if seen.data {
+            metrics.used();
+        }
+    }
+
+    /// Ready when the sender has ended and the receiver knows.
+    fn poll<R, W>(
+        &mut self,
+        from: &mut R,
+        to: &mut W,
+        close: &[u8],
+        is_closing: bool,
+        metrics: &Metrics,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        loop {
+            let waiting = self.outbox.len();
+            let flushed = self.outbox.poll_flush(to, cx);
+            self.has_moved |= self.outbox.len() < waiting;
+            ready!(flushed)?;
+            self.outbox.release();
+            if self.has_ended {
+                if !self.is_shut {
+                    ready!(Pin::new(&mut *to).poll_shutdown(cx))?;
+                    self.is_shut = true;
+                }
+                return Poll::Ready(Ok(()));
+            }
+            if is_closing && !self.is_closed && self.frames.is_between() {
+                if !self.has_said_close {
+                    self.outbox.space().extend_from_slice(close);
+                }
+                self.is_closed = true;
+                continue;
+            }
+            let count = with_scratch(|area| {
+                let count = ready!(poll_read(from, cx, area))?;
+                let bytes = &area[..count];
+                if self.is_closed {
+                    self.has_said_close |= self.frames.pass(bytes).close;
+                } else if is_closing {
+                    let (rest, seen) = self.frames.pass_to_end(bytes);
+                    self.has_said_close |= seen.close;
+                    self.outbox.send(to, cx, &bytes[..rest])?;
+                    self.has_said_close |= self.frames.pass(&bytes[rest..]).close;
+                } else {
+                    self.note(bytes, metrics);
+                    self.outbox.send(to, cx, bytes)?;
+                }
+                Poll::Ready(io::Result::Ok(count))
+            });
+            self.has_ended = ready!(count)? == 0;
+            self.has_moved = true;
+        }
+    }
+}

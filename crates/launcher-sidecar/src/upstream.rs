@@ -1,0 +1,102 @@
+//! Connections to the app, kept for the next request.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::net::RecvFlags;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+/// How long a connection is kept for another request.
+const IDLE: Duration = Duration::from_secs(30);
+/// How many connections are kept at most.
+const MAX_IDLE: usize = 32;
+/// How long the app may take to accept a connection. It is on the same machine.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The app, and connections to it that wait for a request.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    app: SocketAddr,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<(TcpStream, Instant)>,
+    is_swept: bool,
+}
+
+impl Pool {
+    pub(crate) fn new(app: SocketAddr) -> Self {
+        Self { app, state: Mutex::default() }
+    }
+
+    /// A connection that was used before and is still open. `look` asks the kernel whether it is, for a request that
+    /// could not be sent once more; otherwise what the runtime has heard is enough.
+    pub(crate) fn take(&self, look: bool) -> Option<TcpStream> {
+        loop {
+            let (stream, since) = self.lock().idle.pop()?;
+            if since.elapsed() < IDLE && is_open(&stream, look) {
+                return Some(stream);
+            }
+        }
+    }
+
+    /// Keeps a connection whose response has been read to its end.
+    pub(crate) fn put(self: &Arc<Self>, stream: TcpStream) {
+        let mut state = self.lock();
+        if state.idle.len() < MAX_IDLE {
+            state.idle.push((stream, Instant::now()));
+        }
+        if !state.is_swept {
+            state.is_swept = true;
+            tokio::spawn(sweep(Arc::downgrade(self)));
+        }
+    }
+
+    /// A new connection.
+    ///
+    /// # Errors
+    /// The app does not accept one.
+    pub(crate) async fn connect(&self) -> io::Result<TcpStream> {
+        let stream = tokio::time::timeout(CONNECT, TcpStream::connect(self.app)).await??;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes connections that nobody has used for long; ends when there are none.
+async fn sweep(pool: std::sync::Weak<Pool>) {
+    loop {
+        tokio::time::sleep(IDLE).await;
+        let Some(pool) = pool.upgrade() else { return };
+        let mut state = pool.lock();
+        state.idle.retain(|(_, since)| since.elapsed() < IDLE);
+        if state.idle.is_empty() {
+            state.idle = Vec::new();
+            state.is_swept = false;
+            return;
+        }
+    }
+}
+
+/// Whether the app has neither closed the connection nor sent anything that nobody asked for.
+fn is_open(stream: &TcpStream, look: bool) -> bool {
+    let mut byte = [0];
+    let would_block = |outcome: io::Result<usize>| outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    if !would_block(stream.try_read(&mut byte)) {
+        return false;
+    }
+    if !look {
+        return true;
+    }
+    let peeked = rustix::net::recv(stream, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    would_block(peeked.map(|(count, _)| count).map_err(io::Error::from))
+}

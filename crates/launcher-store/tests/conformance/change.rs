@@ -1,0 +1,85 @@
+//! Compare-and-swap.
+
+use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState};
+use tokio::task::JoinSet;
+
+use crate::support::*;
+
+#[tokio::test]
+async fn a_change_is_stored_in_full_with_a_new_revision() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        let mut after = before.clone();
+        after.state = InstanceState::Failed;
+        after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.")));
+        after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
+        after.url = Some("https://a.example.org/".to_owned());
+        after.dispatched_at = Some(at(1));
+        after.started_at = Some(at(2));
+        after.expires_at = Some(at(3));
+        after.ended_at = Some(at(4));
+        after.end_reason = Some(EndReason::Failed);
+        after.spec_version = 7;
+        let stored = store.change_instance(&before, &after).await.unwrap().unwrap();
+
+        assert!(stored.revision > before.revision);
+        after.revision = stored.revision;
+        assert_eq!(stored, after);
+        assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(after.clone()));
+
+        let cleared = changed(&store, &after, |row| {
+            (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
+            (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
+        })
+        .await;
+        assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_of_a_row_that_somebody_else_changed_writes_nothing() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        let quicker = ended(&store, &before, 60).await;
+        let mut late = before.clone();
+        late.state = InstanceState::Running;
+        let latest = store.feed_latest().await.unwrap();
+
+        assert_eq!(store.change_instance(&before, &late).await.unwrap(), None);
+        assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(quicker));
+        assert_eq!(store.feed_latest().await.unwrap(), latest);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_changes_at_once_from_the_same_row_one_is_stored() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        let mut tasks = JoinSet::new();
+        for version in 1..=50 {
+            let (store, before) = (store.clone(), before.clone());
+            tasks.spawn(async move {
+                let mut after = before.clone();
+                after.spec_version = version;
+                store.change_instance(&before, &after).await.unwrap()
+            });
+        }
+        let stored: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();
+        assert_eq!(stored.len(), 1);
+        assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(stored[0].clone()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_keeps_what_the_dispatch_loop_noted_in_between() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        store.dispatch_applied(before.instance_id, 3, Some("uid-1")).await.unwrap();
+        let stored = changed(&store, &before, |row| row.spec_version = 4).await;
+        assert_eq!((stored.applied_version, stored.workshop_uid.as_deref()), (3, Some("uid-1")));
+    })
+    .await;
+}

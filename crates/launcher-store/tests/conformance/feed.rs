@@ -1,0 +1,73 @@
+//! The order of changes.
+
+use launcher_domain::{InstanceState, Scope};
+use tokio::task::JoinSet;
+
+use crate::support::*;
+
+#[tokio::test]
+async fn each_row_comes_once_in_the_order_of_its_last_change_and_a_reader_can_resume() {
+    on_every_engine(async |store| {
+        assert_eq!(store.feed_latest().await.unwrap(), 0);
+        let first = launched(&store, "alice@example.org").await;
+        let second = launched(&store, "alice@example.org").await;
+        let third = launched(&store, "bob@example.org").await;
+        let first = changed(&store, &first, |row| row.state = InstanceState::Running).await;
+        assert_eq!(store.feed_latest().await.unwrap(), first.revision);
+
+        let feed = async |since, limit| {
+            let rows = store.feed_since(Scope::Everyone, since, limit).await.unwrap();
+            rows.into_iter().map(|listed| (listed.instance, listed.queue_position)).collect::<Vec<_>>()
+        };
+        let start = feed(0, 2).await;
+        assert_eq!(start, [(second, Some(1)), (third.clone(), Some(2))]);
+        assert_eq!(feed(third.revision, 2).await, [(first.clone(), None)]);
+        assert!(feed(first.revision, 2).await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_reader_that_follows_many_writers_misses_nothing() {
+    on_every_engine(async |store| {
+        let mut writers = JoinSet::new();
+        for number in 0..8 {
+            let store = store.clone();
+            writers.spawn(async move {
+                for _ in 0..20 {
+                    launched(&store, &format!("user{number}@example.org")).await;
+                }
+            });
+        }
+        let mut seen = Vec::new();
+        let mut since = 0;
+        loop {
+            let writing = !writers.is_empty();
+            while writers.try_join_next().is_some() {}
+            let rows = store.feed_since(Scope::Everyone, since, 7).await.unwrap();
+            since = rows.last().map_or(since, |last| last.instance.revision);
+            if rows.is_empty() && !writing {
+                break;
+            }
+            seen.extend(rows.into_iter().map(|listed| listed.instance.revision));
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(seen, (1..=160).collect::<Vec<i64>>());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_queue_is_in_the_order_of_the_launches() {
+    on_every_engine(async |store| {
+        let mut waiting = Vec::new();
+        for number in 0..4 {
+            waiting.push(launched(&store, &format!("user{number}@example.org")).await);
+        }
+        store.dispatch_promote_queued(1, at(10)).await.unwrap();
+        let queue = store.queue(Scope::Everyone).await.unwrap();
+        assert_eq!(names(queue.iter().map(|listed| &listed.instance)), names(&waiting[1..]));
+        assert_eq!(queue.iter().map(|listed| listed.queue_position).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    })
+    .await;
+}

@@ -1,0 +1,102 @@
+//! What the observing loop reads, and what is removed in the end.
+
+use launcher_domain::InstanceState;
+use launcher_store::LaunchOutcome;
+
+use crate::support::*;
+
+#[tokio::test]
+async fn a_workshop_may_exist_while_starting_running_terminating_or_failed_and_not_yet_deleted() {
+    on_every_engine(async |store| {
+        let mut expected = Vec::new();
+        for (state, spec_version, may_exist) in [
+            (InstanceState::Queued, 0, false),
+            (InstanceState::Starting, 1, true),
+            (InstanceState::Running, 0, true),
+            (InstanceState::Terminating, 0, true),
+            (InstanceState::Terminated, 1, false),
+            (InstanceState::Failed, 1, true),
+            (InstanceState::Failed, 0, false),
+        ] {
+            let row = launched(&store, "alice@example.org").await;
+            let row = changed(&store, &row, |row| (row.state, row.spec_version) = (state, spec_version)).await;
+            if may_exist {
+                expected.push(row.k8s_name);
+            }
+        }
+        let mut found = store.observe_with_workshop().await.unwrap();
+        found.sort_by_key(|row| row.instance_id);
+        assert_eq!(names(&found), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn known_names_are_found_however_many_are_asked_for() {
+    on_every_engine(async |store| {
+        let first = launched(&store, "alice@example.org").await;
+        let second = launched(&store, "bob@example.org").await;
+        let mut asked: Vec<String> = (0..1100).map(|number| format!("unknown-{number}")).collect();
+        asked.insert(3, first.k8s_name.clone());
+        asked.push(second.k8s_name.clone());
+        assert_eq!(store.observe_instances(&asked).await.unwrap(), [first, second]);
+        assert!(store.observe_instances(&[]).await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn counts_each_state() {
+    on_every_engine(async |store| {
+        for state in [InstanceState::Running, InstanceState::Running, InstanceState::Failed] {
+            let row = launched(&store, "alice@example.org").await;
+            changed(&store, &row, |row| row.state = state).await;
+        }
+        launched(&store, "alice@example.org").await;
+        let counts = store.count_states().await.unwrap();
+        let expected = [1, 0, 2, 0, 0, 1];
+        assert_eq!(counts, InstanceState::ALL.into_iter().zip(expected).collect::<Vec<_>>());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_purge_removes_what_ended_before_with_its_key_and_nothing_else() {
+    on_every_engine(async |store| {
+        let launch = async |name: &str| {
+            let outcome = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await;
+            outcome.unwrap()
+        };
+        let old = created(launch("old").await);
+        let old = ended(&store, &old, 99).await;
+        let recent = created(launch("recent").await);
+        let recent = ended(&store, &recent, 100).await;
+        let waiting = created(launch("waiting").await);
+        let failed = created(launch("failed").await);
+        let failed =
+            changed(&store, &failed, |row| (row.state, row.ended_at) = (InstanceState::Failed, Some(at(1)))).await;
+
+        assert_eq!(store.purge_ended(at(100)).await.unwrap(), 1);
+        assert_eq!(store.observe_instance(&old.k8s_name).await.unwrap(), None);
+        assert_eq!(launch("recent").await, LaunchOutcome::Replayed(recent));
+        assert_eq!(launch("waiting").await, LaunchOutcome::Replayed(waiting));
+        assert_eq!(launch("failed").await, LaunchOutcome::Replayed(failed));
+        created(launch("old").await);
+        assert_eq!(store.purge_ended(at(100)).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_purge_of_more_than_one_portion_removes_all() {
+    on_every_engine(async |store| {
+        for _ in 0..1001 {
+            let row = launched(&store, "alice@example.org").await;
+            ended(&store, &row, 1).await;
+        }
+        assert_eq!(store.purge_ended(at(2)).await.unwrap(), 1001);
+        let left: u64 = store.count_states().await.unwrap().iter().map(|(_, count)| count).sum();
+        assert_eq!(left, 0);
+    })
+    .await;
+}

@@ -1,0 +1,166 @@
+//! One launch at a time, and hundreds at once.
+
+use launcher_domain::{Instance, InstanceState};
+use launcher_store::{IdempotencyKey, InstanceFilter, LaunchOutcome, LaunchRules, Store, StoreError};
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use crate::support::*;
+
+async fn launch_at_once(
+    store: &Store,
+    drafts: Vec<Instance>,
+    rules: LaunchRules,
+    key: Option<&IdempotencyKey>,
+) -> Vec<LaunchOutcome> {
+    let mut tasks = JoinSet::new();
+    for draft in drafts {
+        let (store, key) = (store.clone(), key.cloned());
+        tasks.spawn(async move { store.launch(&draft, &rules, key.as_ref()).await.unwrap() });
+    }
+    tasks.join_all().await
+}
+
+#[tokio::test]
+async fn a_launch_is_stored_as_it_is_returned_and_starts_in_the_queue() {
+    on_every_engine(async |store| {
+        let mut draft = instance("alice@example.org");
+        draft.state = InstanceState::Running;
+        draft.url = Some("https://example.org/".to_owned());
+        let launched = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+
+        let expected = Instance { state: InstanceState::Queued, url: None, revision: launched.revision, ..draft };
+        assert_eq!(launched, expected);
+        assert!(launched.revision > 0);
+        assert_eq!(store.observe_instance(&launched.k8s_name).await.unwrap(), Some(launched));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_500_launches_at_once_against_a_limit_of_one_exactly_one_is_created() {
+    on_every_engine(async |store| {
+        let drafts = (0..500).map(|_| instance("alice@example.org")).collect();
+        let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000 };
+        let outcomes = launch_at_once(&store, drafts, rules, None).await;
+
+        let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
+        let refused = outcomes.iter().filter(|outcome| **outcome == LaunchOutcome::LimitReached { limit: 1, held: 1 });
+        assert_eq!((created, refused.count()), (1, 499));
+        assert_eq!(store.instances(&admin(), &InstanceFilter::default(), &EVERYTHING).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_queues_limit_holds_when_different_people_launch_at_once() {
+    on_every_engine(async |store| {
+        let drafts = (0..60).map(|number| instance(&format!("user{number}@example.org"))).collect();
+        let rules = LaunchRules { max_per_user: Some(3), max_queued: 10 };
+        let outcomes = launch_at_once(&store, drafts, rules, None).await;
+
+        let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
+        let refused = outcomes.iter().filter(|outcome| **outcome == LaunchOutcome::AtCapacity).count();
+        assert_eq!((created, refused), (10, 50));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_limit_counts_queued_starting_and_running_and_nobody_elses() {
+    on_every_engine(async |store| {
+        let rules = LaunchRules { max_per_user: Some(3), max_queued: 100 };
+        let launch = async || store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
+        let full = LaunchOutcome::LimitReached { limit: 3, held: 3 };
+        let first = created(launch().await);
+        let second = created(launch().await);
+        created(launch().await);
+        launched(&store, "bob@example.org").await;
+        assert_eq!(launch().await, full);
+
+        let first = changed(&store, &first, |row| row.state = InstanceState::Starting).await;
+        let second = changed(&store, &second, |row| row.state = InstanceState::Running).await;
+        assert_eq!(launch().await, full);
+
+        changed(&store, &first, |row| row.state = InstanceState::Failed).await;
+        created(launch().await);
+        assert_eq!(launch().await, full);
+        changed(&store, &second, |row| row.state = InstanceState::Terminating).await;
+        created(launch().await);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_same_key_many_times_at_once_creates_one_instance() {
+    on_every_engine(async |store| {
+        let drafts = (0..100).map(|_| instance("alice@example.org")).collect();
+        let rules = LaunchRules { max_per_user: Some(1), max_queued: 100 };
+        let outcomes = launch_at_once(&store, drafts, rules, Some(&key("key", "hash"))).await;
+
+        let row = store.instances(&alice(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+        let [only] = row.as_slice() else { panic!("{} rows", row.len()) };
+        let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
+        let replayed = outcomes.iter().filter(|outcome| **outcome == LaunchOutcome::Replayed(only.instance.clone()));
+        assert_eq!((created, replayed.count()), (1, 99));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_caller_and_one_body_and_outlives_a_change() {
+    on_every_engine(async |store| {
+        let launch =
+            async |owner, key: IdempotencyKey| store.launch(&instance(owner), &NO_LIMITS, Some(&key)).await.unwrap();
+        let first = created(launch("alice@example.org", key("key", "hash")).await);
+        assert_eq!(launch("alice@example.org", key("key", "other")).await, LaunchOutcome::KeyReused);
+        let his = created(launch("bob@example.org", key("key", "other")).await);
+        assert_ne!(his.k8s_name, first.k8s_name);
+
+        let ended = ended(&store, &first, 60).await;
+        assert_eq!(launch("alice@example.org", key("key", "hash")).await, LaunchOutcome::Replayed(ended));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_launch_leaves_its_key_unused() {
+    on_every_engine(async |store| {
+        let key = key("key", "hash");
+        let closed = LaunchRules { max_per_user: Some(0), max_queued: 100 };
+        let full = LaunchRules { max_per_user: None, max_queued: 0 };
+        let launch = async |rules| store.launch(&instance("alice@example.org"), rules, Some(&key)).await.unwrap();
+        let before = store.feed_latest().await.unwrap();
+        assert_eq!(launch(&closed).await, LaunchOutcome::LimitReached { limit: 0, held: 0 });
+        assert_eq!(launch(&full).await, LaunchOutcome::AtCapacity);
+        assert_eq!(store.feed_latest().await.unwrap(), before, "what was refused changed nothing");
+        created(launch(&NO_LIMITS).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_can_be_drawn_again_under_the_same_key() {
+    on_every_engine(async |store| {
+        let taken = launched(&store, "bob@example.org").await;
+        let mut draft = instance("alice@example.org");
+        let free = std::mem::replace(&mut draft.k8s_name, taken.k8s_name);
+        let key = key("key", "hash");
+        assert_eq!(store.launch(&draft, &NO_LIMITS, Some(&key)).await.unwrap(), LaunchOutcome::NameTaken);
+        draft.k8s_name = free;
+        created(store.launch(&draft, &NO_LIMITS, Some(&key)).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_template_that_does_not_exist_is_refused_without_a_row() {
+    on_every_engine(async |store| {
+        let mut draft = instance("alice@example.org");
+        draft.template_id = Uuid::from_u128(404);
+        let refused = store.launch(&draft, &NO_LIMITS, None).await;
+        assert!(matches!(refused, Err(StoreError::Other(_))), "{refused:?}");
+        assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
+    })
+    .await;
+}

@@ -1,0 +1,110 @@
+//! Filters, order, pages, places in the queue.
+
+use launcher_domain::InstanceState;
+use launcher_store::{InstanceFilter, Page, StateFilter};
+use uuid::Uuid;
+
+use crate::support::*;
+
+#[tokio::test]
+async fn pages_through_1200_rows_without_loss_or_double_while_rows_come_and_go() {
+    on_every_engine(async |store| {
+        let mut expected = Vec::new();
+        for _ in 0..1200 {
+            expected.push(launched(&store, "alice@example.org").await);
+        }
+        expected.reverse();
+
+        let mut seen = Vec::new();
+        let mut after = None;
+        loop {
+            let page = Page { limit: 500, after };
+            let rows = store.instances(&admin(), &InstanceFilter::default(), &page).await.unwrap();
+            let Some(last) = rows.last() else { break };
+            after = Some(last.instance.instance_id);
+            // Newer rows do not move the pages, and the last row of a page may leave the list.
+            launched(&store, "bob@example.org").await;
+            ended(&store, &last.instance, 60).await;
+            seen.extend(rows.into_iter().map(|listed| listed.instance));
+        }
+        assert_eq!(names(&seen), names(&expected));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_filter_by_state_shows_that_state_and_the_default_all_that_is_not_over() {
+    on_every_engine(async |store| {
+        let mut rows = Vec::new();
+        for state in InstanceState::ALL {
+            let row = launched(&store, "alice@example.org").await;
+            rows.push(changed(&store, &row, |row| row.state = state).await);
+        }
+        let states = async |state| {
+            let filter = InstanceFilter { state, ..InstanceFilter::default() };
+            let listed = store.instances(&alice(), &filter, &EVERYTHING).await.unwrap();
+            listed.into_iter().rev().map(|listed| listed.instance.state).collect::<Vec<_>>()
+        };
+
+        use InstanceState::{Failed, Queued, Running, Starting, Terminated, Terminating};
+        assert_eq!(states(StateFilter::Live).await, [Queued, Starting, Running, Terminating, Failed]);
+        assert_eq!(states(StateFilter::Ended).await, [Terminated]);
+        assert_eq!(states(StateFilter::All).await, InstanceState::ALL);
+        for state in InstanceState::ALL {
+            assert_eq!(states(StateFilter::Only(state)).await, [state]);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn filters_by_template_and_owner_hold_together() {
+    on_every_engine(async |store| {
+        store.create_template(&template(2)).await.unwrap();
+        for owner in ["alice@example.org", "bob@example.org"] {
+            for template in [1, 2] {
+                let mut draft = instance(owner);
+                draft.template_id = Uuid::from_u128(template);
+                created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+            }
+        }
+        let count = async |owner: Option<&str>, template: Option<u128>| {
+            let filter = InstanceFilter {
+                owner_email: owner.map(email),
+                template_id: template.map(Uuid::from_u128),
+                ..InstanceFilter::default()
+            };
+            store.instances(&admin(), &filter, &EVERYTHING).await.unwrap().len()
+        };
+
+        assert_eq!(count(None, Some(2)).await, 2);
+        assert_eq!(count(Some("bob@example.org"), None).await, 2);
+        assert_eq!(count(Some("bob@example.org"), Some(2)).await, 1);
+        assert_eq!(count(Some("bob@example.org"), Some(3)).await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_place_in_the_queue_is_that_of_the_launch_and_moves_up() {
+    on_every_engine(async |store| {
+        let first = launched(&store, "alice@example.org").await;
+        let second = launched(&store, "bob@example.org").await;
+        // Launched last, though its identifier is the oldest: another replica's clock may be behind.
+        let mut draft = instance("alice@example.org");
+        draft.instance_id = Uuid::nil();
+        let third = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let position = async |row: &launcher_domain::Instance| {
+            store.instance(&admin(), &row.k8s_name).await.unwrap().unwrap().queue_position
+        };
+        let positions = [position(&first).await, position(&second).await, position(&third).await];
+        assert_eq!(positions, [Some(1), Some(2), Some(3)]);
+
+        let listed = store.instances(&alice(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+        assert_eq!(listed.iter().map(|row| row.queue_position).collect::<Vec<_>>(), [Some(1), Some(3)]);
+        ended(&store, &first, 60).await;
+        let positions = [position(&first).await, position(&second).await, position(&third).await];
+        assert_eq!(positions, [None, Some(1), Some(2)]);
+    })
+    .await;
+}

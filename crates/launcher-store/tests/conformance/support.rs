@@ -1,0 +1,162 @@
+//! Fresh databases, and rows to put into them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+use launcher_domain::template::{Resources, TemplateSettings};
+use launcher_domain::{
+    AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, SecurityProfile, Template,
+};
+use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, max_queued: u32::MAX };
+pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
+
+/// An empty database; gone with this value.
+pub(crate) struct Database {
+    pub(crate) url: String,
+    pub(crate) folder: TempDir,
+}
+
+/// One empty database of each engine.
+pub(crate) fn databases() -> Vec<Database> {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
+    vec![Database { url, folder }]
+}
+
+/// Runs a test on a fresh store of each engine, in which [`template`] is stored.
+pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
+    for database in databases() {
+        let store = Store::open(&database.url).await.unwrap();
+        store.create_template(&template(1)).await.unwrap();
+        test(store.clone()).await;
+        store.close().await;
+    }
+}
+
+/// So many seconds after some morning.
+pub(crate) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_790_000_000 + seconds).unwrap()
+}
+
+pub(crate) fn email(text: &str) -> EmailAddress {
+    EmailAddress::parse(text).unwrap()
+}
+
+/// A caller; `root@example.org` is the admin.
+pub(crate) fn caller(text: &str) -> Caller {
+    AdminList::parse("root@example.org").unwrap().caller(email(text))
+}
+
+pub(crate) fn alice() -> Caller {
+    caller("alice@example.org")
+}
+
+pub(crate) fn bob() -> Caller {
+    caller("bob@example.org")
+}
+
+pub(crate) fn admin() -> Caller {
+    caller("root@example.org")
+}
+
+fn settings() -> TemplateSettings {
+    let quantity = |text| launcher_domain::quantity::Quantity::parse(text).unwrap();
+    TemplateSettings {
+        name: "Statistics \"I\"; DROP TABLE workshop_instances; --".to_owned(),
+        description: "ünïcode, 'quotes' and\nlines".to_owned(),
+        app_type: AppType::Notebook,
+        image: "quay.io/jupyter/base-notebook:latest".to_owned(),
+        port: 8888,
+        command: vec!["start.sh".to_owned()],
+        args: vec!["--flag={}".to_owned(), "$1".to_owned()],
+        env: BTreeMap::from([("COURSE".to_owned(), "a\"b\\c".to_owned())]),
+        resources: Resources {
+            cpu_request: quantity("100m"),
+            cpu_limit: quantity("2"),
+            memory_request: quantity("256Mi"),
+            memory_limit: quantity("2Gi"),
+        },
+        security_profile: SecurityProfile::Restricted,
+        lifetime_seconds: 7200,
+        extension_seconds: 3600,
+        max_lifetime_seconds: 28_800,
+    }
+}
+
+/// A template with an identifier made of a number; number 1 is in every test's database.
+pub(crate) fn template(number: u128) -> Template {
+    Template {
+        template_id: Uuid::from_u128(number),
+        settings: settings(),
+        active: true,
+        version: 1,
+        created_by: email("root@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
+/// A draft of an instance with a name and an identifier of its own; identifiers grow from call to call.
+pub(crate) fn instance(owner: &str) -> Instance {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    Instance {
+        instance_id: Uuid::from_u128(u128::from(number)),
+        k8s_name: format!("statistics-{number:010}"),
+        owner_email: email(owner),
+        template_id: Uuid::from_u128(1),
+        settings: settings(),
+        state: InstanceState::Queued,
+        reason: None,
+        log_tail: None,
+        url: None,
+        created_at: at(0),
+        dispatched_at: None,
+        started_at: None,
+        expires_at: None,
+        ended_at: None,
+        end_reason: None,
+        spec_version: 0,
+        applied_version: 0,
+        workshop_uid: None,
+        revision: 0,
+    }
+}
+
+pub(crate) fn key(key: &str, body_hash: &str) -> IdempotencyKey {
+    IdempotencyKey { key: key.to_owned(), body_hash: body_hash.to_owned() }
+}
+
+/// Launches for this owner, without limits.
+pub(crate) async fn launched(store: &Store, owner: &str) -> Instance {
+    created(store.launch(&instance(owner), &NO_LIMITS, None).await.unwrap())
+}
+
+pub(crate) fn created(outcome: LaunchOutcome) -> Instance {
+    match outcome {
+        LaunchOutcome::Created(instance) => instance,
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+/// Changes a row that nobody else changes.
+pub(crate) async fn changed(store: &Store, before: &Instance, change: impl FnOnce(&mut Instance)) -> Instance {
+    let mut after = before.clone();
+    change(&mut after);
+    store.change_instance(before, &after).await.unwrap().expect("nobody else changes it")
+}
+
+/// Ends a queued instance at this time.
+pub(crate) async fn ended(store: &Store, before: &Instance, seconds: i64) -> Instance {
+    let after = before.terminate(EndReason::Owner, at(seconds)).unwrap();
+    store.change_instance(before, &after).await.unwrap().expect("nobody else changes it")
+}
+
+pub(crate) fn names<'a>(instances: impl IntoIterator<Item = &'a Instance>) -> Vec<&'a str> {
+    instances.into_iter().map(|instance| instance.k8s_name.as_str()).collect()
+}

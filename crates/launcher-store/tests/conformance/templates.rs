@@ -1,0 +1,76 @@
+//! The catalog.
+
+use launcher_domain::Template;
+use launcher_store::{Page, StoreError};
+use uuid::Uuid;
+
+use crate::support::*;
+
+fn ids(templates: &[Template]) -> Vec<u128> {
+    templates.iter().map(|template| template.template_id.as_u128()).collect()
+}
+
+#[tokio::test]
+async fn a_template_comes_back_as_it_was_stored() {
+    on_every_engine(async |store| {
+        let stored = template(2);
+        store.create_template(&stored).await.unwrap();
+        assert_eq!(store.template(stored.template_id).await.unwrap(), Some(stored.clone()));
+        assert_eq!(store.template(Uuid::from_u128(404)).await.unwrap(), None);
+        assert!(matches!(store.create_template(&stored).await, Err(StoreError::Other(_))));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_seed_is_stored_once_and_never_undoes_a_change() {
+    on_every_engine(async |store| {
+        let seed = template(2);
+        assert!(store.seed_template(&seed).await.unwrap());
+        let archived = Template { active: false, version: 2, updated_at: at(5), ..seed.clone() };
+        assert!(store.save_template(&archived).await.unwrap());
+        assert!(!store.seed_template(&seed).await.unwrap());
+        assert_eq!(store.template(seed.template_id).await.unwrap(), Some(archived));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_on_top_of_an_old_version_is_refused() {
+    on_every_engine(async |store| {
+        let mut second = template(1);
+        second.version = 2;
+        second.settings.name = "Renamed".to_owned();
+        assert!(store.save_template(&second).await.unwrap());
+        assert!(!store.save_template(&second).await.unwrap());
+        assert!(!store.save_template(&Template { version: 4, ..second.clone() }).await.unwrap());
+        assert!(!store.save_template(&Template { version: 2, ..template(404) }).await.unwrap());
+        assert_eq!(store.template(second.template_id).await.unwrap(), Some(second));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn users_see_active_templates_and_admins_all_newest_first_page_by_page() {
+    on_every_engine(async |store| {
+        // Identifiers run against time: the time counts, and the identifier decides between equals.
+        for (number, seconds, active) in [(9, 10, true), (8, 20, false), (6, 30, true), (7, 30, true)] {
+            let created = Template { active, created_at: at(seconds), ..template(number) };
+            store.create_template(&created).await.unwrap();
+        }
+        let all = store.templates(&admin(), &EVERYTHING).await.unwrap();
+        assert_eq!(ids(&all), [7, 6, 8, 9, 1]);
+        assert_eq!(ids(&store.templates(&bob(), &EVERYTHING).await.unwrap()), [7, 6, 9, 1]);
+
+        let mut paged = Vec::new();
+        let mut after = None;
+        loop {
+            let page = store.templates(&admin(), &Page { limit: 2, after }).await.unwrap();
+            let Some(last) = page.last() else { break };
+            after = Some(last.template_id);
+            paged.extend(page);
+        }
+        assert_eq!(paged, all);
+    })
+    .await;
+}

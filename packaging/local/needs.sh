@@ -1,0 +1,59 @@
+# What this machine must have, for the scripts that source this file.
+# As root on Debian what is missing is installed; everybody else is told what to install.
+# shellcheck shell=bash
+
+say() { printf '%s\n' "$*" >&2; }
+
+fail() {
+  say "error: $*"
+  exit 1
+}
+
+can_install() { [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; }
+
+# install_packages PACKAGE...: installs Debian packages, with fresh lists when the ones at hand do not know them.
+install_packages() {
+  say "installing with apt-get: $*"
+  local -a install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0)
+  "${install[@]}" "$@" >&2 || { apt-get update >&2 && "${install[@]}" "$@" >&2; }
+}
+
+# need_command COMMAND PACKAGE: the command is there, was just installed, or the script ends and names the package.
+need_command() {
+  command -v "$1" >/dev/null && return
+  can_install || fail "$1 is missing. On Debian: apt-get install $2"
+  install_packages "$2"
+  command -v "$1" >/dev/null || fail "the package $2 did not bring $1"
+}
+
+# need_rust: cargo, and the C compiler that the bundled SQLite takes.
+need_rust() {
+  if ! command -v cargo >/dev/null && [[ -x "$HOME/.cargo/bin/cargo" ]]; then
+    export PATH="$HOME/.cargo/bin:$PATH"
+  fi
+  command -v cargo >/dev/null \
+    || fail "cargo is missing. Install Rust $(rust_version) or newer from https://rustup.rs (Debian's own is too old)"
+  need_command cc build-essential
+}
+
+rust_version() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }
+
+# python_with_venv: prints a Python of at least 3.11 that can make virtual environments.
+python_with_venv() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$python"
+      return
+    fi
+  done
+  return 1
+}
+
+# need_python: sets PYTHON to such a Python.
+need_python() {
+  PYTHON=$(python_with_venv) && return
+  can_install || fail "Python 3.11 or newer with its venv module is missing. On Debian: apt-get install python3-venv"
+  install_packages python3-venv
+  PYTHON=$(python_with_venv) || fail "the package python3-venv did not bring a Python 3.11 or newer with venv"
+}
