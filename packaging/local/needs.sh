@@ -50,7 +50,8 @@ python_with_venv() {
   return 1
 }
 
-# need_python: sets PYTHON to such a Python.
+# need_python: sets PYTHON, for the sourcing script, to such a Python.
+# shellcheck disable=SC2034
 need_python() {
   PYTHON=$(python_with_venv) && return
   can_install || fail "Python 3.11 or newer with its venv module is missing. On Debian: apt-get install python3-venv"

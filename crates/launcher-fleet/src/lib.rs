@@ -3,5 +3,5 @@
 mod local;
 mod port;
 
-pub use local::*;
+pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};

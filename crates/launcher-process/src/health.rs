@@ -71,9 +71,7 @@ impl Health {
         let mut page = String::new();
         let registry = self.metrics.lock().unwrap_or_else(PoisonError::into_inner);
         match encode(&mut page, &registry) {
-            Ok(()) => {
-                respond(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", page)
-            }
+            Ok(()) => respond(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", page),
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("metrics could not be written: {error}\n")),
         }
     }

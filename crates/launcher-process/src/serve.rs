@@ -23,7 +23,8 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// How long a request's head may take, from its first byte or from the connection's start.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// How large a request's head may be, in bytes.
+/// How large a request's head may be, in bytes, before more of it is waited for. A head of up to twice this size that
+/// arrives in one piece is still read.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// How many header lines a request may have.
 const MAX_HEADERS: usize = 100;

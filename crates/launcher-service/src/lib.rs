@@ -81,6 +81,12 @@ impl Launcher {
         &*self.0.clock
     }
 
+    /// The random numbers that the use cases draw.
+    #[must_use]
+    pub fn entropy(&self) -> &dyn Entropy {
+        &*self.0.entropy
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors

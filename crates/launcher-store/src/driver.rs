@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{AnyPool, Executor};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
 use crate::error::StoreError;
 
@@ -60,6 +60,11 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
             ));
         }
     };
+    // The pool would try again until its patience ends, and keep the reason to itself.
+    let mut first = options.connect().await.map_err(not_opened)?;
+    first.execute(engine.session).await.map_err(not_opened)?;
+    migrate(&mut first, engine.migrations).await?;
+    first.close().await?;
     let pool = AnyPoolOptions::new()
         .max_connections(engine.connections)
         .acquire_timeout(PATIENCE)
@@ -67,9 +72,7 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
             Box::pin(async move { connection.execute(engine.session).await.map(|_| ()) })
         })
         .connect_with(options)
-        .await
-        .map_err(not_opened)?;
-    migrate(&pool, engine.migrations).await?;
+        .await?;
     Ok((pool, engine))
 }
 
@@ -88,10 +91,9 @@ fn not_opened(error: sqlx::Error) -> StoreError {
 }
 
 /// Two processes may open a new database at once; the one that comes second finds its step done when it looks again.
-async fn migrate(pool: &AnyPool, migrations: &Migrator) -> Result<(), StoreError> {
-    let first = migrations.run(pool).await;
-    let outcome = match first {
-        Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) => migrations.run(pool).await,
+async fn migrate(connection: &mut AnyConnection, migrations: &Migrator) -> Result<(), StoreError> {
+    let outcome = match migrations.run(&mut *connection).await {
+        Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) => migrations.run(connection).await,
         decided => decided,
     };
     outcome.map_err(|error| match error {

@@ -53,13 +53,13 @@ CREATE INDEX workshop_instances_template_state ON workshop_instances (template_i
 CREATE INDEX workshop_instances_template_live ON workshop_instances (template_id, instance_id)
     WHERE state <> 'terminated';
 
--- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go.
--- The queue's index names its state twice: with it as a column, SQLite prefers it to the index of all states.
+-- The loops: who is next, what the fleet has not been told, what changed, what is old enough to go. Two of these name
+-- their state twice: only with it as a column SQLite prefers them to the index of all states.
 CREATE INDEX workshop_instances_queue ON workshop_instances (state, launch_number) WHERE state = 'queued';
 CREATE INDEX workshop_instances_pending ON workshop_instances (revision) WHERE applied_version < spec_version;
 CREATE UNIQUE INDEX workshop_instances_feed ON workshop_instances (revision);
 CREATE INDEX workshop_instances_owner_feed ON workshop_instances (owner_email, revision);
-CREATE INDEX workshop_instances_ended ON workshop_instances (ended_at) WHERE state = 'terminated';
+CREATE INDEX workshop_instances_ended ON workshop_instances (state, ended_at) WHERE state = 'terminated';
 
 -- A key is useful only as long as its instance's row exists.
 CREATE TABLE idempotency_keys (

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use launcher_domain::InstanceState;
 use launcher_store::{Store, StoreError};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
+use tokio::task::JoinSet;
 
 use crate::support::*;
 
@@ -132,14 +133,43 @@ async fn a_lock_from_outside_stops_writes_with_unavailable_and_no_reads() {
 }
 
 #[tokio::test]
+async fn writers_that_wait_for_a_lock_keep_no_reader_waiting() {
+    for database in databases() {
+        let store = Store::open(&database.url).await.unwrap();
+        store.create_template(&template(1)).await.unwrap();
+        let row = launched(&store, "alice@example.org").await;
+        let mut other = connect(&database.url).await;
+        let lock = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+
+        let mut launches = JoinSet::new();
+        for _ in 0..30 {
+            let store = store.clone();
+            launches.spawn(async move { store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await });
+        }
+        for _ in 0..100 {
+            assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap().as_ref(), Some(&row));
+        }
+        assert!(launches.try_join_next().is_none(), "they wait, and the reads did not wait for them");
+        lock.rollback().await.unwrap();
+        for launch in launches.join_all().await {
+            created(launch.unwrap());
+        }
+        other.close().await.unwrap();
+        store.close().await;
+    }
+}
+
+#[tokio::test]
 async fn a_launch_that_is_given_up_half_way_leaves_nothing_locked() {
     on_every_engine(async |store| {
-        for _ in 0..50 {
+        for steps in 0..60 {
             let draft = instance("alice@example.org");
-            // One poll at a time, so that each of the launch's steps is once the last.
+            // Given up after one step more each time: at the gate, between the statements, at the commit.
             let mut launch = Box::pin(store.launch(&draft, &NO_LIMITS, None));
-            for _ in 0..3 {
-                let _ = futures_util::poll!(&mut launch);
+            for _ in 0..steps {
+                if futures_util::poll!(&mut launch).is_ready() {
+                    break;
+                }
                 tokio::task::yield_now().await;
             }
         }

@@ -18,14 +18,14 @@ pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 /// An empty database; gone with this value.
 pub(crate) struct Database {
     pub(crate) url: String,
-    pub(crate) folder: TempDir,
+    _folder: TempDir,
 }
 
 /// One empty database of each engine.
 pub(crate) fn databases() -> Vec<Database> {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
-    vec![Database { url, folder }]
+    vec![Database { url, _folder: folder }]
 }
 
 /// Runs a test on a fresh store of each engine, in which [`template`] is stored.

@@ -1,0 +1,34 @@
+# What one does with this repository. `make help` lists it.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test lint fmt deny requirements clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
+	@sed -n 's/^readonly TIERS=(\(.*\))/  tiers: \1/p' e2e/tiers.sh
+
+run: ## set up all it takes and serve on http://localhost:8000, as an admin, without login
+	@exec packaging/local/run.sh
+
+test: ## run every tier that this machine can, and say which it cannot
+	@exec e2e/tiers.sh
+
+test-%: ## run one tier
+	@exec e2e/tiers.sh $*
+
+lint: test-lint ## formatting, clippy, shell scripts
+
+fmt: ## format the Rust code
+	cargo fmt --all
+
+deny: ## licences, advisories and sources of the dependencies
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny --locked check
+
+requirements: ## pin the Python packages anew, at their current releases
+	@exec packaging/local/pin.sh
+
+clean: ## remove what was built and downloaded; ./data, the service's own, stays
+	cargo clean
+	rm -rf .local e2e/browser/node_modules

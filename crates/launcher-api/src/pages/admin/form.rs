@@ -1,0 +1,173 @@
+//! The template editor's form: what was typed, what it means, and what is wrong with it.
+
+use std::collections::BTreeMap;
+
+use launcher_domain::template::ResourcesDraft;
+use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft};
+use serde::Deserialize;
+
+use super::lines;
+
+/// What was typed, as it was sent. A checkbox that is not ticked is not sent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TemplateForm {
+    pub(crate) version: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) app_type: String,
+    pub(crate) image: String,
+    pub(crate) port: String,
+    pub(crate) command: String,
+    pub(crate) args: String,
+    pub(crate) env: String,
+    pub(crate) cpu_request: String,
+    pub(crate) cpu_limit: String,
+    pub(crate) memory_request: String,
+    pub(crate) memory_limit: String,
+    pub(crate) security_profile: String,
+    pub(crate) lifetime_seconds: String,
+    pub(crate) extension_seconds: String,
+    pub(crate) max_lifetime_seconds: String,
+    pub(crate) active: String,
+}
+
+/// What is wrong, by the form's field names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
+
+impl FormErrors {
+    /// The errors of a draft: `/resources/cpu_limit` belongs to the field `cpu_limit`, `/env/PATH` to `env`.
+    pub(crate) fn from_fields(errors: &[FieldError]) -> Self {
+        let mut found = Self::default();
+        for error in errors {
+            let path = error.pointer.trim_start_matches('/');
+            let path = path.strip_prefix("resources/").unwrap_or(path);
+            let (field, rest) = path.split_once('/').unwrap_or((path, ""));
+            let place = match rest.parse::<usize>() {
+                Ok(index) if field != "env" => format!("Word {}: ", index + 1),
+                _ if rest.is_empty() => String::new(),
+                _ => format!("{}: ", rest.replace("~1", "/").replace("~0", "~")),
+            };
+            found.add(field, format!("{place}{}", error.detail));
+        }
+        found
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Everything that is wrong with a field, in sentences; empty when nothing is.
+    pub(crate) fn of(&self, field: &str) -> String {
+        self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
+    }
+
+    fn add(&mut self, field: &str, detail: impl Into<String>) {
+        let detail = detail.into();
+        let mut characters = detail.chars();
+        let sentence: String = characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+        let end = if sentence.ends_with('.') { "" } else { "." };
+        self.0.entry(field.to_owned()).or_default().push(format!("{sentence}{end}"));
+    }
+
+    /// Takes over what is wrong with fields that are not known to be wrong yet.
+    fn merge(&mut self, other: Self) {
+        for (field, details) in other.0 {
+            self.0.entry(field).or_insert(details);
+        }
+    }
+}
+
+impl TemplateForm {
+    /// An empty form, with the choices that a new template starts from.
+    pub(crate) fn new_template() -> Self {
+        Self {
+            app_type: AppType::Notebook.as_str().to_owned(),
+            security_profile: SecurityProfile::default().as_str().to_owned(),
+            active: "yes".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// The form that would make this template again.
+    pub(crate) fn of(template: &Template) -> Self {
+        let draft = TemplateDraft::from(template);
+        let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
+        Self {
+            version: template.version.to_string(),
+            name: draft.name,
+            description: draft.description,
+            app_type: draft.app_type.as_str().to_owned(),
+            image: draft.image,
+            port: number(draft.port),
+            command: lines::from_words(&draft.command),
+            args: lines::from_words(&draft.args),
+            env: lines::from_env(&draft.env),
+            cpu_request: draft.resources.cpu_request.unwrap_or_default(),
+            cpu_limit: draft.resources.cpu_limit.unwrap_or_default(),
+            memory_request: draft.resources.memory_request.unwrap_or_default(),
+            memory_limit: draft.resources.memory_limit.unwrap_or_default(),
+            security_profile: draft.security_profile.as_str().to_owned(),
+            lifetime_seconds: number(draft.lifetime_seconds),
+            extension_seconds: number(draft.extension_seconds),
+            max_lifetime_seconds: number(draft.max_lifetime_seconds),
+            active: if draft.active { "yes".to_owned() } else { String::new() },
+        }
+    }
+
+    /// What the form means.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, of the form and of the draft.
+    pub(crate) fn draft(&self) -> Result<TemplateDraft, FormErrors> {
+        let mut errors = FormErrors::default();
+        let draft = TemplateDraft {
+            name: self.name.clone(),
+            description: lines::normal(&self.description),
+            app_type: AppType::parse(&self.app_type).unwrap_or_else(|| {
+                errors.add("app_type", "choose one of the kinds");
+                AppType::Custom
+            }),
+            image: self.image.clone(),
+            port: number(&self.port, "port", &mut errors),
+            command: lines::to_words(&self.command).unwrap_or_else(|error| empty(error, "command", &mut errors)),
+            args: lines::to_words(&self.args).unwrap_or_else(|error| empty(error, "args", &mut errors)),
+            env: lines::to_env(&self.env).unwrap_or_else(|error| empty(error, "env", &mut errors)),
+            resources: ResourcesDraft {
+                cpu_request: given(&self.cpu_request),
+                cpu_limit: given(&self.cpu_limit),
+                memory_request: given(&self.memory_request),
+                memory_limit: given(&self.memory_limit),
+            },
+            security_profile: SecurityProfile::parse(&self.security_profile).unwrap_or_else(|| {
+                errors.add("security_profile", "choose one of the profiles");
+                SecurityProfile::default()
+            }),
+            lifetime_seconds: number(&self.lifetime_seconds, "lifetime_seconds", &mut errors),
+            extension_seconds: number(&self.extension_seconds, "extension_seconds", &mut errors),
+            max_lifetime_seconds: number(&self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
+            active: !self.active.is_empty(),
+        };
+        if let Err(invalid) = draft.clone().validate() {
+            errors.merge(FormErrors::from_fields(&invalid));
+        }
+        if errors.is_empty() { Ok(draft) } else { Err(errors) }
+    }
+}
+
+fn given(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn number(text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
+    let text = given(text)?;
+    text.parse().map_err(|_| errors.add(field, "a whole number")).ok()
+}
+
+fn empty<T: Default>(error: String, field: &str, errors: &mut FormErrors) -> T {
+    errors.add(field, error);
+    T::default()
+}

@@ -1,0 +1,109 @@
+//! Words and variables as lines of text, so that they can be edited in a `<textarea>` and come back as they were.
+//!
+//! One word, or one `NAME=value`, per line, taken as it stands. A text that lines cannot hold (empty, with a line break
+//! or another control character, with white space at an end, or starting with a quotation mark) is written as a JSON
+//! string; a text that starts with a quotation mark is read as one.
+
+use std::collections::BTreeMap;
+
+/// Writes words, one per line.
+pub(crate) fn from_words(words: &[String]) -> String {
+    words.iter().map(|word| if word.is_empty() { "\"\"".to_owned() } else { encode(word) }).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads words, one per line. Empty lines are passed over.
+///
+/// # Errors
+/// A sentence with the number of the line that cannot be read.
+pub(crate) fn to_words(text: &str) -> Result<Vec<String>, String> {
+    filled_lines(text).map(|(number, line)| decode(line, number)).collect()
+}
+
+/// Writes variables, one per line.
+pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
+    env.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads variables, one per line. Empty lines are passed over.
+///
+/// # Errors
+/// A sentence with the number of the line that cannot be read.
+pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
+    let mut env = BTreeMap::new();
+    for (number, line) in filled_lines(text) {
+        let (name, value) =
+            line.split_once('=').ok_or_else(|| format!("Line {number} has no =: write NAME=value."))?;
+        let name = name.trim();
+        if env.insert(name.to_owned(), decode(value, number)?).is_some() {
+            return Err(format!("Line {number} sets {name} a second time."));
+        }
+    }
+    Ok(env)
+}
+
+/// Line breaks as browsers send them (CR LF) back to what was typed.
+pub(crate) fn normal(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+fn filled_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| (index + 1, line))
+}
+
+fn encode(text: &str) -> String {
+    let plain = !text.starts_with('"') && text.trim() == text && !text.chars().any(char::is_control);
+    if plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
+fn decode(text: &str, number: usize) -> Result<String, String> {
+    if !text.trim_start().starts_with('"') {
+        return Ok(text.trim().to_owned());
+    }
+    serde_json::from_str(text.trim()).map_err(|_| {
+        format!(
+            "Line {number} starts with a quotation mark and is not a JSON string: end it with one, and write \\\" for a \
+             quotation mark and \\n for a line break inside."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_come_back_as_they_were() {
+        let words: Vec<String> = ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
+            .map(str::to_owned)
+            .into();
+        // A browser sends every line break as CR LF.
+        let sent = from_words(&words).replace('\n', "\r\n");
+        assert_eq!(to_words(&sent), Ok(words));
+    }
+
+    #[test]
+    fn variables_come_back_as_they_were() {
+        let env: BTreeMap<String, String> = [
+            ("JSON", "{\"a\": [1, \"=\"]}"),
+            ("EMPTY", ""),
+            ("KEY", "-----BEGIN-----\nabc==\n-----END-----\n"),
+            ("QUOTED", "\"x\""),
+            ("TEMPLATE", "{{ name }} ${HOME} %s"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+        let sent = from_env(&env).replace('\n', "\r\n");
+        assert_eq!(to_env(&sent), Ok(env));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_line() {
+        assert!(to_env("A=1\nB").is_err_and(|error| error.starts_with("Line 2")));
+        assert!(to_env("A=1\n\nA=2").is_err_and(|error| error.starts_with("Line 3")));
+        assert!(to_words("\"open").is_err_and(|error| error.starts_with("Line 1")));
+    }
+}

@@ -1,0 +1,34 @@
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+use launcher_process::settings::{parse_bool, unknown_names};
+
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    _command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve {
+        #[arg(long, env = "SERVICE_KNOWN")]
+        _known: Option<String>,
+    },
+}
+
+#[test]
+fn a_bool_is_true_or_false_and_nothing_else() {
+    assert_eq!(parse_bool("true"), Ok(true));
+    assert_eq!(parse_bool(" false "), Ok(false));
+    for text in ["", "0", "no", "flase", "FALSE", "off"] {
+        assert_eq!(parse_bool(text).unwrap_err().to_string(), "write true or false", "{text:?}");
+    }
+}
+
+#[test]
+fn a_name_that_no_setting_has_is_found() {
+    let environment =
+        ["SERVICE_KNOWN", "SERVICE_KNWON", "PATH"].map(|name| (OsString::from(name), OsString::from("x")));
+    assert_eq!(unknown_names::<Cli>(environment.into_iter()), ["SERVICE_KNWON"]);
+}

@@ -1,0 +1,51 @@
+//! `launcher-sidecar`: lets only a workshop's owner through to its app.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use launcher_domain::clock::SystemClock;
+use launcher_process::settings::{read, unknown_names};
+use launcher_process::stop::Stop;
+use launcher_process::telemetry as logs;
+use launcher_sidecar::settings::Settings;
+use launcher_sidecar::telemetry::Telemetry;
+use launcher_sidecar::{Sidecar, serve::serve};
+use tokio::net::TcpListener;
+
+#[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
+fn main() -> ExitCode {
+    match read::<Settings>().and_then(|settings| run(&settings)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("launcher-sidecar: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn run(settings: &Settings) -> Result<(), String> {
+    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    for name in unknown_names::<Settings>(std::env::vars_os()) {
+        tracing::warn!(name, "this setting is unknown and has no effect");
+    }
+    if !settings.require_authentication {
+        tracing::warn!("authentication is not required: everybody who reaches this port is let through");
+    }
+    let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
+    let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
+    let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr).await?;
+    let sidecar = Sidecar::new(settings.policy(), settings.app());
+    tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
+    tracing::info!(listen = %settings.listen_addr, app = %settings.app(), owner = %settings.owner_email, "serving");
+    serve(listener, sidecar, stop.clone()).await;
+    if !stop.finish(settings.grace()).await {
+        tracing::warn!("some requests were dropped: they took longer than SERVICE_SHUTDOWN_GRACE");
+    }
+    Ok(())
+}
+
+async fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| format!("{setting} {address} cannot be listened on: {error}"))
+}

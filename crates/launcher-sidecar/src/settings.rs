@@ -1,0 +1,82 @@
+//! What the program is told by flags and environment.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU16;
+use std::time::Duration;
+
+use clap::builder::NonEmptyStringValueParser;
+use launcher_domain::email::EmailAddress;
+use launcher_domain::identity::TrustedHeader;
+use launcher_process::settings::parse_bool;
+use launcher_process::telemetry::LogSettings;
+
+use crate::policy::Policy;
+
+/// The owner-checking proxy in front of one workshop: only its owner reaches the app.
+#[derive(Debug, Clone, clap::Parser)]
+#[command(version)]
+pub struct Settings {
+    /// E-mail address of the only person who is let through
+    #[arg(long, env = "SERVICE_OWNER_EMAIL", value_name = "EMAIL", value_parser = EmailAddress::parse)]
+    pub owner_email: EmailAddress,
+
+    /// Port on 127.0.0.1 that the app listens on
+    #[arg(long, env = "SERVICE_APP_PORT", value_name = "PORT")]
+    pub app_port: NonZeroU16,
+
+    /// Address to listen on for the workshop's users
+    #[arg(long, env = "SERVICE_LISTEN_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8080")]
+    pub listen_addr: SocketAddr,
+
+    /// Address to listen on for /healthz, /readyz, /metrics and /activity
+    #[arg(long, env = "SERVICE_TELEMETRY_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8081")]
+    pub telemetry_addr: SocketAddr,
+
+    /// Header in which the login proxy says who is calling
+    #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", value_name = "NAME", default_value = TrustedHeader::DEFAULT,
+          value_parser = TrustedHeader::parse)]
+    pub trusted_auth_header: TrustedHeader,
+
+    /// false logs requests that are not the owner's and lets them through: for development only
+    #[arg(long, env = "SERVICE_REQUIRE_AUTHENTICATION", value_name = "BOOL", default_value = "true",
+          action = clap::ArgAction::Set, value_parser = parse_bool)]
+    pub require_authentication: bool,
+
+    /// How the names of the login proxy's cookies begin; they are kept from the app
+    #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", value_name = "PREFIX",
+          default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
+    pub session_cookie_prefix: String,
+
+    /// Seconds that requests under way get to finish when the process is told to stop
+    #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
+    pub shutdown_grace: u32,
+
+    /// How logs are written
+    #[command(flatten)]
+    pub logs: LogSettings,
+}
+
+impl Settings {
+    /// The policy that these settings ask for.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        Policy {
+            owner: self.owner_email.clone(),
+            trusted_header: self.trusted_auth_header.clone(),
+            require_authentication: self.require_authentication,
+            session_cookie_prefix: self.session_cookie_prefix.clone(),
+        }
+    }
+
+    /// Where the app is.
+    #[must_use]
+    pub fn app(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.app_port.get()))
+    }
+
+    /// How long requests under way get to finish when the process is told to stop.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        Duration::from_secs(self.shutdown_grace.into())
+    }
+}

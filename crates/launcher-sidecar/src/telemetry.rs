@@ -1,0 +1,153 @@
+//! The listener for the machines around the sidecar. Its paths are on a port of their own, so none of them can be
+//! reached through the workshop's address.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use launcher_domain::clock::Clock;
+use launcher_process::stop::Stop;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::sidecar::Sidecar;
+
+/// How long one request may take, its answer included.
+const REQUEST: Duration = Duration::from_secs(10);
+/// How many connections are answered at a time.
+const MAX_CONNECTIONS: usize = 64;
+/// How long to wait when the process has no file descriptor left for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What the listener tells.
+#[derive(Debug)]
+pub struct Telemetry {
+    sidecar: Sidecar,
+    clock: Arc<dyn Clock>,
+    stop: Stop,
+    registry: Registry,
+    last_used: Gauge<f64, AtomicU64>,
+}
+
+impl Telemetry {
+    /// Tells about `sidecar`, which is not ready once `stop` is requested. `clock` is asked for the time of the last
+    /// activity.
+    #[must_use]
+    pub fn new(sidecar: Sidecar, clock: Arc<dyn Clock>, stop: Stop) -> Self {
+        let mut registry = Registry::default();
+        sidecar.register_metrics(&mut registry);
+        let last_used = Gauge::default();
+        registry.register(
+            "sidecar_last_activity_timestamp_seconds",
+            "When the owner last used the app, in seconds since 1970",
+            last_used.clone(),
+        );
+        Self { sidecar, clock, stop, registry, last_used }
+    }
+
+    /// Answers `/healthz` (200 while the process lives), `/readyz` (200 when the app accepts a connection, else 503 with
+    /// the reason), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
+    /// `open_connections`, `open_websockets`); one request a connection. Never returns.
+    pub async fn serve(self, listener: TcpListener) {
+        let telemetry = Arc::new(self);
+        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        loop {
+            // A connection beyond the limit waits in the kernel.
+            let Ok(place) = places.clone().acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let telemetry = telemetry.clone();
+                    tokio::spawn(async move {
+                        match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
+                            Ok(Ok(())) => {}
+                            Ok(Err(error)) => tracing::debug!(%error, "a request for telemetry broke off"),
+                            Err(_) => tracing::debug!("a request for telemetry took too long"),
+                        }
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection for telemetry could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    async fn serve_one(&self, mut stream: TcpStream) -> io::Result<()> {
+        let mut head = Vec::new();
+        let mut scanner = Scanner::default();
+        let answer = loop {
+            if stream.read_buf(&mut head).await? == 0 {
+                return Ok(());
+            }
+            match scanner.scan(&head, MAX_REQUEST_LINES) {
+                Scan::Incomplete => {}
+                Scan::Complete(_) => break self.answer(&head).await,
+                Scan::TooLarge | Scan::Malformed => break text("400 Bad Request", "this is no request\n"),
+            }
+        };
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    }
+
+    async fn answer(&self, head: &[u8]) -> String {
+        let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
+        let line = std::str::from_utf8(line).unwrap_or_default();
+        let Some(target) = line.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()) else {
+            return text("405 Method Not Allowed", "only GET\n");
+        };
+        match target.split('?').next().unwrap_or_default() {
+            "/healthz" => text("200 OK", "alive\n"),
+            "/readyz" if self.stop.is_requested() => text("503 Service Unavailable", "stopping\n"),
+            "/readyz" => match self.sidecar.check_app().await {
+                Ok(()) => text("200 OK", "ready\n"),
+                Err(error) => {
+                    text("503 Service Unavailable", &format!("the app does not accept a connection: {error}\n"))
+                }
+            },
+            "/metrics" => self.metrics(),
+            "/activity" => self.activity(),
+            _ => text("404 Not Found", "there are /healthz, /readyz, /metrics and /activity\n"),
+        }
+    }
+
+    fn metrics(&self) -> String {
+        let now = Duration::try_from(self.clock.now().duration_since(jiff::Timestamp::UNIX_EPOCH)).unwrap_or_default();
+        self.last_used.set(now.saturating_sub(self.sidecar.activity().idle()).as_secs_f64());
+        let mut page = String::new();
+        match encode(&mut page, &self.registry) {
+            Ok(()) => respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", &page),
+            Err(error) => text("500 Internal Server Error", &format!("metrics could not be written: {error}\n")),
+        }
+    }
+
+    fn activity(&self) -> String {
+        let activity = self.sidecar.activity();
+        let body = format!(
+            "{{\"last_activity_seconds_ago\":{},\"open_connections\":{},\"open_websockets\":{}}}\n",
+            activity.idle().as_secs(),
+            activity.open_connections,
+            activity.open_websockets,
+        );
+        respond("200 OK", "application/json", &body)
+    }
+}
+
+fn text(status: &str, body: &str) -> String {
+    respond(status, "text/plain; charset=utf-8", body)
+}
+
+fn respond(status: &str, media: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len(),
+    )
+}

@@ -1,0 +1,145 @@
+"""A launcher of the tests' own, with free ports and a data directory that goes away, and what its fleet has running."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "target/debug/launcher"
+ADMIN = "admin@example.org"
+MARKER = b"WORKSHOP_LAUNCHER_ID="
+
+
+def free_port():
+    """A loopback port that nobody listens on at the moment."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for(what, look, seconds):
+    """Calls look() until it returns something true, and returns that; fails after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s in vain for {what}")
+        time.sleep(0.02)
+    return found
+
+
+class Launcher:
+    """`launcher serve` with a local fleet; can be killed and started again on the same data and port."""
+
+    def __init__(self, **settings):
+        self.data = pathlib.Path(tempfile.mkdtemp(prefix="launcher-e2e-"))
+        self.port, self.telemetry_port = free_port(), free_port()
+        self.process = None
+        self.log = self.data / "launcher.log"
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
+        self.environment = inherited | {
+            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
+            "SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry_port}",
+            "SERVICE_DATA_DIR": str(self.data),
+            "SERVICE_FLEET": "local",
+            "SERVICE_ADMIN_EMAILS": ADMIN,
+            **settings,
+        }
+
+    def start(self):
+        """Starts it, and waits until it says that it is ready."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [PROGRAM, "serve"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        wait_for("the launcher to be ready", self._is_ready, 30)
+
+    def _is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the launcher ended with status {self.process.returncode}\n{self.log_tail()}")
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self._exchange(self.telemetry_port, "GET", "/readyz", {}, None)[0] == 200
+        return False
+
+    def kill(self):
+        """kill -9: nothing of it gets to finish anything."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """A planned stop; fails when it is not a clean one."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(timeout=45)
+        assert status == 0, f"the launcher stopped with status {status}\n{self.log_tail()}"
+
+    def clean_up(self):
+        """Leaves nothing behind, however far it got: no launcher, no workshop process, no file."""
+        if self.process and self.process.poll() is None:
+            self.kill()
+        for process in self.workshop_processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process["pid"], signal.SIGKILL)
+        shutil.rmtree(self.data, ignore_errors=True)
+
+    def log_tail(self, lines=40):
+        """The end of what it has printed."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def request(self, method, path, email=ADMIN, body=None, headers=None):
+        """One API request as this person; returns (status, headers, body)."""
+        sent = dict(headers or {})
+        if email:
+            sent["X-Auth-Request-Email"] = email
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        status, received, text = self._exchange(self.port, method, f"/api/v1{path}", sent, body)
+        is_json = "json" in received.get("content-type", "")
+        return status, received, json.loads(text) if is_json else text
+
+    @staticmethod
+    def _exchange(port, method, path, headers, body):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        try:
+            text = None if body is None else json.dumps(body)
+            connection.request(method, path, body=text, headers=headers)
+            response = connection.getresponse()
+            received = {name.lower(): value for name, value in response.getheaders()}
+            return response.status, received, response.read()
+        finally:
+            connection.close()
+
+    def workshop_processes(self):
+        """What runs for this launcher's fleet, wherever it was re-parented to: [{pid, parent, name}]."""
+        with contextlib.suppress(FileNotFoundError):
+            fleet_id = (self.data / "fleet/id").read_bytes().strip()
+            found = (read_process(int(pid), MARKER + fleet_id + b"/") for pid in os.listdir("/proc") if pid.isdigit())
+            return [process for process in found if process]
+        return []
+
+
+def read_process(pid, marker):
+    """The process, when its environment carries the marker and it has not ended."""
+    try:
+        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        state, parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    names = [entry[len(marker):].decode() for entry in environment if entry.startswith(marker)]
+    return {"pid": pid, "parent": int(parent), "name": names[0]} if names and state not in "ZX" else None
+
+
+def trees(processes):
+    """How many process trees each workshop has: {name: count}."""
+    members = {(process["pid"], process["name"]) for process in processes}
+    counts = {}
+    for process in processes:
+        is_root = (process["parent"], process["name"]) not in members
+        counts[process["name"]] = counts.get(process["name"], 0) + is_root
+    return counts

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# tiers.sh [TIER...]: runs these tiers of the tests, or all of them, and sums up.
+# A tier whose needs are missing is skipped, and says why and how to get them; with CI=true that is a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=packaging/local/needs.sh
+source packaging/local/needs.sh
+
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser)
+readonly LOGS=.local/logs
+declare -A DESCRIBED
+# Which crates' tests a tier runs.
+declare -rA CRATES=(
+  [rules]="launcher-domain launcher-workshop"
+  [service]="launcher-process launcher-store launcher-service launcher-testkit"
+  [api]="launcher-api"
+  [sidecar]="launcher-sidecar"
+  [fleet]="launcher-fleet"
+  [launcher]="launcher"
+)
+
+# What a tier is, what it needs, and what it does: a line in DESCRIBED, and needs_X and run_X as functions.
+
+DESCRIBED[lint]="formatting, clippy, shell scripts, Python"
+needs_lint() {
+  need_rust
+  need_command shellcheck shellcheck
+  need_python
+}
+run_lint() {
+  cargo fmt --all --check
+  cargo clippy --quiet --workspace --all-targets --locked -- --deny warnings
+  shellcheck --external-sources .ci/run e2e/*.sh packaging/local/*.sh
+  "$PYTHON" -m compileall -q e2e/harness.py e2e/kill9 e2e/schemathesis
+}
+
+DESCRIBED[build]="everything builds, once, for all tiers below"
+needs_build() { need_rust_tests; }
+run_build() {
+  local -a crates
+  cargo test --workspace --locked --no-run
+  read -ra crates <<<"${CRATES[*]}"
+  "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
+}
+
+DESCRIBED[rules]="the rules: unit and property tests of domain and Workshop"
+needs_rules() { need_rust_tests; }
+run_rules() { rust_tests rules; }
+
+DESCRIBED[service]="use cases, loops, rows in SQLite, process plumbing"
+needs_service() { need_rust_tests; }
+run_service() { rust_tests service; }
+
+DESCRIBED[api]="the API and the pages over real HTTP"
+needs_api() { need_rust_tests; }
+run_api() { rust_tests api; }
+
+DESCRIBED[sidecar]="the sidecar over raw sockets"
+needs_sidecar() { need_rust_tests; }
+run_sidecar() { rust_tests sidecar; }
+
+DESCRIBED[fleet]="the local fleet with real processes and a real JupyterLab"
+needs_fleet() { need_rust_tests; }
+run_fleet() {
+  jupyter
+  rust_tests fleet
+}
+
+DESCRIBED[launcher]="the program: settings, start, stop, the crates' edges, generated files"
+needs_launcher() { need_rust_tests; }
+run_launcher() {
+  jupyter
+  rust_tests launcher
+}
+
+DESCRIBED[kill9]="kill -9 at random moments: nothing lost, doubled or left behind"
+needs_kill9() { need_rust_tests; }
+run_kill9() {
+  launcher_program
+  "$PYTHON" e2e/kill9/kill9.py
+}
+
+DESCRIBED[schemathesis]="fuzzing of the running API by its own OpenAPI document"
+needs_schemathesis() { need_rust_tests; }
+run_schemathesis() {
+  launcher_program
+  packaging/local/venv.sh schemathesis e2e/schemathesis/requirements.txt
+  .local/schemathesis/bin/python e2e/schemathesis/fuzz.py
+}
+
+DESCRIBED[browser]="the pages and JupyterLab in a real Chromium"
+needs_browser() {
+  need_rust
+  need_python
+  need_command npm npm
+  [[ "$(node --version)" =~ ^v([0-9]+) && "${BASH_REMATCH[1]}" -ge 20 ]] || fail "Node 20 or newer is missing: https://nodejs.org"
+  need_command chromium chromium
+}
+run_browser() {
+  launcher_program
+  jupyter
+  (
+    cd e2e/browser
+    if ! cmp --silent package-lock.json node_modules/lock-of-what-is-here; then
+      npm ci --no-audit --no-fund
+      cp package-lock.json node_modules/lock-of-what-is-here
+    fi
+    npm test --silent
+  )
+}
+
+# What tiers share.
+
+# rust_tests TIER: runs the tests of its crates as the build tier has built them.
+rust_tests() {
+  local -a crates
+  read -ra crates <<<"${CRATES[$1]}"
+  "$PYTHON" e2e/rust_tests.py run "${crates[@]}"
+}
+
+need_rust_tests() {
+  need_rust
+  need_python
+}
+
+launcher_program() { cargo test --quiet --workspace --locked --no-run; }
+
+jupyter() { packaging/local/venv.sh jupyter packaging/local/jupyter.txt; }
+
+# The runner.
+
+declare -a summary=()
+passed=0 failed=0 skipped=0
+
+# conclude STATE TIER SECONDS NOTE
+conclude() {
+  summary+=("$(printf '%-8s %5d s  %-13s %s' "$1" "$3" "$2" "$4")")
+  say "== $2: $1 after $3 s"
+}
+
+run_tier() {
+  local tier=$1 start=$SECONDS reason status=0
+  local log="$LOGS/$tier.log"
+  say ""
+  say "== $tier: ${DESCRIBED[$tier]}"
+  # Needs are looked at in a subshell, where a missing one ends it, and again here for the variables they set.
+  if ! ("needs_$tier") 2>"$log"; then
+    reason=$(tail -n 1 "$log")
+    skipped=$((skipped + 1))
+    conclude skipped "$tier" "$((SECONDS - start))" "${reason#error: }"
+    return
+  fi
+  "needs_$tier"
+  # Not in a condition: there, bash would ignore errexit inside the tier.
+  set +e
+  (
+    set -e
+    "run_$tier"
+  ) 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  set -e
+  if [[ "$status" == 0 ]]; then
+    passed=$((passed + 1))
+    conclude passed "$tier" "$((SECONDS - start))" "${DESCRIBED[$tier]}"
+  else
+    failed=$((failed + 1))
+    conclude FAILED "$tier" "$((SECONDS - start))" "status $status, all of its output is in $log"
+  fi
+}
+
+main() {
+  local tier
+  mkdir -p "$LOGS"
+  for tier in "$@"; do
+    [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "there is no tier $tier; there are: ${TIERS[*]}"
+  done
+  for tier in "${@:-${TIERS[@]}}"; do
+    run_tier "$tier"
+  done
+  printf '\nTiers:\n'
+  printf '  %s\n' "${summary[@]}"
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  if [[ "$skipped" != 0 && "${CI:-}" == true ]]; then
+    fail "with CI=true a skipped tier is a failure"
+  fi
+  [[ "$failed" == 0 ]]
+}
+
+main "$@"
