@@ -87,9 +87,16 @@
     if (event.persisted) location.reload();
   });
 
-  // The session has ended: loading the page again leads to the sign-in.
+  // The session has ended, or what the page shows is gone: loading the page again says so, or leads to the sign-in.
   document.addEventListener("htmx:response:error", (event) => {
     if (event.detail?.ctx?.response?.status === 401) location.reload();
+  });
+  document.addEventListener("htmx:before:swap", (event) => {
+    const ctx = event.detail?.ctx;
+    if (ctx?.response?.status >= 400 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {
+      event.preventDefault();
+      location.reload();
+    }
   });
 
   document.addEventListener("submit", (event) => {

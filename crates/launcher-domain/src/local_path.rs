@@ -15,6 +15,12 @@ impl LocalPath {
             .then(|| Self(text.to_owned()))
     }
 
+    /// The start page.
+    #[must_use]
+    pub fn root() -> Self {
+        Self("/".to_owned())
+    }
+
     /// The path as it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {

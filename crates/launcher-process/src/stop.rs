@@ -58,9 +58,22 @@ impl Stop {
         self.requested.is_cancelled()
     }
 
+    /// A token that is cancelled when the stop is requested, for whoever should know nothing else of it. Cancelling it
+    /// stops nothing.
+    #[must_use]
+    pub fn token(&self) -> CancellationToken {
+        self.requested.child_token()
+    }
+
     /// Waits until the stop is requested.
     pub async fn requested(&self) {
         self.requested.cancelled().await;
+    }
+
+    /// A token that is cancelled when the stop is requested, for those who know tokens and not stops.
+    #[must_use]
+    pub fn requested_token(&self) -> CancellationToken {
+        self.requested.clone()
     }
 
     /// Waits until the stop is forced.

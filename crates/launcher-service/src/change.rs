@@ -1,24 +1,32 @@
 //! Changing one row when others may change it at the same time.
 
-use launcher_domain::{Instance, InstanceState};
+use launcher_domain::{Caller, Instance, InstanceState};
 
 use crate::{Launcher, ServiceError};
 
 /// How often a change is tried again when somebody else was quicker. Nobody changes one row this often at once.
 const ATTEMPTS: usize = 16;
 
+/// Which row is to be changed, and on whose behalf.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Row<'a> {
+    /// On behalf of a caller, who must be allowed to see it.
+    Of(&'a Caller, &'a str),
+    /// On behalf of a loop of the service.
+    Observed(&'a str),
+}
+
 impl Launcher {
     /// Changes a row as `decide` says, and again on the fresh row when somebody was quicker; then wakes whom the change
-    /// concerns. `load` gives the row as it is now; `Ok(None)` of `decide` means that nothing is to be changed.
+    /// concerns. `Ok(None)` of `decide` means that nothing is to be changed.
     ///
     /// Returns the row as it is afterwards, or `None` when there is none.
-    pub(crate) async fn change<L, D>(&self, load: L, decide: D) -> Result<Option<Instance>, ServiceError>
+    pub(crate) async fn change<D>(&self, row: Row<'_>, decide: D) -> Result<Option<Instance>, ServiceError>
     where
-        L: AsyncFn() -> Result<Option<Instance>, ServiceError>,
         D: Fn(&Instance) -> Result<Option<Instance>, ServiceError>,
     {
         for _ in 0..ATTEMPTS {
-            let Some(before) = load().await? else { return Ok(None) };
+            let Some(before) = self.load(row).await? else { return Ok(None) };
             let Some(after) = decide(&before)? else { return Ok(Some(before)) };
             if let Some(stored) = self.0.store.change_instance(&before, &after).await? {
                 self.announce(&before, &stored);
@@ -26,6 +34,15 @@ impl Launcher {
             }
         }
         Err(ServiceError::Internal("a row was changed by others again and again".into()))
+    }
+
+    async fn load(&self, row: Row<'_>) -> Result<Option<Instance>, ServiceError> {
+        match row {
+            Row::Of(caller, k8s_name) => {
+                Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance))
+            }
+            Row::Observed(k8s_name) => Ok(self.0.store.observe_instance(k8s_name).await?),
+        }
     }
 
     fn announce(&self, before: &Instance, after: &Instance) {

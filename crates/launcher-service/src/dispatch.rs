@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::change::Row;
 use crate::{Launcher, ServiceError};
 
 /// How long a change can stay unseen when whoever made it could not wake this loop (another replica, a crash).
@@ -137,8 +138,7 @@ impl Launcher {
     pub(crate) async fn fail(&self, k8s_name: &str, reason: &FailureReason) -> Result<(), ServiceError> {
         let seen =
             Observation { phase: ObservedPhase::Failed(reason.clone()), url: None, ready_at: None, log_tail: None };
-        let load = async || Ok(self.0.store.observe_instance(k8s_name).await?);
-        self.change(load, |instance| Ok(instance.observe(&seen))).await?;
+        self.change(Row::Observed(k8s_name), |instance| Ok(instance.observe(&seen))).await?;
         Ok(())
     }
 }

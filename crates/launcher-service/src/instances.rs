@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use launcher_domain::{Caller, EndReason};
 use launcher_store::{InstanceFilter, Listed, Page};
 
+use crate::change::Row;
 use crate::{Launcher, ServiceError};
 
 impl Launcher {
@@ -38,8 +39,7 @@ impl Launcher {
         k8s_name: &str,
         expected_expires_at: Option<Timestamp>,
     ) -> Result<Listed, ServiceError> {
-        let load = async || Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance));
-        self.change(load, |instance| Ok(Some(instance.extend(expected_expires_at)?)))
+        self.change(Row::Of(caller, k8s_name), |instance| Ok(Some(instance.extend(expected_expires_at)?)))
             .await?
             .map(|instance| Listed { instance, queue_position: None })
             .ok_or(ServiceError::NotFound)
@@ -50,9 +50,8 @@ impl Launcher {
     /// # Errors
     /// NotFound, Unavailable.
     pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
-        let load = async || Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance));
         let now = self.0.clock.now();
-        self.change(load, |instance| {
+        self.change(Row::Of(caller, k8s_name), |instance| {
             let by = if instance.owner_email == *caller.email() { EndReason::Owner } else { EndReason::Admin };
             Ok(instance.terminate(by, now))
         })

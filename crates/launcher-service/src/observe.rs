@@ -9,6 +9,7 @@ use launcher_fleet::FleetEvent;
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec};
 use tokio_util::sync::CancellationToken;
 
+use crate::change::Row;
 use crate::{Launcher, ServiceError};
 
 /// How long to wait before a change is written again that the database or the fleet did not take.
@@ -61,8 +62,7 @@ impl Launcher {
         }
         let Some(status) = &workshop.status else { return Ok(()) };
         let seen = status.observation();
-        let load = async || Ok(self.0.store.observe_instance(&name).await?);
-        self.change(load, |instance| Ok(instance.observe(&seen))).await?;
+        self.change(Row::Observed(&name), |instance| Ok(instance.observe(&seen))).await?;
         Ok(())
     }
 
@@ -110,8 +110,7 @@ impl Launcher {
     /// Notes that an instance's Workshop and workload are gone.
     pub(crate) async fn workshop_gone(&self, k8s_name: &str) -> Result<(), ServiceError> {
         let now = self.0.clock.now();
-        let load = async || Ok(self.0.store.observe_instance(k8s_name).await?);
-        self.change(load, |instance| Ok(instance.workshop_gone(now))).await?;
+        self.change(Row::Observed(k8s_name), |instance| Ok(instance.workshop_gone(now))).await?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
-use crate::error::StoreError;
+use crate::error::{StoreError, is_locked};
 
 /// How long a request waits for a connection, or for its turn to write.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -76,16 +76,14 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
     Ok((pool, engine))
 }
 
-/// Whoever holds the lock gives it back; everything else has to be put right first.
+/// Whoever holds a lock gives it back; everything else that the engine says has to be put right first.
 fn not_opened(error: sqlx::Error) -> StoreError {
     match &error {
-        sqlx::Error::Database(database) if !matches!(database.code().as_deref(), Some("5" | "6" | "261" | "262")) => {
-            refused(
-                "that the settings name",
-                database.message(),
-                "look at the file and at the rights to it, or set SERVICE_DATABASE_URL to another one",
-            )
-        }
+        sqlx::Error::Database(said) if !said.code().is_some_and(|code| is_locked(&code)) => refused(
+            "that the settings name",
+            said.message(),
+            "look at it and at the rights to it, or set SERVICE_DATABASE_URL to another one",
+        ),
         _ => error.into(),
     }
 }

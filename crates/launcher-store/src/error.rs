@@ -75,14 +75,23 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
     }
 }
 
-/// SQLSTATE codes have five characters; SQLite's result codes are shorter numbers, with the primary code in the lowest
-/// eight bits.
+/// Storage that fails may be whole again in a moment: READONLY, IOERR, FULL, CANTOPEN, PROTOCOL of SQLite.
 fn is_unavailable_code(code: &str) -> bool {
+    is_locked(code) || primary_code(code).is_some_and(|code| matches!(code, 8 | 10 | 13 | 14 | 15))
+}
+
+/// Whether the engine is there, and somebody else keeps it from answering: BUSY and LOCKED of SQLite, and the SQLSTATE
+/// classes of connections, resources, shutdown, deadlock, serialisation and lock timeout.
+pub(crate) fn is_locked(code: &str) -> bool {
     const SQLSTATE: [&str; 7] = ["08", "53", "57", "58", "40001", "40P01", "55P03"];
-    // BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL.
-    const SQLITE: [i32; 7] = [5, 6, 8, 10, 13, 14, 15];
-    if code.len() == 5 {
-        return SQLSTATE.iter().any(|class| code.starts_with(class));
+    match primary_code(code) {
+        Some(code) => matches!(code, 5 | 6),
+        None => SQLSTATE.iter().any(|class| code.starts_with(class)),
     }
-    code.parse::<i32>().is_ok_and(|code| SQLITE.contains(&(code & 0xff)))
+}
+
+/// SQLite's result code without its extension, which is in the higher bits; `None` for an SQLSTATE, which has five
+/// characters where SQLite's codes have fewer digits.
+fn primary_code(code: &str) -> Option<i32> {
+    (code.len() < 5).then(|| code.parse::<i32>().ok()).flatten().map(|code| code & 0xff)
 }

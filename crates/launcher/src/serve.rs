@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use http::Request;
+use http::{Request, Uri};
 use http::header::HOST;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -43,6 +43,8 @@ pub(crate) enum ServeError {
     Runtime(io::Error),
     #[error("{setting} {addr} cannot be listened on: {error}; stop what listens there, or choose another address")]
     Listen { setting: &'static str, addr: SocketAddr, error: io::Error },
+    #[error("SERVICE_PUBLIC_URL is not a URL: {0}; write it as in https://workshops.example.org")]
+    PublicUrl(http::uri::InvalidUri),
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
     #[error("the local fleet cannot be used: {0}")]
@@ -70,10 +72,12 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
     let public_url = settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}"));
 
+    let origin = public_url.parse().map_err(ServeError::PublicUrl)?;
+
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
     let fleet = match settings.fleet {
-        FleetKind::Local => LocalFleet::open(local(&settings, &public_url), clock.clone(), stop.clone()).await?,
+        FleetKind::Local => LocalFleet::open(local(&settings, &origin), clock.clone(), stop.clone())?,
     };
     let launcher = Launcher::new(
         store.clone(),
@@ -84,7 +88,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     );
     seeds::plant(&launcher, &settings).await?;
 
-    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone()));
+    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), &stop));
     let loops_stop = CancellationToken::new();
     let mut loops = tokio::spawn({
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
@@ -126,16 +130,16 @@ async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, 
 async fn answer(router: Router, gateway: Gateway, request: Request<Incoming>, peer: IpAddr) -> http::Response<Body> {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if let Some(name) = host.and_then(|host| gateway.names_workshop(host)) {
-        return gateway.serve(&name, request, Some(peer)).await.map(|body| body.boxed_unsync());
+        return gateway.serve(&name, request, Some(peer)).await;
     }
     let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
     response.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
-fn local(settings: &ServeSettings, public_url: &str) -> LocalSettings {
+fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
-        public_origin: public_url.to_owned(),
+        public_origin: public_url.clone(),
         workshop_domain: settings.workshop_domain.clone(),
         jupyter: settings.local_jupyter.clone(),
         rstudio: settings.local_rstudio.clone(),
@@ -147,7 +151,7 @@ fn local(settings: &ServeSettings, public_url: &str) -> LocalSettings {
     }
 }
 
-fn api(settings: &ServeSettings, public_url: String) -> ApiSettings {
+fn api(settings: &ServeSettings, public_url: String, stop: &Stop) -> ApiSettings {
     ApiSettings {
         admins: settings.admin_emails.clone(),
         trusted_header: settings.trusted_auth_header.clone(),
@@ -156,6 +160,7 @@ fn api(settings: &ServeSettings, public_url: String) -> ApiSettings {
         public_url,
         login_url: settings.login_url.clone(),
         logout_url: settings.logout_url.clone(),
+        stop: stop.token(),
     }
 }
 

@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
+use crate::problem::Problem;
+
 /// One embedded file.
 #[derive(Debug)]
 pub(crate) struct Asset {
@@ -63,7 +65,7 @@ impl Asset {
 /// `GET /assets/{file}`: the file with the content that its name promises, or 404.
 pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
-        return StatusCode::NOT_FOUND.into_response();
+        return Problem::not_found().into_response();
     };
     let etag = format!("\"{}\"", *asset.hash);
     let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());

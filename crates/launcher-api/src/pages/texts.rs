@@ -4,6 +4,8 @@
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{AppType, EndReason, InstanceState, SecurityProfile};
 
+use crate::problem::ProblemCode;
+
 /// The name in the header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
 /// The banner of a service that asks nobody to sign in.
@@ -31,6 +33,29 @@ pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask 
 pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
 /// A filter that is not an address.
 pub(crate) const NOT_AN_EMAIL: &str = "This is not an e-mail address; everybody's instances are shown.";
+
+/// The caller may not launch more.
+pub(crate) const LIMIT_TITLE: &str = "You have as many workshops as you may have at a time.";
+/// A launch that was refused.
+pub(crate) const NOT_LAUNCHED: &str = "The workshop was not launched.";
+/// A full queue.
+pub(crate) const AT_CAPACITY: &str = "Too many workshops are waiting to start right now. Try again in a minute.";
+/// A form whose key belongs to another launch.
+pub(crate) const KEY_REUSED: &str = "This form was used before for something else. Launch again from below.";
+/// An extension that was refused.
+pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
+/// A second click on "extend".
+pub(crate) const EXPIRY_CHANGED: &str =
+    "Its end has changed since you loaded the page. You see its current end below; extend it again if you need more.";
+/// A workshop that is not in the list any more.
+pub(crate) const GONE_TITLE: &str = "This workshop does not exist any more.";
+/// What to do about it.
+pub(crate) const GONE: &str = "The list below is up to date.";
+/// Somebody else saved the template first.
+pub(crate) const CONFLICT_TITLE: &str = "Somebody else changed this template while you were editing it.";
+/// What to do about it.
+pub(crate) const CONFLICT: &str = "Nothing was saved yet; what you typed is below. To see the other changes, open this \
+                                   page in a second tab. Saving again replaces them with yours.";
 
 /// An amount of things, in words.
 fn counted(count: i64, unit: &str) -> String {
@@ -60,16 +85,24 @@ pub(crate) fn lasts(lifetime_seconds: u32, max_lifetime_seconds: u32) -> String 
 }
 
 /// A state, for the person who waits.
+pub(crate) fn state_name(state: InstanceState) -> &'static str {
+    match state {
+        InstanceState::Queued => "Waiting in line",
+        InstanceState::Starting => "Starting",
+        InstanceState::Running => "Ready",
+        InstanceState::Terminating => "Ending",
+        InstanceState::Terminated => "Ended",
+        InstanceState::Failed => "Failed",
+    }
+}
+
+/// A state with the place in line where there is one.
 pub(crate) fn state(state: InstanceState, queue_position: Option<u32>) -> String {
-    match (state, queue_position) {
-        (InstanceState::Queued, Some(1)) => "Waiting in line: next to start".to_owned(),
-        (InstanceState::Queued, Some(position)) => format!("Waiting in line: place {position}"),
-        (InstanceState::Queued, None) => "Waiting in line".to_owned(),
-        (InstanceState::Starting, _) => "Starting".to_owned(),
-        (InstanceState::Running, _) => "Ready".to_owned(),
-        (InstanceState::Terminating, _) => "Ending".to_owned(),
-        (InstanceState::Terminated, _) => "Ended".to_owned(),
-        (InstanceState::Failed, _) => "Failed".to_owned(),
+    let name = state_name(state);
+    match queue_position {
+        Some(1) => format!("{name}: next to start"),
+        Some(position) => format!("{name}: place {position}"),
+        None => name.to_owned(),
     }
 }
 
@@ -108,4 +141,35 @@ pub(crate) fn security_profile(profile: SecurityProfile) -> &'static str {
         SecurityProfile::Restricted => "restricted: not root (recommended)",
         SecurityProfile::Baseline => "baseline: root inside the container, as stock RStudio images need",
     }
+}
+
+/// How many workshops the caller has and may have.
+pub(crate) fn limit_reached(limit: u32, held: u32) -> String {
+    format!(
+        "You have {} and may have {limit}. End one of them, then launch again.",
+        counted(held.into(), "workshop")
+    )
+}
+
+/// The title and the text of an error's page. `detail` is the problem's own; it is shown where it tells more than the
+/// general words.
+pub(crate) fn error(code: ProblemCode, detail: &str) -> (&'static str, String) {
+    use ProblemCode::{
+        AdminOnly, AtCapacity, AuthenticationRequired, BodyTooLarge, CrossSiteRequest, Internal, InvalidFields,
+        MethodNotAllowed, NotFound, Unavailable, VersionMismatch,
+    };
+    let (title, text) = match code {
+        AuthenticationRequired => ("Please sign in", "You are not signed in, or your session has ended."),
+        AdminOnly => ("This is for administrators", "You are signed in, but this page or action is not for you."),
+        CrossSiteRequest => ("That was stopped", "Another site tried to do something here in your name."),
+        NotFound => ("There is nothing here", "It does not exist, or it is not yours. It may have ended long ago."),
+        MethodNotAllowed => ("That did not work", "This address cannot be used like that. Go back to the workshops."),
+        VersionMismatch => ("Somebody was quicker", "It has changed since you loaded the page. Load it again and repeat your change."),
+        BodyTooLarge => ("That is too much", "What you sent is larger than is accepted. Go back, shorten it and send it again."),
+        InvalidFields => ("That could not be accepted", "Something in the form was not as expected. Load the page again and repeat your entry."),
+        Unavailable | AtCapacity => ("Please try again in a moment", "The service cannot answer right now. Your running workshops are not affected."),
+        Internal => ("Something went wrong here", "This is not your fault, and it has been recorded. Try again in a moment."),
+        _ => return ("That did not work", detail.to_owned()),
+    };
+    (title, text.to_owned())
 }

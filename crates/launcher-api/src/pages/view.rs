@@ -77,6 +77,8 @@ pub(crate) struct WorkshopView {
     pub(crate) name: String,
     /// Who launched it.
     pub(crate) owner: String,
+    /// Whether that is the reader: nobody else can open it or launch it again.
+    pub(crate) mine: bool,
     /// The kind of app.
     pub(crate) app: &'static str,
     /// From which template.
@@ -117,14 +119,16 @@ pub(crate) struct WorkshopView {
 
 impl WorkshopView {
     /// An instance as it stands at the launcher's time.
-    pub(crate) fn new(launcher: &Launcher, listed: &Listed) -> Self {
+    pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &Listed) -> Self {
         let instance = &listed.instance;
+        let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
         let expires_at = instance.expires_at.filter(|_| running);
         let left = expires_at.map_or(0, |end| end.as_second() - launcher.clock().now().as_second());
         let extended = extension(instance);
         Self {
             k8s_name: instance.k8s_name.clone(),
+            mine,
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
             app: texts::app_type(instance.settings.app_type),
@@ -132,7 +136,7 @@ impl WorkshopView {
             state: instance.state.as_str(),
             state_text: texts::state(instance.state, listed.queue_position),
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
-            url: instance.url.clone().filter(|url| running && is_web_address(url)),
+            url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(Instant::from),
             left: texts::duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
@@ -230,9 +234,4 @@ fn form_key(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; 16];
     entropy.fill(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Whether an instance is the caller's own.
-pub(crate) fn is_mine(caller: &Caller, listed: &Listed) -> bool {
-    listed.instance.owner_email == *caller.email()
 }

@@ -55,7 +55,10 @@ impl Order<'_> {
         let variables = self.variables();
         let words = |words: &[String]| words.iter().map(|word| expand(word, &variables)).collect::<Vec<_>>();
         let app = self.spec.app_type().ok_or_else(|| {
-            invalid(&format!("The kind of app {:?} is not known.", self.spec.app_type), "Choose rstudio, notebook or custom.")
+            invalid(
+                &format!("The kind of app {:?} is not known.", self.spec.app_type),
+                "Choose rstudio, notebook or custom.",
+            )
         })?;
         let mut env = inherited(std::env::vars_os());
         let (program, args, remedy) = match app {
@@ -64,7 +67,8 @@ impl Order<'_> {
                 let program = command.next().ok_or_else(|| {
                     invalid("It has no command.", "Give the template a command: its image is not run on this machine.")
                 })?;
-                let remedy = format!("Install the program {program} on this machine, or correct the template's command.");
+                let remedy =
+                    format!("Install the program {program} on this machine, or correct the template's command.");
                 (PathBuf::from(program), command.chain(words(&self.spec.args)).collect(), remedy)
             }
             AppType::Notebook => {

@@ -1,15 +1,16 @@
 //! Noticing that a Workshop's leading process ends.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::time::Duration;
 
-use rustix::process::{PidfdFlags, pidfd_open};
-use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
+use tokio::time::sleep;
 
 use super::process::ProcessId;
+
+/// How often an adopted process is looked at: the kernel tells its end only to the program that started it.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Waits for one process.
 #[derive(Debug)]
@@ -17,23 +18,13 @@ pub(super) enum ExitWatch {
     /// Started by this program.
     Child(Child),
     /// Started by a program before this one: how it ended is not told to us.
-    Adopted(AsyncFd<OwnedFd>),
+    Adopted(ProcessId),
 }
 
 impl ExitWatch {
     /// Watches a process that somebody else started; `None` when it does not run any more.
-    pub(super) fn adopt(process: &ProcessId) -> io::Result<Option<Self>> {
-        let Some(pid) = process.number.pid() else { return Ok(None) };
-        let descriptor = match pidfd_open(pid, PidfdFlags::NONBLOCK) {
-            Ok(descriptor) => descriptor,
-            Err(rustix::io::Errno::SRCH) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        // Asked after the descriptor was opened: it is of this process, not of a later one with its number.
-        if !process.is_alive() {
-            return Ok(None);
-        }
-        AsyncFd::new(descriptor).map(|descriptor| Some(Self::Adopted(descriptor)))
+    pub(super) fn adopt(process: &ProcessId) -> Option<Self> {
+        process.is_alive().then(|| Self::Adopted(process.clone()))
     }
 
     /// Waits until it has ended, and says how, as a sentence. May be called again after it was dropped half-way.
@@ -43,10 +34,12 @@ impl ExitWatch {
                 Ok(status) => describe(status),
                 Err(error) => format!("How it ended is unknown ({error})."),
             },
-            Self::Adopted(descriptor) => match descriptor.readable().await {
-                Ok(_) => "How it ended is unknown: the launcher was started anew in the meantime.".to_owned(),
-                Err(error) => format!("How it ended is unknown ({error})."),
-            },
+            Self::Adopted(process) => {
+                while process.is_alive() {
+                    sleep(LOOK_EVERY).await;
+                }
+                "How it ended is unknown: the launcher was started anew in the meantime.".to_owned()
+            }
         }
     }
 }

@@ -6,8 +6,7 @@ use std::path::Path;
 use super::command::Order;
 
 /// What to do when JupyterLab is not there.
-pub(super) const REMEDY: &str =
-    "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the program jupyter-lab.";
+pub(super) const REMEDY: &str = "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the program jupyter-lab.";
 
 /// Where the app listens is not the template's to say: its images listen on every address and on a fixed port.
 const OURS: [&str; 7] = [
@@ -54,8 +53,13 @@ pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
 
 /// Directories of its own: neither the settings nor the running servers of the user's other Jupyter are touched.
 pub(super) fn environment(app: &Path) -> [(OsString, OsString); 4] {
-    [("JUPYTER_CONFIG_DIR", "config"), ("JUPYTER_DATA_DIR", "data"), ("JUPYTER_RUNTIME_DIR", "run"), ("IPYTHONDIR", "ipython")]
-        .map(|(name, directory)| (name.into(), app.join(directory).into()))
+    [
+        ("JUPYTER_CONFIG_DIR", "config"),
+        ("JUPYTER_DATA_DIR", "data"),
+        ("JUPYTER_RUNTIME_DIR", "run"),
+        ("IPYTHONDIR", "ipython"),
+    ]
+    .map(|(name, directory)| (name.into(), app.join(directory).into()))
 }
 
 fn key(argument: &str) -> &str {

@@ -5,10 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use launcher_domain::Clock;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::uuid_v7;
-use launcher_domain::Clock;
 use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, WorkshopStatus};
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +23,10 @@ use super::settings::{LocalFleetError, LocalSettings};
 use super::shop::Shop;
 use super::state::{self, Record};
 use super::{Context, Inner, LocalFleet, ending, process};
+
+/// How often to try for the lock, and how long to wait in between.
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 impl LocalFleet {
     /// Opens the fleet of a data directory and takes up the Workshops in it: those whose process still runs go on
@@ -59,10 +64,7 @@ impl LocalFleet {
 impl Inner {
     /// Takes up one Workshop as it was left; returns the marker of its processes.
     fn take_up(self: &Arc<Self>, name: String, record: Record) -> Result<String, LocalFleetError> {
-        let adopted = match &record.process {
-            Some(started) => at(&self.context.layout.state(&name), ExitWatch::adopt(&started.leader))?,
-            None => None,
-        };
+        let adopted = record.process.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
         let started = record.process.clone().filter(|_| adopted.is_some());
         let phase = record.status().phase;
         let shop = Arc::new(Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record));
@@ -104,11 +106,17 @@ impl Record {
 fn take_lock(layout: &Layout) -> Result<File, LocalFleetError> {
     let path = layout.lock();
     let file = at(&path, OpenOptions::new().write(true).create(true).truncate(false).open(&path))?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(file),
-        Err(Errno::WOULDBLOCK) => Err(LocalFleetError::Locked(layout.lock())),
-        Err(error) => at(&path, Err(error.into())),
+    for attempt in 1.. {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => break,
+            // A launcher that was killed a moment ago may have left a child that has not begun its own program yet, and
+            // that holds the lock until then.
+            Err(Errno::WOULDBLOCK) if attempt < LOCK_ATTEMPTS => std::thread::sleep(LOCK_PAUSE),
+            Err(Errno::WOULDBLOCK) => return Err(LocalFleetError::Locked(path)),
+            Err(error) => return at(&path, Err(error.into())),
+        }
     }
+    Ok(file)
 }
 
 /// The fleet's identity: drawn once per data directory.

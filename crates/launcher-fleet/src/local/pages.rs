@@ -44,9 +44,7 @@ pub(super) fn not_running(status: &WorkshopStatus) -> Response<Body> {
             let message = status.message.as_deref().unwrap_or("It cannot go on.");
             page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has failed", message, status.remedy.as_deref())
         }
-        Phase::Expired => {
-            page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has ended", "Its time was up.", None)
-        }
+        Phase::Expired => page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has ended", "Its time was up.", None),
     }
 }
 

@@ -56,8 +56,7 @@ impl LocalSettings {
             return Err(LocalFleetError::PublicOrigin(self.public_origin));
         }
         let origin_of = |path: &Path| {
-            std::path::absolute(path)
-                .map_err(|source| LocalFleetError::Directory { path: path.to_owned(), source })
+            std::path::absolute(path).map_err(|source| LocalFleetError::Directory { path: path.to_owned(), source })
         };
         self.data_dir = origin_of(&self.data_dir)?;
         for program in [&mut self.jupyter, &mut self.rstudio] {

@@ -44,7 +44,8 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     let launch = order.launch().map_err(End::Failed)?;
     let working = context.layout.working(shop.name());
     prepare(&order, &working).map_err(|error| broken("its directories cannot be made", &error))?;
-    let log = log::create(&context.layout.log(shop.name())).map_err(|error| broken("its log cannot be made", &error))?;
+    let log =
+        log::create(&context.layout.log(shop.name())).map_err(|error| broken("its log cannot be made", &error))?;
     let child = spawn(&launch, &working, log).map_err(|error| not_started(&launch, &error))?;
     let Some(leader) = child.id().and_then(ProcessId::of) else {
         return Err(broken("its process cannot be found", &io::ErrorKind::NotFound.into()));

@@ -11,5 +11,6 @@ mod launch;
 mod lists;
 mod open;
 mod scope;
+mod sqlite;
 mod support;
 mod templates;

@@ -1,0 +1,1 @@
+//! What requests bring, read strictly.

@@ -1,0 +1,72 @@
+//! Requests that a browser makes for somebody else's page are refused here.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName};
+
+use crate::problem::{Problem, ProblemCode};
+use crate::settings::ApiSettings;
+use crate::state::AppState;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Refuses changes that come from another site's page. A workshop runs somebody's code on a sibling domain: it must not
+/// be able to act as its user.
+pub(crate) async fn cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if request.method().is_safe() || is_own(&state.settings, request.headers()) {
+        return next.run(request).await;
+    }
+    let detail = "This change was asked for by a page of another site; use this site's own pages.";
+    Problem::new(ProblemCode::CrossSiteRequest, detail).into_response()
+}
+
+fn is_own(settings: &ApiSettings, headers: &HeaderMap) -> bool {
+    let own_site = |value: &[u8]| value == b"same-origin" || value == b"none";
+    headers.get_all(SEC_FETCH_SITE).iter().all(|value| own_site(value.as_bytes()))
+        && headers.get_all(ORIGIN).iter().all(|origin| is_own_origin(settings, headers, origin.as_bytes()))
+}
+
+/// The public origin, or the host that the request itself names: a proxy on the way may have changed the scheme.
+fn is_own_origin(settings: &ApiSettings, headers: &HeaderMap, origin: &[u8]) -> bool {
+    if origin.eq_ignore_ascii_case(settings.public_url.as_bytes()) {
+        return true;
+    }
+    let host = [&b"https://"[..], b"http://"].into_iter().find_map(|scheme| strip_prefix(origin, scheme));
+    let mut hosts = headers.get_all(HOST).iter();
+    match (host, hosts.next(), hosts.next()) {
+        (Some(origin_host), Some(host), None) => origin_host.eq_ignore_ascii_case(host.as_bytes()),
+        _ => false,
+    }
+}
+
+fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
+    let (start, rest) = text.split_at_checked(prefix.len())?;
+    start.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// While authentication is off, serves only requests that name this machine or the public URL's host: a web page must
+/// not reach the service under a name of its own (DNS rebinding).
+pub(crate) async fn known_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if state.settings.dev_identity.is_none() || names_this_service(&state.settings, &request) {
+        return next.run(request).await;
+    }
+    let detail = "Authentication is off, so the service answers only as localhost or as SERVICE_PUBLIC_URL.";
+    Problem::new(ProblemCode::UnknownHost, detail).into_response()
+}
+
+fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let known = |authority: &Authority| {
+        let host = authority.host().to_ascii_lowercase();
+        let public = settings.public_host().parse::<Authority>();
+        let loopback = host == "localhost" || host.ends_with(".localhost") || host == "127.0.0.1" || host == "[::1]";
+        let user = authority.as_str().contains('@');
+        !user && (loopback || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
+    };
+    // A target in absolute form names a host as well.
+    Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
+}

@@ -1,0 +1,94 @@
+//! Who is calling: read once per request, before anything else is looked at.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::request::Parts;
+use http::HeaderMap;
+use launcher_domain::identity::{IdentityError, TrustedHeader};
+use launcher_domain::{Caller, EmailAddress};
+
+use crate::problem::{Problem, ProblemCode};
+use crate::settings::ApiSettings;
+use crate::state::AppState;
+
+/// The header that carries the provider's name for the caller.
+const USER_HEADER: &str = "x-auth-request-user";
+
+/// Who is calling. A handler that takes it has a caller: the middleware has refused everybody else.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    /// The person.
+    pub(crate) caller: Caller,
+    /// The login provider's name for the person. For show only.
+    pub(crate) user: Option<String>,
+}
+
+/// Refuses a request without exactly one readable identity; lets the others through with theirs.
+pub(crate) async fn require(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let settings = &state.settings;
+    let email = match read(settings, request.headers()) {
+        Ok(email) => email,
+        Err(IdentityError::Missing) => {
+            let detail = "Log in first: the request carries no identity.";
+            let problem = Problem::new(ProblemCode::AuthenticationRequired, detail);
+            return problem.login_at(settings.login_url.clone()).into_response();
+        }
+        Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
+    };
+    let identity = Identity { caller: settings.admins.caller(email), user: user(settings, request.headers()) };
+    request.extensions_mut().insert(identity);
+    next.run(request).await
+}
+
+fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, IdentityError> {
+    if let Some(email) = &settings.dev_identity {
+        return Ok(email.clone());
+    }
+    settings.trusted_header.read(headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())))
+}
+
+/// The provider's name for the caller. Under another trusted header than the default, nobody is known to strip this one.
+fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
+    if settings.dev_identity.is_some() || settings.trusted_header != TrustedHeader::default() {
+        return None;
+    }
+    let mut lines = headers.get_all(USER_HEADER).iter();
+    let text = lines.next()?.to_str().ok()?.trim();
+    (lines.next().is_none() && (1..=254).contains(&text.len())).then(|| text.to_owned())
+}
+
+/// An identity of which only the person matters.
+#[derive(Debug, Clone)]
+pub(crate) struct Identified(pub(crate) Caller);
+
+impl FromRequestParts<AppState> for Identified {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        Identity::from_request_parts(parts, state).await.map(|identity| Self(identity.caller))
+    }
+}
+
+impl FromRequestParts<AppState> for Identity {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+        let found = parts.extensions.get::<Self>().cloned();
+        found.ok_or_else(|| Problem::internal("a route is not behind the identity middleware"))
+    }
+}
+
+/// An identity that has been found to be an admin's: taken before a body, so that nobody else learns anything from it.
+#[derive(Debug, Clone)]
+pub(crate) struct Admin(pub(crate) Caller);
+
+impl FromRequestParts<AppState> for Admin {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Identity { caller, .. } = Identity::from_request_parts(parts, state).await?;
+        state.launcher.may_manage_templates(&caller)?;
+        Ok(Self(caller))
+    }
+}

@@ -1,0 +1,118 @@
+//! `GET /admin/instances`: everybody's instances, by owner, template and state.
+
+use askama::Template;
+use axum::extract::{OriginalUri, State};
+use http::{StatusCode, Uri};
+use launcher_domain::{EmailAddress, InstanceState};
+use launcher_service::{InstanceFilter, Page, StateFilter};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::identity::Admin;
+use crate::pages::forms::Query;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
+use crate::pages::{assets, forms, texts, workshops};
+use crate::state::AppState;
+
+/// Rows of one page.
+const ROWS: u32 = 100;
+
+#[derive(Debug, Template)]
+#[template(path = "admin/instances.html")]
+struct InstancesPage {
+    shell: Shell,
+    filter: InstancesQuery,
+    owner_error: Option<&'static str>,
+    templates: Vec<Choice>,
+    states: Vec<Choice>,
+    workshops: Vec<WorkshopView>,
+    older: Option<String>,
+    /// The path and query of this page.
+    here: String,
+    now: String,
+}
+
+/// The filter's form. An empty field filters nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct InstancesQuery {
+    owner: String,
+    template: String,
+    state: String,
+    after: String,
+}
+
+/// The page.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    OriginalUri(uri): OriginalUri,
+    Query(query): Query<InstancesQuery>,
+) -> PageResult {
+    let launcher = &state.launcher;
+    let cut = Page { limit: ROWS, after: Uuid::try_parse(&query.after).ok() };
+    let listed = launcher.instances(&caller, &query.filter(), &cut).await?;
+    let last = listed.last().filter(|_| listed.len() == ROWS as usize);
+    let mut templates = workshops::all_templates(launcher, &caller).await?;
+    templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    let instances = InstancesPage {
+        shell: shell(&state, &caller, "admin-instances"),
+        owner_error: query.owner_error(),
+        templates: templates
+            .iter()
+            .map(|template| choice(&template.template_id.to_string(), &template.settings.name, &query.template))
+            .collect(),
+        states: states(&query.state),
+        older: last.map(|last| query.older(last.instance.instance_id)),
+        workshops: listed.iter().map(|listed| WorkshopView::new(launcher, &caller, listed)).collect(),
+        here: path_and_query(&uri),
+        now: machine_now(launcher.clock()),
+        filter: query,
+    };
+    page(StatusCode::OK, &instances)
+}
+
+impl InstancesQuery {
+    fn filter(&self) -> InstanceFilter {
+        let state = match self.state.as_str() {
+            "ended" => StateFilter::Ended,
+            "all" => StateFilter::All,
+            other => InstanceState::parse(other).map_or(StateFilter::Live, StateFilter::Only),
+        };
+        InstanceFilter {
+            state,
+            owner_email: EmailAddress::parse(&self.owner).ok(),
+            template_id: Uuid::try_parse(&self.template).ok(),
+        }
+    }
+
+    fn owner_error(&self) -> Option<&'static str> {
+        let wrong = !self.owner.trim().is_empty() && EmailAddress::parse(&self.owner).is_err();
+        wrong.then_some(texts::NOT_AN_EMAIL)
+    }
+
+    fn older(&self, after: Uuid) -> String {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("owner", &self.owner)
+            .append_pair("template", &self.template)
+            .append_pair("state", &self.state)
+            .append_pair("after", &after.to_string())
+            .finish();
+        format!("/admin/instances?{query}")
+    }
+}
+
+fn path_and_query(uri: &Uri) -> String {
+    forms::return_to(uri.path_and_query().map(|here| here.as_str())).as_str().to_owned()
+}
+
+fn states(chosen: &str) -> Vec<Choice> {
+    let named = [("", "Not ended"), ("ended", "Ended"), ("all", "All")];
+    let single = InstanceState::ALL.map(|state| (state.as_str(), texts::state_name(state)));
+    named.into_iter().chain(single).map(|(value, label)| choice(value, label, chosen)).collect()
+}
+
+fn choice(value: &str, label: &str, chosen: &str) -> Choice {
+    Choice { value: value.to_owned(), label: label.to_owned(), selected: value == chosen }
+}

@@ -1,0 +1,7 @@
+//! The admins' pages: all instances, and the template editor.
+
+mod fields;
+mod form;
+pub(crate) mod instances;
+mod lines;
+pub(crate) mod templates;

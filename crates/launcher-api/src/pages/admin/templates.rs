@@ -1,0 +1,207 @@
+//! The template editor: list, new, edit, archive, restore.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use http::StatusCode;
+use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
+use launcher_service::{ServiceError, TemplateUpdate};
+
+use super::fields::{Field, Group, Kind, groups};
+use super::form::{FormErrors, TemplateForm};
+use super::lines;
+use crate::identity::Admin;
+use crate::pages::forms::{self, Fields};
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::view::{Card, Instant, Notice, Shell};
+use crate::pages::{assets, texts, workshops};
+use crate::state::AppState;
+
+const LIST: &str = "/admin/templates";
+
+#[derive(Debug, Template)]
+#[template(path = "admin/templates.html")]
+struct ListPage {
+    shell: Shell,
+    notice: Option<Notice>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    card: Card,
+    image: String,
+    active: bool,
+    updated: Instant,
+    created_by: String,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "admin/template_form.html")]
+struct FormPage {
+    shell: Shell,
+    notice: Option<Notice>,
+    heading: &'static str,
+    submit: &'static str,
+    action: String,
+    version: Option<String>,
+    /// The fields that something is wrong with.
+    summary: Vec<Field>,
+    groups: Vec<Group>,
+}
+
+/// What the form is for.
+enum Purpose<'a> {
+    New,
+    Edit(&'a str),
+}
+
+/// `GET /admin/templates`.
+pub(crate) async fn list(State(state): State<AppState>, Admin(caller): Admin) -> PageResult {
+    let templates = workshops::all_templates(&state.launcher, &caller).await?;
+    let row = |template: &CatalogTemplate| Row {
+        card: Card::new(&state.launcher, template),
+        image: template.settings.image.clone(),
+        active: template.active,
+        updated: template.updated_at.into(),
+        created_by: template.created_by.to_string(),
+    };
+    let rows = templates.iter().map(row).collect();
+    page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })
+}
+
+/// `GET /admin/templates/new`.
+pub(crate) async fn new(State(state): State<AppState>, Admin(caller): Admin) -> PageResult {
+    let form = TemplateForm::new_template();
+    editor(&state, &caller, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
+}
+
+/// `POST /admin/templates`.
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    Fields(form): Fields<TemplateForm>,
+) -> PageResult {
+    let created = match form.draft() {
+        Ok(draft) => state.launcher.create_template(&caller, draft).await.map(drop),
+        Err(errors) => return refused(&state, &caller, &Purpose::New, &form, &errors),
+    };
+    match created {
+        Ok(()) => Ok(to_list()),
+        Err(ServiceError::Invalid(errors)) => {
+            refused(&state, &caller, &Purpose::New, &form, &FormErrors::from_fields(&errors))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `GET /admin/templates/{template_id}/edit`.
+pub(crate) async fn edit(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    Path(template_id): Path<String>,
+) -> PageResult {
+    let template = state.launcher.template(&caller, forms::template_id(&template_id)?).await?;
+    let form = TemplateForm::of(&template);
+    let purpose = Purpose::Edit(&template_id);
+    editor(&state, &caller, &purpose, &form, &FormErrors::default(), (StatusCode::OK, None))
+}
+
+/// `POST /admin/templates/{template_id}`.
+pub(crate) async fn update(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    Path(template_id): Path<String>,
+    Fields(form): Fields<TemplateForm>,
+) -> PageResult {
+    let id = forms::template_id(&template_id)?;
+    let purpose = Purpose::Edit(&template_id);
+    let before = state.launcher.template(&caller, id).await?;
+    let draft = match form.draft() {
+        Ok(draft) => keep_line_breaks(draft, &before),
+        Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
+    };
+    // A form without a readable version is no reason to overwrite what somebody else wrote.
+    let expected_version = Some(form.version.parse().unwrap_or(0));
+    match state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await {
+        Ok(_) => Ok(to_list()),
+        Err(ServiceError::VersionMismatch) => {
+            let current = state.launcher.template(&caller, id).await?;
+            let form = TemplateForm { version: current.version.to_string(), ..form };
+            editor(&state, &caller, &purpose, &form, &FormErrors::default(), (StatusCode::CONFLICT, Some(conflict())))
+        }
+        Err(ServiceError::Invalid(errors)) => {
+            refused(&state, &caller, &purpose, &form, &FormErrors::from_fields(&errors))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /admin/templates/{template_id}/archive`.
+pub(crate) async fn archive(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    Path(template_id): Path<String>,
+) -> PageResult {
+    state.launcher.archive_template(&caller, forms::template_id(&template_id)?).await?;
+    Ok(to_list())
+}
+
+/// `POST /admin/templates/{template_id}/restore`: back into the catalog, as it is.
+pub(crate) async fn restore(
+    State(state): State<AppState>,
+    Admin(caller): Admin,
+    Path(template_id): Path<String>,
+) -> PageResult {
+    let id = forms::template_id(&template_id)?;
+    let template = state.launcher.template(&caller, id).await?;
+    let draft = TemplateDraft { active: true, ..TemplateDraft::from(&template) };
+    let update = TemplateUpdate { draft, expected_version: Some(template.version) };
+    state.launcher.update_template(&caller, id, update).await?;
+    Ok(to_list())
+}
+
+/// Browsers send line breaks in a spelling of their own: a description that nobody changed keeps the one it has.
+fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
+    if draft.description == lines::normal(&before.settings.description) {
+        draft.description.clone_from(&before.settings.description);
+    }
+    draft
+}
+
+fn to_list() -> axum::response::Response {
+    forms::see_other(&LocalPath::parse(LIST).unwrap_or_else(LocalPath::root))
+}
+
+fn conflict() -> Notice {
+    Notice { kind: "wait", title: texts::CONFLICT_TITLE.to_owned(), text: texts::CONFLICT.to_owned() }
+}
+
+fn refused(
+    state: &AppState,
+    caller: &Caller,
+    purpose: &Purpose<'_>,
+    form: &TemplateForm,
+    errors: &FormErrors,
+) -> PageResult {
+    editor(state, caller, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
+}
+
+fn editor(
+    state: &AppState,
+    caller: &Caller,
+    purpose: &Purpose<'_>,
+    form: &TemplateForm,
+    errors: &FormErrors,
+    (status, notice): (StatusCode, Option<Notice>),
+) -> PageResult {
+    let groups = groups(form, errors);
+    let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
+    let summary = wrong.cloned().collect();
+    let (heading, submit, action, version) = match purpose {
+        Purpose::New => ("New template", "Create template", LIST.to_owned(), None),
+        Purpose::Edit(id) => ("Edit template", "Save changes", format!("{LIST}/{id}"), Some(form.version.clone())),
+    };
+    let shell = shell(state, caller, "admin-templates");
+    page(status, &FormPage { shell, notice, heading, submit, action, version, summary, groups })
+}

@@ -1,0 +1,60 @@
+//! `GET /fragments/events`: tells an open page that what it shows has changed; the page then asks for it anew.
+//!
+//! The events carry no state, so a page can miss some, get some twice, or get one too many: what it shows is always what
+//! the list said last.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::{Stream, StreamExt, future, stream};
+use http::HeaderMap;
+use launcher_domain::Caller;
+use launcher_service::Listed;
+use serde::Deserialize;
+
+use super::forms::Query;
+use crate::identity::Identity;
+use crate::state::AppState;
+
+/// The event that the pages' `hx-trigger` names.
+const CHANGED: &str = "workshops-changed";
+/// Proxies cut streams that are silent for a minute.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// What the page shows.
+#[derive(Debug, Deserialize)]
+pub(crate) struct EventsQuery {
+    /// `all`: everything that the caller may see; an instance's name: that one; else the caller's own.
+    #[serde(default)]
+    of: String,
+}
+
+/// The stream.
+pub(crate) async fn stream(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Query(query): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let last_event_id =
+        headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(|value| value.parse().ok());
+    let feed = state.launcher.subscribe(&caller, last_event_id);
+    // Something may have changed between the page and its stream, also to where no live row tells of it.
+    let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
+    let changes = feed
+        .filter(move |event| future::ready(concerns(&query.of, &caller, &event.listed)))
+        .map(|event| Event::default().id(event.id.to_string()).event(CHANGED).data(&event.listed.instance.k8s_name));
+    let stop = state.settings.stop.clone().cancelled_owned();
+    Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+}
+
+fn concerns(of: &str, caller: &Caller, listed: &Listed) -> bool {
+    match of {
+        "all" => true,
+        "" => listed.instance.owner_email == *caller.email(),
+        name => listed.instance.k8s_name == name,
+    }
+}

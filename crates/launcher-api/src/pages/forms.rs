@@ -1,0 +1,82 @@
+//! Reading forms: what is sent is data, and where to go next is a path of this site.
+
+use axum::Form;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::response::{IntoResponse, Redirect, Response};
+use http::StatusCode;
+use http::request::Parts;
+use launcher_domain::local_path::LocalPath;
+use launcher_domain::names::is_k8s_name;
+use launcher_service::ServiceError;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use crate::problem::{Problem, ProblemCode};
+
+/// A form's fields. Unknown fields are refused by the types that are read.
+#[derive(Debug)]
+pub(crate) struct Fields<T>(pub(crate) T);
+
+impl<S, T> FromRequest<S> for Fields<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+{
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let Form(fields) =
+            Form::from_request(request, state).await.map_err(|rejection| unreadable(rejection.status()))?;
+        Ok(Self(fields))
+    }
+}
+
+fn unreadable(status: StatusCode) -> Problem {
+    let (code, detail) = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, "The form is larger than is accepted."),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, "This is not a form."),
+        StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, "The form has a field that is not known or cannot be read."),
+        _ => (ProblemCode::MalformedBody, "The form cannot be read."),
+    };
+    Problem::new(code, detail)
+}
+
+/// A page's query.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S, T> FromRequestParts<S> for Query<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match axum::extract::Query::from_request_parts(parts, state).await {
+            Ok(axum::extract::Query(query)) => Ok(Self(query)),
+            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, "The address has a parameter that cannot be read.")),
+        }
+    }
+}
+
+/// The path to go to next: the one that was sent when it is one of this site, else the start page. Anything else
+/// (`//evil`, `/\evil`, `javascript:`) would lead a person away from here.
+pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
+    sent.and_then(LocalPath::parse).unwrap_or_else(LocalPath::root)
+}
+
+/// `303 See Other`: the browser gets the page, and loading it again repeats nothing.
+pub(crate) fn see_other(path: &LocalPath) -> Response {
+    Redirect::to(path.as_str()).into_response()
+}
+
+/// The `{template_id}` of a path; what has not its shape is no template.
+pub(crate) fn template_id(text: &str) -> Result<Uuid, ServiceError> {
+    Uuid::try_parse(text).map_err(|_| ServiceError::NotFound)
+}
+
+/// The `{k8s_name}` of a path; what has not its shape is no instance.
+pub(crate) fn k8s_name(text: &str) -> Result<&str, ServiceError> {
+    if is_k8s_name(text) { Ok(text) } else { Err(ServiceError::NotFound) }
+}

@@ -1,0 +1,53 @@
+//! `GET /history`: the caller's ended workshops, and why they ended.
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use launcher_service::{InstanceFilter, Page, StateFilter};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::forms::Query;
+use super::html::{PageResult, page, shell};
+use super::view::{Shell, WorkshopView};
+use super::{assets, texts};
+use crate::identity::Identity;
+use crate::state::AppState;
+
+/// Rows of one page.
+const ROWS: u32 = 50;
+
+#[derive(Debug, Template)]
+#[template(path = "history.html")]
+struct HistoryPage {
+    shell: Shell,
+    workshops: Vec<WorkshopView>,
+    older: Option<String>,
+}
+
+/// Where the page goes on.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoryQuery {
+    /// The last row of the page before. What is not one is passed over: the first page is always right.
+    #[serde(default)]
+    after: String,
+}
+
+/// The page.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Query(query): Query<HistoryQuery>,
+) -> PageResult {
+    let filter =
+        InstanceFilter { state: StateFilter::Ended, owner_email: Some(caller.email().clone()), template_id: None };
+    let cut = Page { limit: ROWS, after: Uuid::try_parse(&query.after).ok() };
+    let listed = state.launcher.instances(&caller, &filter, &cut).await?;
+    let last = listed.last().filter(|_| listed.len() == ROWS as usize);
+    let history = HistoryPage {
+        shell: shell(&state, &caller, "history"),
+        older: last.map(|last| format!("/history?after={}", last.instance.instance_id)),
+        workshops: listed.iter().map(|listed| WorkshopView::new(&state.launcher, &caller, listed)).collect(),
+    };
+    page(StatusCode::OK, &history)
+}

@@ -1,0 +1,108 @@
+//! One instance: its page, extending it, ending it.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use http::{HeaderMap, StatusCode};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::forms::{self, Fields, Query};
+use super::html::{PageResult, page, shell};
+use super::view::{Shell, WorkshopView, machine_now};
+use super::{assets, texts, workshops};
+use crate::identity::Identity;
+use crate::state::AppState;
+
+#[derive(Debug, Template)]
+#[template(path = "instance.html")]
+struct InstancePage {
+    shell: Shell,
+    workshop: WorkshopView,
+    now: String,
+    live: bool,
+    return_to: String,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "end.html")]
+struct EndPage {
+    shell: Shell,
+    workshop: WorkshopView,
+    return_to: String,
+}
+
+/// The form behind "Extend".
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendForm {
+    /// The end that the page showed: a second click then changes nothing.
+    expected_expires_at: Option<Timestamp>,
+    return_to: Option<String>,
+}
+
+/// The form behind "End" and "Dismiss", and the query of the page that asks first.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EndForm {
+    return_to: Option<String>,
+}
+
+/// `GET /instances/{k8s_name}`: everything about one instance.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(k8s_name): Path<String>,
+) -> PageResult {
+    let listed = state.launcher.instance(&caller, forms::k8s_name(&k8s_name)?).await?;
+    let detail = InstancePage {
+        shell: shell(&state, &caller, ""),
+        workshop: WorkshopView::new(&state.launcher, &caller, &listed),
+        now: machine_now(state.launcher.clock()),
+        live: false,
+        return_to: format!("/instances/{k8s_name}"),
+    };
+    page(StatusCode::OK, &detail)
+}
+
+/// `POST /instances/{k8s_name}/extend`.
+pub(crate) async fn extend(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(k8s_name): Path<String>,
+    headers: HeaderMap,
+    Fields(form): Fields<ExtendForm>,
+) -> PageResult {
+    let name = forms::k8s_name(&k8s_name)?;
+    let extended = state.launcher.extend(&caller, name, form.expected_expires_at).await;
+    let next = forms::return_to(form.return_to.as_deref());
+    workshops::answer(&state, &caller, &headers, extended.map(drop), &next).await
+}
+
+/// `GET /instances/{k8s_name}/end`: asks first, for browsers without scripts and for admins.
+pub(crate) async fn confirm_end(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(k8s_name): Path<String>,
+    Query(query): Query<EndForm>,
+) -> PageResult {
+    let listed = state.launcher.instance(&caller, forms::k8s_name(&k8s_name)?).await?;
+    let confirm = EndPage {
+        shell: shell(&state, &caller, ""),
+        workshop: WorkshopView::new(&state.launcher, &caller, &listed),
+        return_to: forms::return_to(query.return_to.as_deref()).as_str().to_owned(),
+    };
+    page(StatusCode::OK, &confirm)
+}
+
+/// `POST /instances/{k8s_name}/end`: ends it, or dismisses a failed one.
+pub(crate) async fn end(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(k8s_name): Path<String>,
+    headers: HeaderMap,
+    Fields(form): Fields<EndForm>,
+) -> PageResult {
+    let ended = state.launcher.terminate(&caller, forms::k8s_name(&k8s_name)?).await;
+    let next = forms::return_to(form.return_to.as_deref());
+    workshops::answer(&state, &caller, &headers, ended.map(drop), &next).await
+}

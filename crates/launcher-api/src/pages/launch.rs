@@ -1,0 +1,83 @@
+//! Launching: a template's page, which a teacher can share, and the form behind every "Launch".
+
+use askama::Template;
+use axum::extract::{Path, State};
+use http::{HeaderMap, StatusCode};
+use launcher_domain::local_path::LocalPath;
+use launcher_service::{LaunchRequest, Launched};
+use serde::Deserialize;
+
+use super::forms::{self, Fields};
+use super::html::{PageResult, page, shell};
+use super::view::{Card, Shell};
+use super::{assets, markdown, texts, workshops};
+use crate::identity::Identity;
+use crate::state::AppState;
+
+/// The longest key that a form sends; the pages' own have 32 characters.
+const MAX_KEY: usize = 200;
+
+#[derive(Debug, Template)]
+#[template(path = "launch.html")]
+struct LaunchPage {
+    shell: Shell,
+    card: Card,
+    /// HTML, made safe.
+    description: String,
+    active: bool,
+    can_launch: bool,
+    inactive_text: &'static str,
+}
+
+/// The form behind "Launch". Who launches is not in it, and cannot be.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LaunchForm {
+    /// The key of the rendered form: sent twice, it launches once.
+    #[serde(default)]
+    idempotency_key: String,
+    /// Where to go next.
+    return_to: Option<String>,
+}
+
+/// `GET /launch/{template_id}`: what it is, and the button.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(template_id): Path<String>,
+) -> PageResult {
+    let template = state.launcher.template(&caller, forms::template_id(&template_id)?).await?;
+    let launch = LaunchPage {
+        shell: shell(&state, &caller, ""),
+        card: Card::new(&state.launcher, &template),
+        description: markdown::to_html(&template.settings.description),
+        active: template.active,
+        can_launch: template.active || caller.is_admin(),
+        inactive_text: if caller.is_admin() { texts::INACTIVE_ADMIN } else { texts::INACTIVE_USER },
+    };
+    page(StatusCode::OK, &launch)
+}
+
+/// `POST /launch/{template_id}`: launches, then shows the workshop in the list.
+pub(crate) async fn launch(
+    State(state): State<AppState>,
+    Identity { caller, .. }: Identity,
+    Path(template_id): Path<String>,
+    headers: HeaderMap,
+    Fields(form): Fields<LaunchForm>,
+) -> PageResult {
+    let template_id = forms::template_id(&template_id)?;
+    let key = Some(form.idempotency_key).filter(|key| (1..=MAX_KEY).contains(&key.len()));
+    let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
+    let launched = state.launcher.launch(&caller, template_id, &request).await;
+    let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
+    workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
+}
+
+/// Where to go after a launch: on the start page straight to the new workshop.
+fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
+    launched
+        .filter(|_| return_to.as_str() == "/")
+        .and_then(|launched| LocalPath::parse(&format!("/#workshop-{}", launched.listed.instance.k8s_name)))
+        .unwrap_or_else(|| return_to.clone())
+}

@@ -1,0 +1,45 @@
+//! What is in the way of an action, said on the page where the person is.
+
+use http::StatusCode;
+use launcher_domain::lifetime::ExtendError;
+use launcher_service::ServiceError;
+
+use super::texts;
+use super::view::Notice;
+
+/// The notice for an error that a person can do something about, with its status; `None` for those that are a page of
+/// their own. `in_list` adds what only a list that stays in place has to say: that the workshop is gone.
+pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
+    let (status, kind, title, text) = match error {
+        ServiceError::InstanceLimitReached { limit, held } => {
+            (StatusCode::CONFLICT, "wait", texts::LIMIT_TITLE, texts::limit_reached(*limit, *held))
+        }
+        ServiceError::TemplateInactive => {
+            (StatusCode::CONFLICT, "wait", texts::NOT_LAUNCHED, texts::INACTIVE_USER.to_owned())
+        }
+        ServiceError::AtCapacity => {
+            (StatusCode::SERVICE_UNAVAILABLE, "wait", texts::NOT_LAUNCHED, texts::AT_CAPACITY.to_owned())
+        }
+        ServiceError::IdempotencyKeyReused => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "bad", texts::NOT_LAUNCHED, texts::KEY_REUSED.to_owned())
+        }
+        ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", texts::NOT_EXTENDED, extend(*error).to_owned()),
+        ServiceError::NotFound if in_list => {
+            (StatusCode::NOT_FOUND, "wait", texts::GONE_TITLE, texts::GONE.to_owned())
+        }
+        ServiceError::NotFound
+        | ServiceError::Forbidden
+        | ServiceError::Invalid(_)
+        | ServiceError::VersionMismatch
+        | ServiceError::Unavailable(_)
+        | ServiceError::Internal(_) => return None,
+    };
+    Some((status, Notice { kind, title: title.to_owned(), text }))
+}
+
+fn extend(error: ExtendError) -> &'static str {
+    match error {
+        ExtendError::ExpiryChanged => texts::EXPIRY_CHANGED,
+        ExtendError::NotRunning | ExtendError::LifetimeLimitReached => texts::extend_denied(error),
+    }
+}

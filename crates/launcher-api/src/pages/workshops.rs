@@ -1,0 +1,136 @@
+//! "My workshops": the start page, its live list, and the answer to whatever was done to it.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, Template as CatalogTemplate};
+use launcher_service::{InstanceFilter, Launcher, Page, ServiceError, StateFilter};
+
+use super::html::{PageResult, is_htmx, page, shell};
+use super::notices;
+use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
+use super::{assets, forms, texts};
+use crate::identity::Identity;
+use crate::state::AppState;
+
+/// How many workshops or templates are asked for at once.
+const PAGE: u32 = 500;
+
+#[derive(Debug, Template)]
+#[template(path = "home.html")]
+struct Home {
+    shell: Shell,
+    notice: Option<Notice>,
+    workshops: Vec<WorkshopView>,
+    cards: Vec<Card>,
+    now: String,
+    live: bool,
+    waiting: bool,
+    return_to: &'static str,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "workshops.html")]
+struct List {
+    notice: Option<Notice>,
+    workshops: Vec<WorkshopView>,
+    now: String,
+    live: bool,
+    return_to: &'static str,
+}
+
+/// `GET /`: my workshops and the catalog.
+pub(crate) async fn home(State(state): State<AppState>, Identity { caller, .. }: Identity) -> PageResult {
+    render_home(&state, &caller, StatusCode::OK, None).await
+}
+
+/// `GET /fragments/workshops`: the list by itself.
+pub(crate) async fn list(State(state): State<AppState>, Identity { caller, .. }: Identity) -> PageResult {
+    render_list(&state, &caller, StatusCode::OK, None).await
+}
+
+/// The answer to something that was done to a workshop: the page to go to next, or what was in the way. htmx gets the
+/// list as it is now, with a notice where something was in the way.
+pub(crate) async fn answer(
+    state: &AppState,
+    caller: &Caller,
+    headers: &HeaderMap,
+    outcome: Result<(), ServiceError>,
+    next: &LocalPath,
+) -> PageResult {
+    let htmx = is_htmx(headers);
+    let error = match outcome {
+        Ok(()) if htmx => return render_list(state, caller, StatusCode::OK, None).await,
+        Ok(()) => return Ok(forms::see_other(next)),
+        Err(error) => error,
+    };
+    let Some((status, notice)) = notices::of(&error, htmx) else { return Err(error.into()) };
+    let response = if htmx {
+        render_list(state, caller, status, Some(notice)).await?
+    } else {
+        render_home(state, caller, status, Some(notice)).await?
+    };
+    Ok(retry_later(response))
+}
+
+/// Says when to come back on an answer that promises that coming back helps.
+fn retry_later(mut response: Response) -> Response {
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("60"));
+    }
+    response
+}
+
+async fn render_home(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {
+    let launcher = &state.launcher;
+    let workshops = mine(launcher, caller).await?;
+    let mut templates = all_templates(launcher, caller).await?;
+    templates.retain(|template| template.active);
+    templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    let home = Home {
+        shell: shell(state, caller, "home"),
+        notice,
+        waiting: workshops.iter().any(WorkshopView::is_waiting),
+        workshops,
+        cards: templates.iter().map(|template| Card::new(launcher, template)).collect(),
+        now: machine_now(launcher.clock()),
+        live: true,
+        return_to: "/",
+    };
+    page(status, &home)
+}
+
+async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {
+    let list = List {
+        notice,
+        workshops: mine(&state.launcher, caller).await?,
+        now: machine_now(state.launcher.clock()),
+        live: true,
+        return_to: "/",
+    };
+    page(status, &list)
+}
+
+/// The caller's own workshops that have not ended, also an admin's: newest first.
+async fn mine(launcher: &Launcher, caller: &Caller) -> Result<Vec<WorkshopView>, ServiceError> {
+    let filter =
+        InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
+    let listed = launcher.instances(caller, &filter, &Page { limit: PAGE, after: None }).await?;
+    Ok(listed.iter().map(|listed| WorkshopView::new(launcher, caller, listed)).collect())
+}
+
+/// The whole catalog, for an admin with what is archived.
+pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Result<Vec<CatalogTemplate>, ServiceError> {
+    let mut all: Vec<CatalogTemplate> = Vec::new();
+    loop {
+        let after = all.last().map(|template| template.template_id);
+        let part = launcher.templates(caller, &Page { limit: PAGE, after }).await?;
+        let last = part.len() < PAGE as usize;
+        all.extend(part);
+        if last {
+            return Ok(all);
+        }
+    }
+}

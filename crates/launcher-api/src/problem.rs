@@ -1,0 +1,100 @@
+//! Errors as data (RFC 9457). Handlers return a [`Problem`]; one middleware turns it into a problem document under the
+//! base path, and into a page elsewhere.
+
+mod catalog;
+mod from_service;
+mod reference;
+mod render;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::{HeaderValue, RETRY_AFTER};
+use launcher_domain::FieldError;
+
+pub(crate) use catalog::ProblemCode;
+pub use reference::reference;
+pub(crate) use render::{PROBLEM_JSON, pages_elsewhere, render};
+
+/// What went wrong, for whoever asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    /// The kind; it decides the status and the title.
+    pub(crate) code: ProblemCode,
+    /// What is wrong with this request, and what to do about it, in a sentence.
+    pub(crate) detail: String,
+    /// Each wrong field with its place, for 422.
+    pub(crate) errors: Vec<FieldError>,
+    /// Where to log in, for 401.
+    pub(crate) login_url: Option<String>,
+    /// What happened inside. It goes to the log, never to a client.
+    cause: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+impl Problem {
+    /// A problem of a kind.
+    pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, cause: None }
+    }
+
+    /// It does not exist, as far as this caller may know. Always in the same words: the answer for what is somebody
+    /// else's must be the answer for what is not there.
+    pub(crate) fn not_found() -> Self {
+        Self::new(ProblemCode::NotFound, "There is nothing at this address that you may see.")
+    }
+
+    /// Wrong fields of a body; `errors` is not empty.
+    pub(crate) fn invalid_fields(errors: Vec<FieldError>) -> Self {
+        Self { errors, ..Self::new(ProblemCode::InvalidFields, "Correct the fields that errors lists.") }
+    }
+
+    /// A wrong query parameter or header.
+    pub(crate) fn invalid_parameter(name: &str, detail: impl Into<String>) -> Self {
+        let error = FieldError { pointer: format!("/{name}"), detail: detail.into() };
+        let problem = Self::new(ProblemCode::InvalidParameters, "Correct the parameters that errors lists.");
+        Self { errors: vec![error], ..problem }
+    }
+
+    /// A form that could not be read, with the status that says why.
+    pub(crate) fn form(status: StatusCode) -> Self {
+        let (code, detail) = match status {
+            StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, "The form is larger than 256 KiB."),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, "Send the page's own form."),
+            StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, "The form lacks fields or has others."),
+            _ => (ProblemCode::MalformedBody, "The form cannot be read."),
+        };
+        Self::new(code, detail)
+    }
+
+    /// A defect. Only the log learns of the cause.
+    pub(crate) fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let detail = "The service has made a mistake. Quote the request_id when you report it.";
+        Self::new(ProblemCode::Internal, detail).because(cause)
+    }
+
+    /// With what happened inside.
+    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(Arc::from(cause.into()));
+        self
+    }
+
+    /// With where to log in.
+    pub(crate) fn login_at(mut self, url: String) -> Self {
+        self.login_url = Some(url);
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    /// The status and headers, with the problem itself as an extension: [`render()`] writes the body.
+    fn into_response(self) -> Response {
+        let mut response = self.code.status().into_response();
+        if let Some(seconds) = self.code.retry_after() {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}

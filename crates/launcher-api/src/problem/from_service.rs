@@ -1,0 +1,37 @@
+//! What each refusal of a use case is in HTTP.
+
+use launcher_domain::lifetime::ExtendError;
+use launcher_service::ServiceError;
+
+use super::{Problem, ProblemCode};
+
+impl From<ServiceError> for Problem {
+    fn from(error: ServiceError) -> Self {
+        let code = match error {
+            ServiceError::NotFound => return Self::not_found(),
+            ServiceError::Invalid(errors) => return Self::invalid_fields(errors),
+            ServiceError::Unavailable(_) => {
+                let detail = "The database does not answer; nothing was changed. Try again in a moment.";
+                return Self::new(ProblemCode::Unavailable, detail).because(error);
+            }
+            ServiceError::Internal(_) => return Self::internal(error),
+            ServiceError::Forbidden => ProblemCode::AdminOnly,
+            ServiceError::TemplateInactive => ProblemCode::TemplateInactive,
+            ServiceError::InstanceLimitReached { .. } => ProblemCode::InstanceLimitReached,
+            ServiceError::AtCapacity => ProblemCode::AtCapacity,
+            ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
+            ServiceError::VersionMismatch => ProblemCode::VersionMismatch,
+            ServiceError::Extend(ExtendError::NotRunning) => ProblemCode::NotRunning,
+            ServiceError::Extend(ExtendError::LifetimeLimitReached) => ProblemCode::LifetimeLimitReached,
+            ServiceError::Extend(ExtendError::ExpiryChanged) => ProblemCode::ExpiryChanged,
+        };
+        Self::new(code, sentence(&error.to_string()))
+    }
+}
+
+/// An error's message as a sentence of its own.
+fn sentence(message: &str) -> String {
+    let mut characters = message.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).chain(['.']).collect()
+}

@@ -1,0 +1,68 @@
+//! The name of a request: in the answer, in a problem document, and on every line of the log.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use launcher_domain::Entropy;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use crate::state::AppState;
+
+/// The header that brings it and takes it back.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const LONGEST: usize = 64;
+const RANDOM_BYTES: usize = 12;
+
+/// The name of a request: 1–64 letters, digits, dots, dashes and underscores.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestId(String);
+
+impl RequestId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What the request brings along when it is sane, else a new one.
+    fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
+        let brought = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+        if let Some(id) = brought.filter(|id| is_sane(id)) {
+            return Self(id.to_owned());
+        }
+        let mut bytes = [0_u8; RANDOM_BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+fn is_sane(id: &str) -> bool {
+    let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
+}
+
+/// Names the request, and logs its answer under that name.
+pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers(), state.launcher.entropy());
+    let span = tracing::info_span!(
+        "request",
+        request_id = id.as_str(),
+        method = %request.method(),
+        path = request.uri().path()
+    );
+    let value = HeaderValue::from_str(id.as_str());
+    request.extensions_mut().insert(id);
+    let begun = Instant::now();
+    let mut response = async {
+        let response = next.run(request).await;
+        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(status = response.status().as_u16(), elapsed_ms, "answered");
+        response
+    }
+    .instrument(span)
+    .await;
+    if let Ok(value) = value {
+        response.headers_mut().insert(X_REQUEST_ID, value);
+    }
+    response
+}

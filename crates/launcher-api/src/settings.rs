@@ -1,0 +1,38 @@
+//! What the API needs to know of the deployment.
+
+use launcher_domain::identity::TrustedHeader;
+use launcher_domain::{AdminList, EmailAddress};
+use tokio_util::sync::CancellationToken;
+
+/// What the API needs to know of the deployment.
+#[derive(Debug, Clone)]
+pub struct ApiSettings {
+    /// Who is an admin.
+    pub admins: AdminList,
+    /// The header in which the login proxy says who is calling.
+    pub trusted_header: TrustedHeader,
+    /// Who everybody is. Some only while the development bypass is active.
+    pub dev_identity: Option<EmailAddress>,
+    /// Where the API lives, without a slash at the end: `/api/v1`.
+    pub base_path: String,
+    /// How people reach this service, as an origin without a slash at the end: `https://workshops.example.org`.
+    pub public_url: String,
+    /// Where a browser goes to log in.
+    pub login_url: String,
+    /// Where a browser goes to log out.
+    pub logout_url: Option<String>,
+    /// Cancelled when the server stops: streams end then.
+    pub stop: CancellationToken,
+}
+
+impl ApiSettings {
+    /// Whether a path is the API's, and its errors are problem documents.
+    pub(crate) fn is_api(&self, path: &str) -> bool {
+        path.strip_prefix(&self.base_path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// The host of the public URL with its port, if it names one.
+    pub(crate) fn public_host(&self) -> &str {
+        self.public_url.split_once("://").map_or(self.public_url.as_str(), |(_, host)| host)
+    }
+}

@@ -1,0 +1,129 @@
+//! A Workshop that cannot go on says why.
+
+use std::time::Duration;
+
+use launcher_fleet::Fleet;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+
+use crate::support::{Home, NONE, custom, script, wait_for};
+
+async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
+    let fleet = home.open();
+    fleet.apply(workshop).await.unwrap();
+    let failed = wait_for(&fleet, workshop.metadata.name.as_deref().unwrap(), Phase::Failed).await;
+    assert_eq!(home.processes(), NONE, "nothing runs once a Workshop is said to have failed");
+    fleet.stop().await;
+    failed.status.unwrap()
+}
+
+#[tokio::test]
+async fn a_crash_is_explained_by_its_status_and_its_last_lines() {
+    let home = Home::new();
+    let text =
+        "for line in $(seq 25); do echo \"line $line\"; done; printf '\\033[1mno licence\\033[0m\\n' >&2; exit 3";
+
+    let status = failure(&home, &script("lab-a", text)).await;
+
+    assert_eq!(status.reason.as_deref(), Some("crashed"));
+    assert!(status.message.as_ref().unwrap().contains("status 3"), "{status:?}");
+    assert!(status.remedy.is_some());
+    let tail = status.log_tail.unwrap();
+    assert_eq!(tail.lines().count(), 20);
+    assert!(tail.starts_with("line 7\n"), "{tail}");
+    assert!(tail.ends_with("line 25\nno licence"), "{tail}");
+}
+
+#[tokio::test]
+async fn an_app_that_ends_with_success_has_failed_all_the_same() {
+    let home = Home::new();
+    let status = failure(&home, &script("lab-a", "exit 0")).await;
+    assert_eq!(status.reason.as_deref(), Some("crashed"));
+    assert_eq!(status.message.as_deref(), Some("The workshop's program ended by itself. It ended with status 0."));
+}
+
+#[tokio::test]
+async fn a_crash_of_a_running_app_ends_what_it_started() {
+    let home = Home::new();
+    let fleet = home.open();
+    let text = "setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    fleet.apply(&script("lab-a", text)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let leader = home.processes().into_iter().find(|pid| command_line(*pid).contains("http.server")).unwrap();
+
+    crate::support::kill(leader);
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert_eq!(failed.reason.as_deref(), Some("crashed"));
+    assert!(failed.message.as_ref().unwrap().contains("signal 9"), "{failed:?}");
+    assert_eq!(failed.url, None);
+    assert!(failed.ready_at.is_some());
+    assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+fn command_line(pid: i32) -> String {
+    String::from_utf8_lossy(&std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()).into_owned()
+}
+
+#[tokio::test]
+async fn a_missing_program_is_named_with_what_to_do() {
+    let home = Home::new();
+    let status = failure(&home, &custom("lab-a", &["no-such-program", "--now"])).await;
+    assert_eq!(status.reason.as_deref(), Some("app-not-available"));
+    assert!(status.message.unwrap().contains("no-such-program"));
+    assert!(status.remedy.unwrap().contains("no-such-program"));
+}
+
+#[tokio::test]
+async fn a_missing_jupyterlab_says_how_to_get_it() {
+    let home = Home::new();
+    let mut workshop = custom("lab-a", &[]);
+    workshop.spec.app_type = "notebook".to_owned();
+    let status = failure(&home, &workshop).await;
+    assert_eq!(status.reason.as_deref(), Some("app-not-available"));
+    assert!(status.message.unwrap().contains("no-such-jupyter-lab"));
+    assert!(status.remedy.unwrap().contains("SERVICE_LOCAL_JUPYTER"));
+}
+
+#[tokio::test]
+async fn a_missing_rstudio_says_how_to_get_it() {
+    let home = Home::new();
+    let mut workshop = custom("lab-a", &[]);
+    workshop.spec.app_type = "rstudio".to_owned();
+    let status = failure(&home, &workshop).await;
+    assert_eq!(status.reason.as_deref(), Some("app-not-available"));
+    assert!(status.remedy.unwrap().contains("SERVICE_LOCAL_RSTUDIO"));
+}
+
+#[tokio::test]
+async fn a_workshop_without_a_command_cannot_be_run_here() {
+    let home = Home::new();
+    let status = failure(&home, &custom("lab-a", &[])).await;
+    assert_eq!(status.reason.as_deref(), Some("invalid-spec"));
+    assert!(status.remedy.unwrap().contains("command"));
+}
+
+#[tokio::test]
+async fn an_app_that_never_answers_is_given_up() {
+    let mut home = Home::new();
+    home.settings.start_timeout = Duration::from_millis(400);
+    let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;
+    assert_eq!(status.reason.as_deref(), Some("start-timeout"));
+    assert_eq!(status.log_tail.as_deref(), Some("waiting for nothing"));
+}
+
+#[tokio::test]
+async fn an_app_whose_port_was_taken_gets_another_once() {
+    let home = Home::new();
+    let fleet = home.open();
+    let text = "if [ -e tried ]; then exec python3 -m http.server \"$PORT\" --bind 127.0.0.1; fi; touch tried; \
+        echo 'OSError: [Errno 98] Address already in use' >&2; exit 1";
+    fleet.apply(&script("lab-a", text)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    let always = "echo 'Error: listen EADDRINUSE' >&2; exit 1";
+    fleet.apply(&script("lab-b", always)).await.unwrap();
+    let failed = wait_for(&fleet, "lab-b", Phase::Failed).await.status.unwrap();
+    assert_eq!(failed.reason.as_deref(), Some("crashed"));
+    fleet.stop().await;
+}

@@ -1,0 +1,205 @@
+//! A workshop's origin behind the launcher's listener.
+
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt, StreamExt};
+use http::header::{CONTENT_TYPE, HOST, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
+use launcher_fleet::{Fleet, LocalFleet};
+use launcher_process::serve::serve_http;
+use launcher_process::stop::Stop;
+use launcher_workshop::{Phase, Workshop};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+
+use crate::support::{Home, OWNER, custom, in_time, script, wait_for};
+
+const IDENTITY: &str = "X-Auth-Request-Email";
+
+/// A listener that takes every request for a workshop's, as the launcher's does for those that are.
+async fn listen(fleet: &LocalFleet) -> SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let gateway = fleet.gateway();
+    tokio::spawn(serve_http(listener, Stop::new(), move |request: Request<_>, peer| {
+        let gateway = gateway.clone();
+        async move {
+            let host = request.headers()[HOST].to_str().unwrap().to_owned();
+            let name = gateway.names_workshop(&host).expect("the host of a workshop");
+            gateway.serve(&name, request, Some(peer.ip())).await
+        }
+    }));
+    address
+}
+
+fn echo(name: &str) -> Workshop {
+    custom(name, &["python3", "-c", include_str!("echo.py")])
+}
+
+/// Asks for a page of a workshop, as this person or as nobody.
+async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> reqwest::Response {
+    let mut headers = HeaderMap::from_iter([(HOST, format!("{name}.localhost:8000").parse().unwrap())]);
+    if let Some(who) = who {
+        headers.insert("x-auth-request-email", HeaderValue::from_str(who).unwrap());
+    }
+    in_time(reqwest::Client::new().get(format!("http://{address}/")).headers(headers).send()).await.unwrap()
+}
+
+#[tokio::test]
+async fn only_the_owner_reaches_the_app() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&echo("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    let owner = get(address, "lab-a", Some(OWNER)).await;
+    assert_eq!(owner.status(), StatusCode::OK);
+    assert_eq!(owner.headers().get_all("set-cookie").iter().count(), 2);
+    let head = owner.text().await.unwrap();
+    assert!(head.starts_with("GET / HTTP/1.1\r\n"), "{head}");
+    assert!(head.to_ascii_lowercase().contains("host: lab-a.localhost:8000\r\n"), "{head}");
+    assert!(!head.to_ascii_lowercase().contains("x-auth-request"), "{head}");
+
+    for other in [None, Some("bob@example.org"), Some("alice@example.org,bob@example.org")] {
+        assert_eq!(get(address, "lab-a", other).await.status(), StatusCode::FORBIDDEN, "{other:?}");
+    }
+    assert_eq!(get(address, "lab-b", Some(OWNER)).await.status(), StatusCode::NOT_FOUND);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_request_reaches_the_sidecar_as_it_was_received() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&echo("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let exchange = async |lines: &str| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!(
+            "GET /api/contents/a%2Fb;c//d?x=%00 HTTP/1.1\r\nHost: lab-a.localhost:8000\r\nConnection: close\r\n{lines}\r\n"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        in_time(stream.read_to_string(&mut answer)).await.unwrap();
+        answer
+    };
+
+    let answer = exchange(&format!("{IDENTITY}: {OWNER}\r\nX-Twice: 1\r\nX-Twice: 2\r\n")).await;
+    assert!(answer.contains("GET /api/contents/a%2Fb;c//d?x=%00 HTTP/1.1\r\n"), "{answer}");
+    assert!(answer.contains("X-Twice: 1\r\n") && answer.contains("X-Twice: 2\r\n"), "{answer}");
+    for forged in [
+        format!("{IDENTITY}: {OWNER}\r\n{IDENTITY}: {OWNER}\r\n"),
+        format!("{IDENTITY}: {OWNER}\r\nX_Auth_Request_Email: bob@example.org\r\n"),
+        format!("X_Auth_Request_Email: {OWNER}\r\n"),
+    ] {
+        let answer = exchange(&forged).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{forged}: {answer}");
+    }
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_websocket_goes_through_for_the_owner_alone() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&echo("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let connect = async |who: &str| {
+        let mut request = "ws://lab-a.localhost:8000/api/kernels".into_client_request().unwrap();
+        request.headers_mut().insert("x-auth-request-email", who.parse().unwrap());
+        request.headers_mut().insert("origin", "http://lab-a.localhost:8000".parse().unwrap());
+        let stream = TcpStream::connect(address).await.unwrap();
+        in_time(tokio_tungstenite::client_async(request, stream)).await
+    };
+
+    let (mut socket, _) = connect(OWNER).await.unwrap();
+    socket.send(Message::text("is anybody there?")).await.unwrap();
+    let answer = in_time(socket.next()).await.unwrap().unwrap();
+    assert_eq!(answer, Message::text("is anybody there?"));
+
+    assert!(connect("bob@example.org").await.is_err());
+
+    // The workshop's end is the connection's end.
+    fleet.delete("lab-a", None).await.unwrap();
+    let ended = in_time(async { while let Some(Ok(_)) = socket.next().await {} });
+    ended.await;
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn while_it_starts_the_owner_waits_and_nobody_else_learns_of_it() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&custom("lab-a", &["sleep", "1000"])).await.unwrap();
+
+    let owner = get(address, "lab-a", Some(OWNER)).await;
+    assert_eq!(owner.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(owner.headers().contains_key("refresh"), "the page loads itself again");
+    assert!(owner.headers().contains_key(RETRY_AFTER));
+    assert!(owner.headers()[CONTENT_TYPE].to_str().unwrap().starts_with("text/html"));
+    assert_eq!(get(address, "lab-a", Some("bob@example.org")).await.status(), StatusCode::FORBIDDEN);
+    assert_eq!(get(address, "lab-a", None).await.status(), StatusCode::FORBIDDEN);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_failure_is_told_to_the_owner_as_text() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&custom("lab-a", &["no-such-<img>"])).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Failed).await;
+
+    let owner = get(address, "lab-a", Some(OWNER)).await;
+    assert_eq!(owner.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!owner.headers().contains_key("refresh"));
+    let page = owner.text().await.unwrap();
+    assert!(page.contains("no-such-&lt;img&gt;"), "{page}");
+    assert_eq!(get(address, "lab-a", None).await.status(), StatusCode::FORBIDDEN);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn without_authentication_everybody_is_let_through() {
+    let mut home = Home::new();
+    home.settings.require_authentication = false;
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&script("lab-a", "exec python3 -m http.server \"$PORT\" --bind 127.0.0.1")).await.unwrap();
+    let starting = get(address, "lab-a", None).await;
+    assert_ne!(starting.status(), StatusCode::FORBIDDEN);
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    assert_eq!(get(address, "lab-a", None).await.status(), StatusCode::OK);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn hosts_below_the_workshop_domain_are_workshops() {
+    let mut home = Home::new();
+    home.settings.public_origin = "http://launcher.localhost:8000".parse().unwrap();
+    let fleet = home.open();
+    let gateway = fleet.gateway();
+    for (host, expected) in [
+        ("lab-a.localhost:8000", Some("lab-a")),
+        ("LAB-A.LocalHost", Some("lab-a")),
+        ("lab-a.localhost.", Some("lab-a")),
+        ("odd.lab-a.localhost:8000", Some("odd.lab-a")),
+        ("launcher.localhost:8000", None),
+        ("localhost:8000", None),
+        ("127.0.0.1:8000", None),
+        ("[::1]:8000", None),
+        ("lab-a.example.org", None),
+        ("evil-localhost", None),
+        ("", None),
+    ] {
+        assert_eq!(gateway.names_workshop(host).as_deref(), expected, "{host}");
+    }
+    fleet.stop().await;
+}

@@ -1,0 +1,8 @@
+//! The local fleet with real processes: small Python and shell programs.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod failures;
+mod gateway;
+mod lifecycle;
+mod restart;
+mod support;

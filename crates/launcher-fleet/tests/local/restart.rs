@@ -1,0 +1,286 @@
+//! What becomes of Workshops when their launcher stops, is killed, and is back.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use launcher_fleet::{Fleet, FleetError, LocalFleetError};
+use launcher_workshop::{Phase, Workshop};
+
+use crate::support::{Home, NONE, custom, eventually, kill, script, server, wait_for, wait_until_gone};
+
+/// Set in a process that plays the launcher that is to be killed: its data directory.
+const ROLE: &str = "FLEET_TEST_DATA_DIR";
+
+/// Another launcher: this test program, run again for one test alone.
+struct Launcher(Child);
+
+impl Launcher {
+    /// Starts one that does what `test` does for [`role`], and waits until it says that it is done.
+    async fn start(home: &Home, test: &str) -> Self {
+        let child = Command::new(env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture", "--test-threads=1"])
+            .env(ROLE, home.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let launcher = Self(child);
+        eventually("the other launcher does its part", || home.path().join("done").exists()).await;
+        launcher
+    }
+
+    /// SIGKILL: it cannot put anything in order.
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The home of the launcher that is to be killed, when this process is one.
+fn role() -> Option<Home> {
+    env::var_os(ROLE).map(|directory| {
+        let mut home = Home::new();
+        home.settings.data_dir = directory.into();
+        home
+    })
+}
+
+/// Says that the other launcher's part is done, and waits to be killed.
+async fn done(home: &Home) -> ! {
+    fs::write(home.settings.data_dir.join("done"), "").unwrap();
+    std::future::pending().await
+}
+
+fn pid_file(home: &Home, name: &str) -> PathBuf {
+    home.working(name).join("pid")
+}
+
+/// Whether a process has ended, asked for by its parent or not.
+fn has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
+}
+
+/// Writes its process number, so that a second start shows.
+fn numbered(name: &str) -> Workshop {
+    let text = "echo $$$$ >> pid; setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    script(name, text)
+}
+
+#[tokio::test]
+async fn a_killed_launchers_workshops_go_on_undisturbed() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&numbered("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let launcher = Launcher::start(&home, "restart::a_killed_launchers_workshops_go_on_undisturbed").await;
+    let processes = home.processes();
+    assert_eq!(processes.len(), 2);
+    launcher.kill();
+
+    let fleet = home.open();
+
+    let adopted = wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(home.processes(), processes);
+    assert_eq!(adopted.status.as_ref().unwrap().url.as_deref(), Some("http://lab-a.localhost:8000/"));
+    // Its end is noticed as that of any other, and ends what it started.
+    let pid = fs::read_to_string(pid_file(&home, "lab-a")).unwrap();
+    kill(pid.trim().parse().unwrap());
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert_eq!(failed.reason.as_deref(), Some("crashed"));
+    assert_eq!(failed.ready_at, adopted.status.unwrap().ready_at);
+    assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn an_adopted_workshop_can_be_deleted() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&numbered("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    Launcher::start(&home, "restart::an_adopted_workshop_can_be_deleted").await.kill();
+
+    let fleet = home.open();
+    fleet.delete("lab-a", None).await.unwrap();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn what_died_with_the_machine_starts_again_in_the_same_directory() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&numbered("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    Launcher::start(&home, "restart::what_died_with_the_machine_starts_again_in_the_same_directory").await.kill();
+    // The app goes; what it started stays behind, and must not live beside the new one.
+    let pid: i32 = fs::read_to_string(pid_file(&home, "lab-a")).unwrap().trim().parse().unwrap();
+    let left = home.processes().into_iter().find(|process| *process != pid).unwrap();
+    kill(pid);
+    eventually("the app is gone", || has_ended(pid)).await;
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(fs::read_to_string(pid_file(&home, "lab-a")).unwrap().lines().count(), 2);
+    assert!(!home.processes().contains(&left));
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_deletion_goes_on_after_the_launcher_was_killed() {
+    if let Some(mut home) = role() {
+        home.settings.stop_grace = Duration::from_secs(1000);
+        let fleet = home.open();
+        fleet.apply(&script("lab-a", "trap '' TERM; touch ready; while :; do sleep 1; done")).await.unwrap();
+        let ready = home.settings.data_dir.join("workshops/lab-a/ready");
+        eventually("the app has started", || ready.exists()).await;
+        fleet.delete("lab-a", None).await.unwrap();
+        done(&home).await;
+    }
+    let mut home = Home::new();
+    Launcher::start(&home, "restart::a_deletion_goes_on_after_the_launcher_was_killed").await.kill();
+    assert!(!home.processes().is_empty());
+
+    home.settings.stop_grace = Duration::from_millis(200);
+    let fleet = home.open();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    assert_eq!(home.processes(), NONE);
+    assert!(!home.working("lab-a").exists());
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_planned_stop_ends_the_processes_and_the_next_start_brings_them_back() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&numbered("lab-a")).await.unwrap();
+    let before = wait_for(&fleet, "lab-a", Phase::Running).await;
+    fs::write(home.working("lab-a").join("work.txt"), "unsaved no more").unwrap();
+
+    fleet.stop().await;
+    assert_eq!(home.processes(), NONE);
+    assert!(matches!(fleet.apply(&server("lab-b")).await, Err(FleetError::Unavailable(_))));
+    drop(fleet);
+
+    home.clock.advance(60);
+    let fleet = home.open();
+    let back = fleet.get("lab-a").await.unwrap().unwrap();
+    assert_eq!(back.status.as_ref().unwrap().phase, Phase::Starting, "it does not run yet");
+    assert_eq!(back.status.unwrap().url, None);
+    let after = wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(after.metadata.uid, before.metadata.uid);
+    assert_eq!(after.status.unwrap().ready_at, before.status.unwrap().ready_at, "its time goes on");
+    assert_eq!(fs::read_to_string(home.working("lab-a").join("work.txt")).unwrap(), "unsaved no more");
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_workshop_whose_time_was_up_meanwhile_does_not_come_back() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&numbered("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    fleet.stop().await;
+    drop(fleet);
+
+    home.clock.advance(3600);
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Expired).await;
+    assert_eq!(fs::read_to_string(pid_file(&home, "lab-a")).unwrap().lines().count(), 1);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_failure_stays_one() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&script("lab-a", "echo once >> starts; exit 3")).await.unwrap();
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+    fleet.stop().await;
+    drop(fleet);
+
+    let fleet = home.open();
+
+    assert_eq!(fleet.get("lab-a").await.unwrap().unwrap().status, failed.status);
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn processes_that_no_workshop_accounts_for_are_ended() {
+    let home = Home::new();
+    home.open().stop().await;
+    let marker = format!("{}/ghost/0", home.fleet_id());
+    let spawn = |marker: &str| {
+        Command::new("sleep").arg("1000").env("WORKSHOP_LAUNCHER_ID", marker).stdin(Stdio::null()).spawn().unwrap()
+    };
+    let mut ghost = Launcher(spawn(&marker));
+    let mut stranger = Launcher(spawn("another-fleet/ghost/0"));
+
+    let fleet = home.open();
+
+    eventually("the ghost is ended", || home.processes().is_empty()).await;
+    assert!(!ghost.0.wait().unwrap().success());
+    assert!(stranger.0.try_wait().unwrap().is_none(), "another fleet's processes are left alone");
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn only_one_launcher_works_on_a_data_directory() {
+    let home = Home::new();
+    let fleet = home.open();
+
+    let second = home.try_open();
+
+    match second {
+        Err(LocalFleetError::Locked(path)) => assert!(path.starts_with(home.path())),
+        other => panic!("{other:?}"),
+    }
+    fleet.stop().await;
+    drop(fleet);
+    home.open().stop().await;
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_read_stops_no_other_workshop() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&server("lab-a")).await.unwrap();
+    fleet.apply(&custom("lab-b", &["sleep", "1000"])).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    fleet.stop().await;
+    drop(fleet);
+    fs::write(home.path().join("fleet/workshops/lab-b/state.json"), "{").unwrap();
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(fleet.get("lab-b").await.unwrap(), None);
+    fleet.stop().await;
+}

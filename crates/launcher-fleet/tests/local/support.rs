@@ -1,0 +1,210 @@
+//! A fleet in a directory of its own, with a clock that tests move.
+
+use std::fs;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use jiff::{SignedDuration, Timestamp};
+use launcher_domain::Clock;
+use launcher_domain::identity::TrustedHeader;
+use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings};
+use launcher_process::stop::Stop;
+use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec};
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+/// How long anything may take before a test gives up on it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// No processes.
+pub(crate) const NONE: [i32; 0] = [];
+
+pub(crate) const OWNER: &str = "alice@example.org";
+
+/// A data directory. Whatever of its fleet still runs when the test ends, is ended.
+pub(crate) struct Home {
+    directory: TempDir,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) settings: LocalSettings,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let settings = settings(directory.path());
+        Self { directory, clock: Arc::new(TestClock::new()), settings }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn open(&self) -> LocalFleet {
+        self.try_open().unwrap()
+    }
+
+    pub(crate) fn try_open(&self) -> Result<LocalFleet, LocalFleetError> {
+        LocalFleet::open(self.settings.clone(), self.clock.clone(), Stop::new())
+    }
+
+    pub(crate) fn working(&self, name: &str) -> PathBuf {
+        self.path().join("workshops").join(name)
+    }
+
+    /// The identity of this directory's fleet.
+    pub(crate) fn fleet_id(&self) -> String {
+        fs::read_to_string(self.path().join("fleet/id")).unwrap_or_default()
+    }
+
+    /// The processes of this directory's fleet, by what their environment says.
+    pub(crate) fn processes(&self) -> Vec<i32> {
+        let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.fleet_id());
+        let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        numbers
+            .filter(|pid: &i32| {
+                let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                environment.split(|byte| *byte == 0).any(|held| held.starts_with(line.as_bytes()))
+            })
+            .collect()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if !self.fleet_id().is_empty() {
+            self.processes().into_iter().for_each(kill);
+        }
+    }
+}
+
+pub(crate) fn kill(pid: i32) {
+    let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
+    LocalSettings {
+        data_dir: data_dir.to_owned(),
+        public_origin: "http://localhost:8000".parse().unwrap(),
+        workshop_domain: "localhost".to_owned(),
+        jupyter: "no-such-jupyter-lab".into(),
+        rstudio: "no-such-rserver".into(),
+        start_timeout: PATIENCE,
+        stop_grace: Duration::from_secs(5),
+        trusted_header: TrustedHeader::default(),
+        require_authentication: true,
+        session_cookie_prefix: "_oauth2_proxy".to_owned(),
+    }
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Debug)]
+pub(crate) struct TestClock(Mutex<Timestamp>);
+
+impl TestClock {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new("2026-03-01T09:00:00Z".parse().unwrap()))
+    }
+
+    pub(crate) fn advance(&self, seconds: i64) {
+        *self.0.lock().unwrap() += SignedDuration::from_secs(seconds);
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
+/// A Workshop that runs a command for an hour.
+pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
+    let quantity = |text: &str| text.to_owned();
+    let spec = WorkshopSpec {
+        owner: OWNER.to_owned(),
+        image: "example.org/app:1".to_owned(),
+        app_type: "custom".to_owned(),
+        port: 9000,
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        args: Vec::new(),
+        env: [("GREETING".to_owned(), "hello".to_owned())].into(),
+        resources: WorkshopResources {
+            cpu_request: quantity("100m"),
+            cpu_limit: quantity("1"),
+            memory_request: quantity("64Mi"),
+            memory_limit: quantity("512Mi"),
+        },
+        security_profile: "restricted".to_owned(),
+        lifetime_seconds: 3600,
+        expires_at: None,
+    };
+    let mut workshop = Workshop::new(name, spec);
+    workshop.metadata.labels = Some(launcher_workshop::labels());
+    workshop
+}
+
+/// A Workshop that serves its working directory.
+pub(crate) fn server(name: &str) -> Workshop {
+    custom(name, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"])
+}
+
+/// A Workshop of a shell script.
+pub(crate) fn script(name: &str, text: &str) -> Workshop {
+    custom(name, &["sh", "-c", text])
+}
+
+/// Waits until the Workshop is in this phase.
+pub(crate) async fn wait_for(fleet: &LocalFleet, name: &str, phase: Phase) -> Workshop {
+    let seen = find(fleet, |event| match event {
+        FleetEvent::Applied(workshop) => Some(*workshop).filter(|workshop| is(workshop, name, phase)),
+        FleetEvent::Relisted(all) => all.into_iter().find(|workshop| is(workshop, name, phase)),
+        FleetEvent::Deleted(_) => None,
+    });
+    let Ok(seen) = tokio::time::timeout(PATIENCE, seen).await else {
+        panic!("{name} is not {phase:?} but {:?}", fleet.get(name).await.unwrap());
+    };
+    seen
+}
+
+/// Waits until the Workshop and all of it is gone.
+pub(crate) async fn wait_until_gone(fleet: &LocalFleet, name: &str) {
+    let gone = find(fleet, |event| match event {
+        FleetEvent::Deleted(workshop) => (workshop.metadata.name.as_deref() == Some(name)).then_some(()),
+        FleetEvent::Relisted(all) => {
+            all.iter().all(|workshop| workshop.metadata.name.as_deref() != Some(name)).then_some(())
+        }
+        FleetEvent::Applied(_) => None,
+    });
+    in_time(gone).await;
+}
+
+/// The first event of a new watch in which something is found.
+async fn find<T>(fleet: &LocalFleet, wanted: impl Fn(FleetEvent) -> Option<T>) -> T {
+    let mut events = fleet.watch();
+    loop {
+        if let Some(found) = wanted(events.next().await.unwrap()) {
+            return found;
+        }
+    }
+}
+
+fn is(workshop: &Workshop, name: &str, phase: Phase) -> bool {
+    let status = workshop.status.as_ref();
+    workshop.metadata.name.as_deref() == Some(name) && status.is_some_and(|status| status.phase == phase)
+}
+
+pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it takes too long")
+}
+
+/// Asks again and again until it is true.
+pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let asked = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(PATIENCE, asked).await.is_ok(), "{what}");
+}

@@ -1,0 +1,107 @@
+//! The program: its settings, its telemetry, and how it stops.
+
+use super::support::program::{Program, run};
+use super::support::{ALICE, App, Client, eventually};
+
+#[test]
+fn a_wrong_setting_is_one_clear_line() {
+    let owner = ("SERVICE_OWNER_EMAIL", "alice@example.org");
+    let port = ("SERVICE_APP_PORT", "8888");
+    for (settings, said) in [
+        (vec![port], "owner-email"),
+        (vec![port, ("SERVICE_OWNER_EMAIL", "")], "owner-email"),
+        (vec![port, ("SERVICE_OWNER_EMAIL", " ")], "owner-email"),
+        (vec![port, ("SERVICE_OWNER_EMAIL", "alice")], "owner-email"),
+        (vec![port, ("SERVICE_OWNER_EMAIL", "a@b@c")], "owner-email"),
+        (vec![owner], "app-port"),
+        (vec![owner, ("SERVICE_APP_PORT", "0")], "app-port"),
+        (vec![owner, port, ("SERVICE_REQUIRE_AUTHENTICATION", "flase")], "require-authentication"),
+        (vec![owner, port, ("SERVICE_REQUIRE_AUTHENTICATION", "1")], "require-authentication"),
+        (vec![owner, port, ("SERVICE_TRUSTED_AUTH_HEADER", "x_y")], "trusted-auth-header"),
+        (vec![owner, port, ("SERVICE_LISTEN_ADDR", "nowhere")], "listen-addr"),
+    ] {
+        let output = run(&settings);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{settings:?}: {error}");
+        assert!(error.contains(said) && error.lines().count() == 1, "{settings:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn it_tells_about_itself_on_a_port_of_its_own() {
+    let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let program = Program::start(app.addr, &[]).await;
+    assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(program.ask("/readyz").await.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(program.ask("/lab").await.starts_with("HTTP/1.1 404 "));
+    let mut client = Client::connect(program.addr).await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\nGET / HTTP/1.1\r\nHost: w\r\n\r\n")).await;
+    assert_eq!(client.read_response().await.status, 200);
+    assert_eq!(client.read_response().await.status, 403);
+    let metrics = program.ask("/metrics").await;
+    for line in [
+        "sidecar_requests_total{outcome=\"forwarded\"} 1\n",
+        "sidecar_requests_total{outcome=\"not-the-owner\"} 1\n",
+        "sidecar_open_connections 1\n",
+        "sidecar_open_websockets 0\n",
+        "sidecar_last_activity_timestamp_seconds ",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+    let activity = program.ask("/activity").await;
+    assert!(activity.contains("{\"last_activity_seconds_ago\":0,\"open_connections\":1,\"open_websockets\":0}"), "{activity}");
+    let addr = app.addr;
+    app = App::answering("").await;
+    assert_ne!(app.addr, addr);
+    eventually("the app is gone", || std::net::TcpStream::connect(addr).is_err()).await;
+    assert!(program.ask("/readyz").await.starts_with("HTTP/1.1 503 "));
+    assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn told_to_stop_it_finishes_what_is_under_way() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_exact(3).await;
+        stream.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone").await;
+        stream.read_end().await;
+    })
+    .await;
+    let mut program = Program::start(app.addr, &[]).await;
+    let mut client = Client::connect(program.addr).await;
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
+    eventually("the request is under way", || app.seen().ends_with('a')).await;
+    program.terminate().await;
+    assert!(program.ask("/readyz").await.contains("stopping"));
+    client.send("bc").await;
+    assert_eq!(client.read_response().await.body, "done");
+    assert_eq!(program.exit_code().await, Some(0));
+}
+
+#[tokio::test]
+async fn told_to_stop_it_does_not_wait_for_ever() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_end().await;
+    })
+    .await;
+    let mut program = Program::start(app.addr, &[("SERVICE_SHUTDOWN_GRACE", "1")]).await;
+    let mut client = Client::connect(program.addr).await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    eventually("the request is under way", || app.seen().ends_with("\r\n\r\n")).await;
+    program.terminate().await;
+    assert_eq!(program.exit_code().await, Some(0));
+    assert!(client.is_closed().await);
+}
+
+#[tokio::test]
+async fn killed_it_leaves_nothing_open() {
+    let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let mut program = Program::start(app.addr, &[]).await;
+    let mut client = Client::connect(program.addr).await;
+    program.child.kill().unwrap();
+    program.child.wait().unwrap();
+    assert!(client.is_closed().await);
+    assert!(tokio::net::TcpStream::connect(program.addr).await.is_err());
+    assert_eq!(app.connections(), 0);
+}

@@ -1,0 +1,48 @@
+//! The login proxy's cookies stay between it and the browser.
+
+use super::support::{ALICE, App, Setup, policy};
+
+async fn seen_by_the_app(lines: &str) -> String {
+    let setup = Setup::new().await;
+    let request = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{lines}\r\n");
+    assert_eq!(setup.status(request).await, 200);
+    setup.app.seen()
+}
+
+#[tokio::test]
+async fn the_app_sees_the_other_cookies() {
+    let seen = seen_by_the_app("Cookie: _oauth2_proxy=secret; _oauth2_proxy_0=secret; a=b\r\n").await;
+    assert!(seen.contains("\r\nCookie: a=b\r\n") && !seen.contains("secret"), "{seen}");
+    let seen = seen_by_the_app("cookie: a=\"b c\";  d=e\r\n").await;
+    assert!(seen.contains("\r\ncookie: a=\"b c\";  d=e\r\n"), "untouched lines stay as they are: {seen}");
+}
+
+#[tokio::test]
+async fn a_line_with_nothing_left_goes() {
+    let seen = seen_by_the_app("Cookie: __Host-_oauth2_proxy=secret\r\nCookie: a=b;_oauth2_proxy_csrf=secret\r\n").await;
+    assert_eq!(seen.matches("Cookie").count(), 1, "{seen}");
+    assert!(seen.contains("\r\nCookie: a=b\r\n") && !seen.contains("secret"), "{seen}");
+}
+
+#[tokio::test]
+async fn the_app_cannot_set_them() {
+    let setup = Setup::answering(
+        "HTTP/1.1 200 OK\r\nSet-Cookie: _oauth2_proxy=evil; Path=/\r\nset-cookie: a=b\r\n\
+         Set-Cookie:   __Host-_oauth2_proxy_1=evil\r\nSet-Cookie: =_oauth2_proxy=evil\r\n\
+         Set-Cookie: c=_oauth2_proxy\r\nContent-Length: 0\r\n\r\n",
+    )
+    .await;
+    let answer = setup.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
+    assert!(!answer.contains("evil"), "{answer}");
+    assert!(answer.contains("\r\nset-cookie: a=b\r\n") && answer.contains("\r\nSet-Cookie: c=_oauth2_proxy\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn their_prefix_is_a_setting() {
+    let mut policy = policy();
+    policy.session_cookie_prefix = "__Host-gate".to_owned();
+    let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;
+    let cookies = "Cookie: __Host-gate=secret; gate_1=secret; _oauth2_proxy=mine\r\n";
+    assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{cookies}\r\n")).await, 204);
+    assert!(setup.app.seen().contains("\r\nCookie: _oauth2_proxy=mine\r\n"));
+}

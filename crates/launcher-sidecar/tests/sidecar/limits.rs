@@ -1,0 +1,118 @@
+//! Limits on heads, in size and in time; and who may be slow.
+
+use std::time::Duration;
+
+use launcher_process::stop::Stop;
+use launcher_sidecar::Sidecar;
+use tokio::io::DuplexStream;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::support::{ALICE, Client, Setup, policy};
+
+#[tokio::test]
+async fn a_head_has_at_most_100_lines() {
+    let setup = Setup::new().await;
+    let lines = |count: usize| format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{}\r\n", "A: b\r\n".repeat(count - 2));
+    for count in [101, 5000] {
+        let answer = setup.send(lines(count)).await;
+        assert!(answer.starts_with("HTTP/1.1 431 ") && answer.contains("\r\nConnection: close\r\n"), "{answer}");
+    }
+    setup.assert_app_untouched().await;
+    assert_eq!(setup.status(lines(100)).await, 200);
+}
+
+#[tokio::test]
+async fn a_head_has_at_most_64_kib() {
+    let setup = Setup::new().await;
+    let sized = |size: usize| {
+        let start = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}A: ");
+        format!("{start}{}\r\n\r\n", "b".repeat(size - start.len() - 4))
+    };
+    for size in [64 * 1024 + 1, 500_000] {
+        assert_eq!(setup.status(sized(size)).await, 431, "{size}");
+    }
+    let long_target = format!("GET /{} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n", "a".repeat(70_000));
+    assert_eq!(setup.status(long_target).await, 431);
+    setup.assert_app_untouched().await;
+    assert_eq!(setup.status(sized(64 * 1024)).await, 200);
+}
+
+/// A connection within the process, whose time can be paused, to a sidecar whose app is never needed.
+fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
+    let stop = Stop::new();
+    let served = stop.clone();
+    let task = tokio::spawn(async move { sidecar.serve_connection(far, None, served).await });
+    (Client::over(near), task, stop)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_drips_is_ended_after_30_seconds() {
+    let (mut client, task, _stop) = serve();
+    let begun = Instant::now();
+    for byte in "GET / HTTP/1.1\r\n".bytes().take(4) {
+        client.send([byte]).await;
+        tokio::time::sleep(Duration::from_secs(9)).await;
+    }
+    assert!(client.read_to_end().await.starts_with("HTTP/1.1 408 "));
+    drop(client);
+    task.await.unwrap();
+    assert!((30..=39).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_without_a_byte_is_ended_after_30_seconds() {
+    let (_client, task, _stop) = serve();
+    let begun = Instant::now();
+    task.await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn between_requests_a_connection_may_wait_longer() {
+    let (mut client, task, _stop) = serve();
+    client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
+    assert_eq!(client.read_response().await.status, 403);
+    let answered = Instant::now();
+    // Empty lines are no request, and keep nothing alive.
+    for _ in 0..7 {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        client.send("\r\n").await;
+    }
+    task.await.unwrap();
+    assert_eq!(answered.elapsed().as_secs(), 75);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_head_has_30_seconds_too() {
+    let (mut client, task, _stop) = serve();
+    client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\nGET /").await;
+    assert_eq!(client.read_response().await.status, 403);
+    let answered = Instant::now();
+    assert_eq!(client.read_response().await.status, 408);
+    assert_eq!(answered.elapsed().as_secs(), 30);
+    drop(client);
+    task.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_a_connection_that_waits() {
+    let (_client, task, stop) = serve();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let begun = Instant::now();
+    stop.request();
+    task.await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 0);
+}
+
+#[tokio::test]
+async fn a_refused_body_is_read_over_so_that_the_refusal_arrives() {
+    let setup = Setup::new().await;
+    let mut client = setup.client().await;
+    let body = "b".repeat(1_000_000);
+    client.send(format!("POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000\r\n\r\n{body}")).await;
+    assert!(client.read_to_end().await.starts_with("HTTP/1.1 403 "));
+    setup.assert_app_untouched().await;
+}

@@ -1,0 +1,12 @@
+//! The sidecar over raw sockets: what is sent and what arrives, byte for byte.
+
+mod binary;
+mod cookies;
+mod framing;
+mod limits;
+mod owner;
+mod proxying;
+mod responses;
+mod streaming;
+mod support;
+mod websocket;

@@ -1,0 +1,175 @@
+//! What the app gets to see of a request.
+
+use super::support::{ALICE, App, Setup, eventually, policy, soon};
+
+#[tokio::test]
+async fn paths_arrive_byte_for_byte() {
+    let setup = Setup::new().await;
+    for target in ["/api/contents/a%2Fb;c//d?x=%00", "//d", "/a/../b/./c", "/?", "/%", "/a\\b|c", "/%zz?a=b&c=d;e"] {
+        assert_eq!(setup.status(format!("GET {target} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
+        let seen = setup.app.seen();
+        assert!(seen.contains(&format!("GET {target} HTTP/1.1\r\n")), "{target} in {seen}");
+    }
+}
+
+#[tokio::test]
+async fn an_absolute_target_goes_to_the_app_like_any_other() {
+    let setup = Setup::new().await;
+    let request = format!("GET http://elsewhere.example:81/a?b HTTP/1.1\r\nHost: elsewhere.example:81\r\n{ALICE}\r\n");
+    assert_eq!(setup.status(request).await, 200);
+    let seen = setup.app.seen();
+    assert!(seen.starts_with("GET /a?b HTTP/1.1\r\nHost: elsewhere.example:81\r\n"), "{seen}");
+}
+
+#[tokio::test]
+async fn end_to_end_lines_stay_and_hop_by_hop_lines_go() {
+    let setup = Setup::new().await;
+    let request = format!(
+        "PATCH / HTTP/1.1\r\nHost: W.example:8\r\n{ALICE}Origin: HTTPS://w.example\r\nReferer: r\r\nX-Odd:  a  b \r\n\
+         Connection: keep-alive, X-Mine\r\nX-Mine: 1\r\nKeep-Alive: 5\r\nProxy-Connection: x\r\nTE: trailers\r\n\
+         Proxy-Authorization: p\r\nAuthorization: token t\r\nUpgrade: h2c\r\nHTTP2-Settings: s\r\n\r\n"
+    );
+    assert_eq!(setup.status(request).await, 200);
+    assert_eq!(
+        setup.app.seen(),
+        "PATCH / HTTP/1.1\r\nHost: W.example:8\r\nOrigin: HTTPS://w.example\r\nReferer: r\r\nX-Odd: a  b\r\n\
+         Authorization: token t\r\nX-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Proto: http\r\n\
+         X-Forwarded-Host: W.example:8\r\n\r\n"
+    );
+}
+
+#[tokio::test]
+async fn the_ingress_is_believed_about_where_a_request_came_from() {
+    let setup = Setup::new().await;
+    let forwarded = "X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\nX-Forwarded-Proto: https\r\n\
+                     X-Forwarded-Host: w.example\r\n";
+    assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{forwarded}\r\n")).await, 200);
+    let seen = setup.app.seen();
+    assert!(seen.contains("\r\nX-Forwarded-For: 192.0.2.1, 192.0.2.2, 127.0.0.1\r\n"), "{seen}");
+    assert!(seen.contains("\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: w.example\r\n"), "{seen}");
+    assert_eq!(seen.to_ascii_lowercase().matches("x-forwarded").count(), 3, "{seen}");
+}
+
+#[tokio::test]
+async fn http_1_0_is_served_and_closed() {
+    let setup = Setup::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n").await;
+    let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}Connection: keep-alive\r\n\r\n")).await;
+    assert_eq!(answer, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok!");
+    assert!(setup.app.seen().starts_with(&format!("GET / HTTP/1.1\r\nHost: {}\r\n", setup.app.addr)));
+}
+
+#[tokio::test]
+async fn connections_to_the_app_are_used_again() {
+    let setup = Setup::new().await;
+    for _ in 0..5 {
+        assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
+    }
+    assert_eq!(setup.app.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_the_app_has_closed_is_not_noticed_by_the_client() {
+    // Each connection answers one request, says nothing about closing, and closes.
+    let app = App::start(|mut stream| async move {
+        if stream.read_head().await.is_some() {
+            stream.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    for (method, count) in [("GET", 1..=10), ("POST", 11..=20), ("GET", 21..=25)] {
+        for number in count {
+            client.send(format!("{method} / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+            assert_eq!(client.read_response().await.status, 200, "{method} {number}");
+            assert_eq!(setup.app.connections(), number);
+        }
+    }
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order() {
+    let app = App::start(|mut stream| async move {
+        while let Some(head) = stream.read_head().await {
+            let path = head.split(' ').nth(1).unwrap();
+            stream.write(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{path}", path.len())).await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    let requests: Vec<String> =
+        (0..200).map(|number| format!("GET /{number} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).collect();
+    client.send(requests.concat()).await;
+    for number in 0..200 {
+        assert_eq!(client.read_response().await.body, format!("/{number}"));
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_side_still_gets_its_answer() {
+    let setup = Setup::new().await;
+    let mut client = setup.client().await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    tokio::io::AsyncWriteExt::shutdown(&mut client.io).await.unwrap();
+    assert_eq!(client.read_response().await.body, "ok");
+    assert!(client.is_closed().await);
+}
+
+#[tokio::test]
+async fn a_client_that_breaks_off_its_body_takes_the_apps_request_with_it() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_exact(3).await;
+        assert!(stream.read_end().await);
+        stream.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 10\r\n\r\nabc")).await;
+    eventually("the body's start is there", || setup.app.seen().ends_with("abc")).await;
+    drop(client);
+    eventually("the connection is over", || setup.sidecar.activity().open_connections == 0).await;
+}
+
+#[tokio::test]
+async fn expectations_are_the_apps_to_answer() {
+    let app = App::start(|mut stream| async move {
+        let head = stream.read_head().await.unwrap();
+        assert!(head.contains("\r\nExpect: 100-continue\r\n"));
+        stream.write("HTTP/1.1 100 Continue\r\n\r\n").await;
+        stream.read_exact(3).await;
+        stream.write("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n").await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")).await;
+    assert_eq!(client.read_head().await.head, "HTTP/1.1 100 Continue\r\n\r\n");
+    client.send("abc").await;
+    assert_eq!(client.read_response().await.status, 201);
+}
+
+#[tokio::test]
+async fn a_stop_lets_requests_under_way_finish() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_exact(3).await;
+        stream.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone").await;
+        stream.read_end().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let (mut busy, mut idle) = (setup.client().await, setup.client().await);
+    busy.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
+    eventually("both are served", || setup.app.seen().ends_with('a') && setup.sidecar.activity().open_connections == 2)
+        .await;
+    setup.stop.request();
+    assert!(idle.is_closed().await);
+    busy.send("bc").await;
+    let response = busy.read_response().await;
+    assert_eq!((response.body.as_str(), response.header("Connection")), ("done", Some("close")));
+    assert!(busy.is_closed().await);
+    assert!(soon(setup.stop.finish(super::support::PATIENCE)).await);
+}

@@ -1,0 +1,171 @@
+//! What the client gets to see of the app's response.
+
+use tokio::net::TcpListener;
+
+use super::support::{ALICE, App, Setup, policy};
+
+fn get(lines: &str) -> String {
+    format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{lines}\r\n")
+}
+
+#[tokio::test]
+async fn responses_of_each_framing_arrive_whole() {
+    for (response, seen) in [
+        (
+            "HTTP/1.1 201 Made It\r\nX-A:  b \r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nKeep-Alive: 5\r\n\
+             Content-Length: 3\r\n\r\nabc",
+            "HTTP/1.1 201 Made It\r\nX-A: b\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc",
+        ),
+        (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n3;x\r\nabc\r\n0\r\nT: v\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+        ),
+        ("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"),
+        (
+            "HTTP/1.1 304 Not Modified\r\nETag: e\r\nContent-Length: 9\r\n\r\n",
+            "HTTP/1.1 304 Not Modified\r\nETag: e\r\nContent-Length: 9\r\nConnection: close\r\n\r\n",
+        ),
+        (
+            "HTTP/1.1 103 Early Hints\r\nLink: l\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 103 Early Hints\r\nLink: l\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        ),
+    ] {
+        let setup = Setup::answering(response).await;
+        assert_eq!(setup.send(get("Connection: close\r\n")).await, seen);
+    }
+}
+
+#[tokio::test]
+async fn a_response_without_a_length_ends_with_the_apps_connection() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.0 200 OK\r\n\r\nabc").await;
+        stream.write("def").await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let answer = setup.send(get("Connection: close\r\n")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"), "{answer}");
+    assert!(answer.ends_with("0\r\n\r\n") && answer.contains("abc"), "{answer}");
+    let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}\r\n")).await;
+    assert_eq!(answer, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabcdef");
+}
+
+#[tokio::test]
+async fn head_has_no_body_and_the_connection_goes_on() {
+    let setup = Setup::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n").await;
+    let mut client = setup.client().await;
+    for _ in 0..2 {
+        client.send(format!("HEAD / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        assert_eq!(client.read_head().await.header("Content-Length"), Some("5"));
+    }
+    assert_eq!(setup.app.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_response_that_cannot_be_read_is_not_passed_on() {
+    for response in [
+        "garbage\r\n\r\n",
+        "\r\n\r\n",
+        "HTTP/1.1 200 OK\nContent-Length: 0\n\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        "HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+        "HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n",
+    ] {
+        let setup = Setup::answering(response).await;
+        let mut client = setup.client().await;
+        client.send(get("Accept: text/html\r\n")).await;
+        let answer = client.read_response().await;
+        assert_eq!(answer.status, 502, "{response}");
+        assert!(answer.body.contains("<h1>"), "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn an_app_that_hangs_up_is_502_and_the_connection_goes_on() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 200").await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    for _ in 0..2 {
+        client.send(get("")).await;
+        assert_eq!(client.read_response().await.status, 502);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_seen_to_break_off() {
+    for (start, seen) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "abc"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "3\r\nabc\r\n"),
+    ] {
+        let app = App::start(move |mut stream| async move {
+            stream.read_head().await;
+            stream.write(start).await;
+        })
+        .await;
+        let setup = Setup::with(policy(), app).await;
+        let answer = setup.send(get("")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with(seen), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_behind_a_response_are_nobodys_response() {
+    let setup = Setup::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil").await;
+    let mut client = setup.client().await;
+    for _ in 0..3 {
+        client.send(get("")).await;
+        assert_eq!(client.read_response().await.body, "ok");
+    }
+    assert_eq!(setup.app.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_response_may_come_before_the_request_is_complete() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno").await;
+        assert!(stream.read_end().await);
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 1000000\r\n\r\n")).await;
+    let answer = client.read_response().await;
+    assert_eq!((answer.status, answer.header("Connection")), (413, Some("close")));
+    assert!(client.is_closed().await);
+}
+
+#[tokio::test]
+async fn an_app_that_is_not_up_is_503_with_a_page_that_reloads() {
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    app.addr = port;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(get("Accept: text/html\r\n")).await;
+    let page = client.read_response().await;
+    assert_eq!((page.status, page.header("Retry-After")), (503, Some("2")));
+    assert!(page.body.contains("http-equiv=\"refresh\""), "{}", page.body);
+    client.send(get("Accept: application/json\r\n")).await;
+    let line = client.read_response().await;
+    assert_eq!((line.status, line.header("Content-Type")), (503, Some("text/plain; charset=utf-8")));
+    assert!(setup.sidecar.check_app().await.is_err());
+    // It is noticed as soon as it is up.
+    let listener = TcpListener::bind(port).await.unwrap();
+    client.send(get("")).await;
+    let (mut stream, _) = super::support::soon(listener.accept()).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    assert_eq!(client.read_response().await.status, 204);
+}

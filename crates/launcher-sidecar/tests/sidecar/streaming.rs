@@ -1,0 +1,246 @@
+//! Bodies of any size and any slowness, at the same memory.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::support::program::Program;
+use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
+
+/// How much is streamed, in bytes.
+const LARGE: usize = 300 * 1024 * 1024;
+/// How much the program may grow meanwhile, in KiB.
+const GROWTH_KIB: u64 = 16 * 1024;
+const PIECE: usize = 1024 * 1024;
+
+/// A piece of a body, in which a lost, doubled or misplaced byte shows.
+fn piece(number: usize) -> Vec<u8> {
+    (0..PIECE / 8).flat_map(|word| (number * PIECE + word * 8).to_le_bytes()).collect()
+}
+
+async fn write_large(io: &mut (impl AsyncWriteExt + Unpin), chunked: bool) {
+    for number in 0..LARGE / PIECE {
+        let data = piece(number);
+        if chunked {
+            io.write_all(format!("{:x}\r\n", data.len()).as_bytes()).await.unwrap();
+        }
+        io.write_all(&data).await.unwrap();
+        if chunked {
+            io.write_all(b"\r\n").await.unwrap();
+        }
+    }
+    if chunked {
+        io.write_all(b"0\r\n\r\n").await.unwrap();
+    }
+}
+
+/// An app that sends back the length of what it gets, and sends a large body when asked to.
+async fn large(chunked: bool) -> App {
+    App::start(move |mut stream: AppStream| async move {
+        let head = stream.read_head().await.unwrap();
+        if head.starts_with("GET") {
+            let framing =
+                if chunked { "Transfer-Encoding: chunked".to_owned() } else { format!("Content-Length: {LARGE}") };
+            stream.write(format!("HTTP/1.1 200 OK\r\n{framing}\r\n\r\n")).await;
+            write_large(&mut stream.stream, chunked).await;
+            return;
+        }
+        let mut data = Vec::new();
+        let mut count = 0;
+        while count < LARGE {
+            // Chunks need not be cut as they were sent.
+            let size = match chunked {
+                true => usize::from_str_radix(stream.read_until(b"\r\n").await.unwrap().trim_end(), 16).unwrap(),
+                false => PIECE,
+            };
+            data.extend(stream.read_exact(size).await.unwrap());
+            while data.len() >= PIECE {
+                assert!(data.drain(..PIECE).eq(piece(count / PIECE)), "at {count}");
+                count += PIECE;
+            }
+            if chunked {
+                stream.read_exact(2).await.unwrap();
+            }
+            stream.forget();
+        }
+        stream.write(format!("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{count}")).await;
+        stream.read_end().await;
+    })
+    .await
+}
+
+async fn assert_flat(program: &Program, before: u64) {
+    let peak = program.memory_kib("VmHWM");
+    assert!(peak < before + GROWTH_KIB, "grew from {before} to {peak} KiB");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_go_up_at_the_same_memory() {
+    for chunked in [false, true] {
+        let app = large(chunked).await;
+        let program = Program::start(app.addr, &[]).await;
+        let before = program.memory_kib("VmRSS");
+        let mut client = Client::connect(program.addr).await;
+        let framing = if chunked { "Transfer-Encoding: chunked".to_owned() } else { format!("Content-Length: {LARGE}") };
+        client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}{framing}\r\n\r\n")).await;
+        write_large(&mut client.io, chunked).await;
+        assert_eq!(client.read_response().await.body, LARGE.to_string());
+        assert_flat(&program, before).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_bodies_come_down_at_the_same_memory_to_slow_readers_too() {
+    for chunked in [false, true] {
+        let app = large(chunked).await;
+        let program = Program::start(app.addr, &[]).await;
+        let before = program.memory_kib("VmRSS");
+        let mut client = Client::connect(program.addr).await;
+        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        client.read_head().await;
+        // A reader that pauses: whoever buffers has time to.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let mut data = Vec::new();
+        let mut count = 0;
+        while count < LARGE {
+            let size = match chunked {
+                true => usize::from_str_radix(
+                    std::str::from_utf8(&client.read_until(b"\r\n").await).unwrap().trim_end(),
+                    16,
+                )
+                .unwrap(),
+                false => PIECE,
+            };
+            data.extend(client.read_exact(size).await);
+            while data.len() >= PIECE {
+                assert!(data.drain(..PIECE).eq(piece(count / PIECE)), "at {count}");
+                count += PIECE;
+            }
+            if chunked {
+                client.read_exact(2).await;
+            }
+        }
+        assert_flat(&program, before).await;
+    }
+}
+
+#[tokio::test]
+async fn each_event_arrives_before_the_next_is_sent() {
+    let (sender, receiver) = tokio::sync::mpsc::unbounded_channel::<()>();
+    let receiver = std::sync::Arc::new(tokio::sync::Mutex::new(receiver));
+    let app = App::start(move |mut stream| {
+        let receiver = receiver.clone();
+        async move {
+            stream.read_head().await;
+            stream.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n").await;
+            while receiver.lock().await.recv().await.is_some() {
+                stream.write("1\r\n:\r\n").await;
+            }
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    client.read_head().await;
+    for _ in 0..300 {
+        sender.send(()).unwrap();
+        assert_eq!(client.read_exact(6).await, b"1\r\n:\r\n");
+    }
+}
+
+#[tokio::test]
+async fn both_directions_stream_at_once() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await;
+        while let Some(size) = stream.read_until(b"\r\n").await {
+            let length = usize::from_str_radix(size.trim_end(), 16).unwrap();
+            let data = stream.read_exact(length + 2).await.unwrap();
+            stream.write([size.as_bytes(), &data].concat()).await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n")).await;
+    client.read_head().await;
+    for word in ["ping", "pong"] {
+        client.send(format!("4\r\n{word}\r\n")).await;
+        assert_eq!(client.read_exact(9).await, format!("4\r\n{word}\r\n").into_bytes());
+    }
+    client.send("0\r\n\r\n").await;
+    assert_eq!(client.read_to_end().await, "0\r\n\r\n");
+}
+
+/// An app that sends one byte and then nothing, and tells when it is left.
+async fn silent(left: tokio::sync::mpsc::UnboundedSender<()>) -> App {
+    App::start(move |mut stream| {
+        let left = left.clone();
+        async move {
+            stream.read_head().await;
+            stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n:\r\n").await;
+            stream.read_end().await;
+            left.send(()).unwrap();
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_app_hears_when_its_reader_is_gone() {
+    let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
+    let setup = Setup::with(policy(), silent(left).await).await;
+    let mut client = setup.client().await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    client.read_until(b":").await;
+    // A reset, as of a browser that is killed.
+    rustix::net::sockopt::set_socket_linger(&client.io, Some(Duration::ZERO)).unwrap();
+    drop(client);
+    soon(leaving.recv()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reader_that_only_ended_its_side_is_given_up_when_the_app_stays_silent() {
+    let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
+    let setup = Setup::with(policy(), silent(left).await).await;
+    let (near, far) = tokio::io::duplex(1024);
+    let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+    tokio::spawn(async move { sidecar.serve_connection(far, None, stop).await });
+    let mut client = Client::over(near);
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    client.read_until(b":").await;
+    client.io.shutdown().await.unwrap();
+    tokio::time::pause();
+    tokio::time::timeout(Duration::from_secs(31), leaving.recv()).await.unwrap().unwrap();
+    let mut rest = Vec::new();
+    client.io.read_to_end(&mut rest).await.unwrap();
+    assert_eq!(rest, b"\r\n");
+}
+
+#[tokio::test]
+async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 200 OK\r\n\r\n").await;
+        while soon(stream.stream.write_all(&[0; 4096])).await.is_ok() {}
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let (near, far) = tokio::io::duplex(1024);
+    let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+    let task = tokio::spawn(async move { sidecar.serve_connection(far, None, stop).await });
+    let mut client = Client::over(near);
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    client.read_head().await;
+    eventually("the app has sent", || setup.app.seen().ends_with("\r\n\r\n")).await;
+    tokio::time::pause();
+    let begun = tokio::time::Instant::now();
+    // One byte now and then is progress.
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        client.read_exact(1).await;
+    }
+    tokio::time::timeout(Duration::from_secs(301), task).await.unwrap().unwrap();
+    assert!(begun.elapsed() > Duration::from_secs(600));
+}

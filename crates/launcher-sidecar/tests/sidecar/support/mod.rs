@@ -1,0 +1,104 @@
+//! A sidecar, an app behind it that records every byte it gets, and a client that sends bytes as they are.
+
+pub(crate) mod app;
+pub(crate) mod client;
+pub(crate) mod program;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use launcher_domain::email::EmailAddress;
+use launcher_process::stop::Stop;
+use launcher_sidecar::{Policy, Sidecar};
+use tokio::net::TcpListener;
+
+pub(crate) use app::{App, AppStream};
+pub(crate) use client::Client;
+
+/// How long anything may take before a test fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// The owner's identity, as a header line.
+pub(crate) const ALICE: &str = "X-Auth-Request-Email: alice@example.org\r\n";
+
+/// The policy of a sidecar whose owner is Alice.
+pub(crate) fn policy() -> Policy {
+    Policy::new(EmailAddress::parse("alice@example.org").unwrap())
+}
+
+/// A sidecar that listens, and the app behind it.
+pub(crate) struct Setup {
+    pub(crate) sidecar: Sidecar,
+    pub(crate) addr: SocketAddr,
+    pub(crate) app: App,
+    pub(crate) stop: Stop,
+}
+
+impl Setup {
+    /// Alice's sidecar before an app that answers every request with 200 and `ok`.
+    pub(crate) async fn new() -> Self {
+        Self::with(policy(), App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await).await
+    }
+
+    /// Alice's sidecar before an app that answers every request with these bytes.
+    pub(crate) async fn answering(response: &'static str) -> Self {
+        Self::with(policy(), App::answering(response).await).await
+    }
+
+    pub(crate) async fn with(policy: Policy, app: App) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let sidecar = Sidecar::new(policy, app.addr);
+        let stop = Stop::new();
+        tokio::spawn(launcher_sidecar::serve::serve(listener, sidecar.clone(), stop.clone()));
+        Self { sidecar, addr, app, stop }
+    }
+
+    pub(crate) async fn client(&self) -> Client<tokio::net::TcpStream> {
+        Client::connect(self.addr).await
+    }
+
+    /// What a client gets that sends these bytes and then reads until the sidecar closes.
+    pub(crate) async fn send(&self, request: impl AsRef<[u8]>) -> String {
+        let mut client = self.client().await;
+        client.send(request).await;
+        client.read_to_end().await
+    }
+
+    /// The status of the first response to these bytes.
+    pub(crate) async fn status(&self, request: impl AsRef<[u8]>) -> u16 {
+        let mut client = self.client().await;
+        client.send(request).await;
+        client.read_response().await.status
+    }
+
+    /// Fails if a single byte has reached the app, or a single connection, until now.
+    pub(crate) async fn assert_app_untouched(&self) {
+        // Whatever was on its way has arrived once a later request has been answered.
+        let marker = format!("GET /marker HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n");
+        assert!(self.send(marker).await.starts_with("HTTP/1.1 200"));
+        let seen = self.app.seen();
+        assert!(seen.starts_with("GET /marker HTTP/1.1\r\n"), "the app has seen: {seen}");
+        assert_eq!(seen.matches("\r\n\r\n").count(), 1, "the app has seen: {seen}");
+        assert_eq!(self.app.connections(), 1);
+    }
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        self.stop.request();
+    }
+}
+
+/// Waits for a future, but not for ever.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("this took too long")
+}
+
+/// Waits until a condition holds.
+pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(tokio::time::Instant::now() < deadline, "never came true: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}

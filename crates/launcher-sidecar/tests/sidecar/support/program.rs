@@ -1,0 +1,90 @@
+//! The program itself, with an environment of its own.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, Output, Stdio};
+
+use super::{Client, eventually, soon};
+
+/// The program, running until it is dropped.
+pub(crate) struct Program {
+    pub(crate) child: Child,
+    pub(crate) addr: SocketAddr,
+    pub(crate) telemetry: SocketAddr,
+}
+
+/// The program's command, with these settings and no others.
+pub(crate) fn command(settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-sidecar"));
+    command.env_clear().envs(settings.iter().copied()).stdin(Stdio::null());
+    command
+}
+
+/// Runs the program to its end.
+pub(crate) fn run(settings: &[(&str, &str)]) -> Output {
+    command(settings).output().unwrap()
+}
+
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+impl Program {
+    /// Starts the program with Alice as the owner, and waits until it listens.
+    pub(crate) async fn start(app: SocketAddr, settings: &[(&str, &str)]) -> Self {
+        let (addr, telemetry) = (free(), free());
+        let child = command(settings)
+            .env("SERVICE_OWNER_EMAIL", "alice@example.org")
+            .env("SERVICE_APP_PORT", app.port().to_string())
+            .env("SERVICE_LISTEN_ADDR", addr.to_string())
+            .env("SERVICE_TELEMETRY_ADDR", telemetry.to_string())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        eventually("the program listens", || std::net::TcpStream::connect(telemetry).is_ok()).await;
+        Self { child, addr, telemetry }
+    }
+
+    /// What the telemetry listener answers.
+    pub(crate) async fn ask(&self, path: &str) -> String {
+        let mut client = Client::connect(self.telemetry).await;
+        client.send(format!("GET {path} HTTP/1.1\r\nHost: w\r\n\r\n")).await;
+        client.read_to_end().await
+    }
+
+    pub(crate) async fn terminate(&self) {
+        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+        // The listener is closed first of all.
+        let closed = async {
+            while Self::is_listening(self.addr).await {
+                tokio::task::yield_now().await;
+            }
+        };
+        soon(closed).await;
+    }
+
+    async fn is_listening(addr: SocketAddr) -> bool {
+        tokio::net::TcpStream::connect(addr).await.is_ok()
+    }
+
+    /// The exit code, once it has ended.
+    pub(crate) async fn exit_code(&mut self) -> Option<i32> {
+        let child = &mut self.child;
+        eventually("the program ends", || child.try_wait().unwrap().is_some()).await;
+        self.child.wait().unwrap().code()
+    }
+
+    /// A line of /proc/PID/status, in KiB.
+    pub(crate) fn memory_kib(&self, line: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).unwrap();
+        value.split_whitespace().next().unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

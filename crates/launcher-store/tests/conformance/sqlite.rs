@@ -1,0 +1,67 @@
+//! What only SQLite has: a file with a mode, a version with a defect, a path in its URL.
+
+use std::os::unix::fs::PermissionsExt;
+
+use launcher_store::{Store, StoreError};
+use sqlx::{AnyConnection, Connection, Executor, Row};
+use tempfile::TempDir;
+
+use crate::support::template;
+
+fn fresh() -> (String, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (format!("sqlite://{}", folder.path().join("launcher.db").display()), folder)
+}
+
+#[tokio::test]
+async fn sqlite_is_recent_enough_to_keep_its_journal_whole() {
+    let (url, _folder) = fresh();
+    let store = Store::open(&url).await.unwrap();
+    let mut connection = AnyConnection::connect(&url).await.unwrap();
+    let row = connection.fetch_one("SELECT sqlite_version() AS version").await.unwrap();
+    let version: String = row.get("version");
+    let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
+    assert!(parts >= vec![3, 51, 3], "SQLite {version} can corrupt a database when its write-ahead log is reset");
+    let journal: String = connection.fetch_one("PRAGMA journal_mode").await.unwrap().get(0);
+    assert_eq!(journal, "wal");
+    connection.close().await.unwrap();
+    store.close().await;
+}
+
+#[tokio::test]
+async fn the_file_and_its_folder_are_made_for_their_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("da ta#1%20/ünder/launcher.db");
+    let store = Store::open(&format!("sqlite://{}", path.display())).await.unwrap();
+    store.create_template(&template(1)).await.unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o600);
+    assert_eq!(mode(&path.with_file_name("launcher.db-wal")), 0o600);
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_opened_says_where_why_and_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let below_a_file = file.join("launcher.db").display().to_string();
+    let open = async |url: &str| Store::open(url).await.unwrap_err();
+
+    let error = open(&format!("sqlite://{below_a_file}")).await;
+    assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
+    let message = error.to_string();
+    assert!(message.contains(&below_a_file) && message.contains("may write"), "{message}");
+
+    let error = open("postgres://user:secret@localhost/launcher").await.to_string();
+    assert!(error.contains("no PostgreSQL driver") && !error.contains("secret"), "{error}");
+    for url in ["mysql://localhost/", "launcher.db", "sqlite::memory:", "sqlite:", "sqlite:a.db?mode=ro"] {
+        assert!(matches!(open(url).await, StoreError::Open { .. }), "{url}");
+    }
+    let garbage = folder.path().join("garbage.db");
+    std::fs::write(&garbage, "no database at all, but long enough to have a header, as a text may have".repeat(20))
+        .unwrap();
+    let error = open(&format!("sqlite://{}", garbage.display())).await;
+    assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
+}

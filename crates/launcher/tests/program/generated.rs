@@ -1,0 +1,19 @@
+use crate::{launcher, text};
+
+#[test]
+fn the_committed_openapi_document_is_the_one_that_is_served() {
+    let output = launcher(&["openapi"], &[]);
+    assert!(output.status.success());
+    assert!(
+        text(&output.stdout) == include_str!("../../../../docs/openapi.json"),
+        "docs/openapi.json is old: cargo run -p launcher -- openapi > docs/openapi.json"
+    );
+}
+
+#[test]
+fn the_resource_has_its_definition() {
+    let output = launcher(&["crd"], &[]);
+    let crd: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");
+    assert_eq!(crd["spec"]["versions"][0]["subresources"]["status"], serde_json::json!({}));
+}

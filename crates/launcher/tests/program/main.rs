@@ -1,0 +1,26 @@
+//! The program as the person who starts it sees it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod generated;
+mod settings;
+
+use std::process::{Command, Output};
+
+/// Runs the program with nothing of this test's environment but what is given.
+fn launcher(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let directory = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_launcher"))
+        .args(arguments)
+        .env_clear()
+        .env("SERVICE_DATA_DIR", directory.path())
+        .env("SERVICE_LISTEN_ADDR", "127.0.0.1:0")
+        .env("SERVICE_TELEMETRY_ADDR", "127.0.0.1:0")
+        .env("SERVICE_LOG", "off")
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}

@@ -1,0 +1,88 @@
+use std::net::TcpListener;
+
+use crate::{launcher, text};
+
+/// Every setting that can be wrong: what is set, and what the one line has to say.
+const WRONG: &[(&str, &str, &[&str])] = &[
+    ("SERVICE_ADMIN_EMAILS", "admin@example.org,oops", &["entry 2", "oops", "exactly one @"]),
+    ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),
+    ("SERVICE_DEV_IDENTITY", "dev", &["--dev-identity", "exactly one @"]),
+    ("SERVICE_TRUSTED_AUTH_HEADER", "X_Auth", &["X_Auth", "is not a header name"]),
+    ("SERVICE_PUBLIC_URL", "workshops.example.org", &["write an origin without a path"]),
+    ("SERVICE_PUBLIC_URL", "https://workshops.example.org/launcher", &["write an origin without a path"]),
+    ("SERVICE_BASE_PATH", "api", &["write a path"]),
+    ("SERVICE_LISTEN_ADDR", "8000", &["--listen-addr", "invalid socket address"]),
+    ("SERVICE_MAX_INSTANCES_PER_USER", "many", &["--max-instances-per-user", "invalid digit"]),
+    ("SERVICE_MAX_CONCURRENT_STARTS", "0", &["--max-concurrent-starts", "0 is not in 1.."]),
+    ("SERVICE_START_TIMEOUT", "0", &["--start-timeout"]),
+    ("SERVICE_FLEET", "docker", &["--fleet", "possible values", "local"]),
+    ("SERVICE_DATABASE_URL", "mysql://localhost/launcher", &["the database cannot be used", "sqlite"]),
+    ("SERVICE_DATABASE_URL", "sqlite:///dev/null/launcher.db", &["the database cannot be used", "/dev/null"]),
+    ("SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"]),
+    ("SERVICE_LOG", "a=b=c", &["SERVICE_LOG"]),
+];
+
+#[test]
+fn a_wrong_setting_stops_the_start_with_one_line() {
+    for (name, value, words) in WRONG {
+        let output = launcher(&["serve"], &[(name, value)]);
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}={value}: {complaint}");
+        assert_eq!(complaint.trim_end().lines().count(), 1, "{name}={value}: {complaint}");
+        assert!(complaint.starts_with("launcher: "), "{name}={value}: {complaint}");
+        for word in *words {
+            assert!(complaint.contains(word), "{name}={value}: {word:?} is not in {complaint}");
+        }
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_before_anything_starts() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    let output = launcher(&["serve"], &[("SERVICE_LISTEN_ADDR", &addr)]);
+    let complaint = text(&output.stderr);
+    assert!(complaint.contains(&addr) && complaint.contains("choose another address"), "{complaint}");
+}
+
+#[test]
+fn a_wrong_seed_says_which_and_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("seeds.json");
+    for (seeds, words) in [
+        ("{}", "is not a JSON array of templates"),
+        (r#"[{"name": "x"}]"#, "entry 1: template_id is missing"),
+        (
+            r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "", "app_type": "notebook", "image": "x"}]"#,
+            "entry 1: /name: 1 to 80 characters",
+        ),
+    ] {
+        std::fs::write(&file, seeds).unwrap();
+        let output = launcher(&["serve"], &[("SERVICE_SEED_TEMPLATES", file.to_str().unwrap())]);
+        let complaint = text(&output.stderr);
+        assert!(output.status.code() == Some(1) && complaint.contains(words), "{seeds}: {complaint}");
+    }
+}
+
+#[test]
+fn the_help_and_the_documentation_name_every_setting() {
+    let output = launcher(&["serve", "--help"], &[]);
+    assert!(output.status.success());
+    let help = text(&output.stdout);
+    let page = include_str!("../../../../docs/settings.md");
+    let in_help: Vec<&str> = names(help);
+    assert!(in_help.len() > 20, "{help}");
+    for name in &in_help {
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is not in docs/settings.md");
+    }
+    for line in page.lines().filter(|line| line.starts_with("| `SERVICE_")) {
+        let name = line.split('`').nth(1).unwrap();
+        assert!(in_help.contains(&name), "{name} is in docs/settings.md, and is no setting");
+    }
+}
+
+fn names(help: &str) -> Vec<&str> {
+    help.split(|character: char| !(character.is_ascii_uppercase() || character == '_'))
+        .filter(|word| word.starts_with("SERVICE_"))
+        .collect()
+}

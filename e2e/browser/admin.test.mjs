@@ -1,0 +1,65 @@
+// What admins have that others have not: the badge, everybody's instances, the template editor.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+
+test("an admin writes a template, a user launches it, the admin ends it", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const { page: admin, complaints } = await openPage(t, browser, { email: ADMIN });
+  const { page: bob } = await openPage(t, browser, { email: "bob@example.org" });
+
+  await t.test("only the admin has the badge and the way to the templates", async () => {
+    await admin.goto(launcher.url);
+    await bob.goto(launcher.url);
+    assert.equal(await admin.getByRole("banner").getByText("Admin", { exact: true }).count(), 1);
+    assert.equal(await bob.getByRole("banner").getByText("Admin", { exact: true }).count(), 0);
+    assert.equal(await bob.getByRole("navigation").getByRole("link", { name: "Templates" }).count(), 0);
+    const answer = await bob.goto(`${launcher.url}/admin/templates`);
+    assert.equal(answer.status(), 403);
+    await screenshot(bob, "not-an-admin");
+  });
+
+  await t.test("what is wrong with a template is said beside its field", async () => {
+    await admin.getByRole("navigation").getByRole("link", { name: "Templates" }).click();
+    await admin.getByRole("link", { name: "New template" }).click();
+    await admin.getByLabel("Name", { exact: true }).fill("Notes <b>& more</b>");
+    await admin.getByLabel("Kind of app").selectOption({ value: "custom" });
+    await admin.getByLabel("Image").fill("docker.io/library/python:3.13-alpine");
+    await admin.getByLabel("Port").fill("8080");
+    await admin.getByLabel("Command").fill("python3\n-m\nhttp.server\n$(PORT)\n--bind\n127.0.0.1");
+    await admin.getByRole("main").getByRole("button").click();
+    const port = admin.getByLabel("Port");
+    assert.equal(await port.getAttribute("aria-invalid"), "true");
+    const describedBy = (await port.getAttribute("aria-describedby")).split(" ").at(-1);
+    assert.match(await admin.locator(`#${describedBy}`).textContent(), /8080/);
+    assert.equal(await admin.getByLabel("Name", { exact: true }).inputValue(), "Notes <b>& more</b>", "nothing typed is lost");
+    assert.equal(await admin.locator('[aria-invalid="true"]').count(), 1, "nothing else is wrong");
+    await screenshot(admin, "template-error");
+    await port.fill("8000");
+    await admin.getByRole("main").getByRole("button").click();
+    await admin.goto(`${launcher.url}/admin/templates`);
+    await admin.getByRole("row", { name: /Notes <b>& more<\/b>/ }).waitFor();
+    await screenshot(admin, "templates");
+  });
+
+  await t.test("a user launches it, and sees live that the admin ended it", async () => {
+    await bob.goto(launcher.url);
+    await bob.getByRole("button", { name: "Launch Notes <b>& more</b>" }).click();
+    const entry = workshopEntry(bob, "Notes");
+    await entry.getByRole("link", { name: /^Open/ }).waitFor();
+    await admin.goto(`${launcher.url}/admin/instances`);
+    const row = admin.getByRole("row", { name: /bob@example\.org/ });
+    await row.waitFor();
+    await screenshot(admin, "all-instances");
+    await row.getByRole("link", { name: /^End/ }).click();
+    await admin.getByText("bob@example.org").waitFor();
+    await admin.getByRole("button", { name: "End workshop" }).click();
+    await entry.waitFor({ state: "detached" });
+    await waitFor("its process to be gone", 10, async () => (await launcher.processes()).length === 0);
+    await bob.goto(`${launcher.url}/history`);
+    assert.match(await bob.getByRole("row", { name: /Notes/ }).textContent(), /admin/i);
+    assert.deepEqual(complaints, [], "no script failed, and the pages kept to their own content policy");
+  });
+});

@@ -1,0 +1,80 @@
+// A student's way: from the catalog to a notebook that computes, and back, without one reload.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+
+const START_SECONDS = 90;
+
+test("JupyterLab: launch, compute, extend, end", async (t) => {
+  const launcher = await startLauncher(t, {
+    SERVICE_REQUIRE_AUTHENTICATION: "false",
+    SERVICE_DEV_IDENTITY: "dev@example.org",
+    SERVICE_ADMIN_EMAILS: "dev@example.org",
+  });
+  const browser = await startBrowser(t);
+  const { context, page, complaints } = await openPage(t, browser);
+  const entry = workshopEntry(page, "JupyterLab");
+  const openLink = entry.getByRole("link", { name: /^Open/ });
+  let name;
+
+  await t.test("launched by a click, it becomes ready before one's eyes", async () => {
+    await page.goto(launcher.url);
+    await page.getByRole("button", { name: "Launch JupyterLab" }).click();
+    await entry.waitFor();
+    await page.evaluate(() => Object.assign(window, { sinceLaunch: true }));
+    await screenshot(page, "jupyterlab-starting");
+    await openLink.waitFor({ timeout: START_SECONDS * 1000 });
+    assert.ok(await page.evaluate(() => window.sinceLaunch), "the page was not loaded again");
+    name = new URL(await openLink.getAttribute("href")).hostname.split(".")[0];
+    await screenshot(page, "jupyterlab-running");
+    const running = await launcher.processes();
+    assert.ok(running.some((process) => process.workshop === name), "its process runs");
+  });
+
+  await t.test("a cell computes in its kernel", async () => {
+    const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
+    assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
+    const heard = new Promise((resolve) => {
+      lab.on("websocket", (socket) => {
+        if (/\/api\/kernels\/.*\/channels/.test(socket.url())) socket.once("framereceived", () => resolve(true));
+      });
+    });
+    await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
+    await cell.locator(".cm-content").click();
+    await lab.keyboard.type("6*7");
+    await lab.keyboard.press("Shift+Enter");
+    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^42$/ }).waitFor({ timeout: 60_000 });
+    assert.ok(await heard, "the kernel answered through its WebSocket");
+    await screenshot(lab, "jupyterlab-notebook");
+    await lab.close();
+  });
+
+  await t.test("an extension moves its end", async () => {
+    const end = entry.locator("time[data-countdown]");
+    const before = Date.parse(await end.getAttribute("datetime"));
+    await entry.getByRole("button", { name: /^Extend/ }).click();
+    const moved = async () => Date.parse(await end.getAttribute("datetime")) - before;
+    await waitFor("the end to move by an hour", 10, async () => (await moved()) === 3_600_000);
+    assert.match(await end.textContent(), /^2 hours 59 minutes$|^3 hours/);
+    await screenshot(page, "jupyterlab-extended");
+  });
+
+  await t.test("ended after a question, it is gone", async () => {
+    let asked = "";
+    page.once("dialog", async (dialog) => {
+      asked = dialog.message();
+      await dialog.accept();
+    });
+    await entry.getByRole("button", { name: /^End/ }).click();
+    await entry.waitFor({ state: "detached", timeout: 30_000 });
+    assert.notEqual(asked, "", "the page asked before it ended the workshop");
+    assert.deepEqual(await launcher.processes(), [], "nothing of it runs any more: server and kernel");
+    assert.ok(await page.evaluate(() => window.sinceLaunch), "all of this on one page");
+    await page.getByRole("navigation").getByRole("link", { name: "History" }).click();
+    await page.getByRole("row", { name: /JupyterLab/ }).waitFor();
+    await screenshot(page, "history");
+    assert.deepEqual(complaints, [], "no script failed, and the page kept to its own content policy");
+  });
+});

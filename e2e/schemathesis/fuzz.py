@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Fuzzes a running launcher by its own OpenAPI document, as a user and as an admin, with every check there is.
+
+FUZZ_SEED and FUZZ_EXAMPLES in the environment set the random seed, and how many cases each operation gets a phase.
+
+An admin's template may name any command, and the local fleet runs it. What is fuzzed here must not run anything: the
+launcher finds its programs in a directory that holds nothing but the one of the seeded template, and a generated word
+with a slash would have to be the path of a program on this machine to do harm.
+"""
+
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from harness import Launcher
+
+HERE = pathlib.Path(__file__).resolve().parent
+IDENTITIES = ("alice", "admin")
+TEMPLATE = {
+    "name": "Seeded",
+    "app_type": "custom",
+    "image": "docker.io/library/python:3.13-alpine",
+    "port": 8000,
+    "command": ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+    # The shortest there is: an admin has no limit, and what was launched is gone before it is many.
+    "lifetime_seconds": 60,
+    "extension_seconds": 60,
+}
+
+
+def programs(directory):
+    """A PATH of one program: python3."""
+    directory.joinpath("python3").symlink_to(sys.executable)
+    return str(directory)
+
+
+def create_template(launcher):
+    status, _, body = launcher.request("POST", "/templates/", body=TEMPLATE)
+    assert status == 201, (status, body)
+    return body["template_id"]
+
+
+def configuration(directory, user):
+    """The committed configuration, with who is calling."""
+    text = HERE.joinpath("schemathesis.toml").read_text()
+    users = f'\n[auth.wfc]\npath = "{HERE / "users.json"}"\nuser = "{user}"\npeers = ["alice", "bob"]\n'
+    path = directory / f"{user}.toml"
+    path.write_text(text + users)
+    return path
+
+
+def fuzz(launcher, directory, user, seed):
+    """Fuzzes as this user; returns whether every check held."""
+    print(f"\nschemathesis as {user}: FUZZ_SEED={seed}", flush=True)
+    return (
+        subprocess.run(
+            [
+                pathlib.Path(sys.executable).parent / "st",
+                "--config-file",
+                configuration(directory, user),
+                "run",
+                f"http://127.0.0.1:{launcher.port}/api/v1/openapi.json",
+                "--checks=all",
+                f"--seed={seed}",
+                f"--max-examples={os.environ.get('FUZZ_EXAMPLES') or 25}",
+                "--no-color",
+            ],
+            cwd=directory,
+        ).returncode
+        == 0
+    )
+
+
+def main():
+    seed = int(os.environ.get("FUZZ_SEED") or random.randrange(2**32))
+    with tempfile.TemporaryDirectory(prefix="launcher-fuzz-") as path:
+        directory = pathlib.Path(path)
+        bin_directory = directory / "bin"
+        bin_directory.mkdir()
+        launcher = Launcher(
+            PATH=programs(bin_directory),
+            SERVICE_LOCAL_JUPYTER="no-jupyter-here",
+            SERVICE_LOCAL_RSTUDIO="no-rstudio-here",
+            SERVICE_MAX_INSTANCES_PER_USER="2",
+            SERVICE_MAX_CONCURRENT_STARTS="2",
+            SERVICE_MAX_QUEUED="20",
+            SERVICE_LOG="warn",
+        )
+        try:
+            launcher.start()
+            create_template(launcher)
+            held = [fuzz(launcher, directory, user, seed) for user in IDENTITIES]
+            assert launcher.process.poll() is None, "the launcher ended while it was fuzzed"
+            launcher.stop()
+            assert not launcher.workshop_processes(), "a stopped launcher leaves no workshop behind"
+        except BaseException:
+            print(launcher.log_tail(), file=sys.stderr)
+            raise
+        finally:
+            launcher.clean_up()
+    sys.exit(0 if all(held) else "schemathesis found something: see above")
+
+
+if __name__ == "__main__":
+    main()
