@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-BUILD = ["cargo", "test", "--workspace", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]
+BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json-render-diagnostics".split()
 
 
 def test_programs():

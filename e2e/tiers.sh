@@ -29,7 +29,7 @@ needs_lint() {
 }
 run_lint() {
   cargo fmt --all --check
-  cargo clippy --quiet --workspace --all-targets --locked -- --deny warnings
+  cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
   shellcheck --external-sources .ci/run e2e/*.sh packaging/local/*.sh
   "$PYTHON" -m compileall -q e2e/harness.py e2e/kill9 e2e/schemathesis
 }
@@ -38,7 +38,7 @@ DESCRIBED[build]="everything builds, once, for all tiers below"
 needs_build() { need_rust_tests; }
 run_build() {
   local -a crates
-  cargo test --workspace --locked --no-run
+  build
   read -ra crates <<<"${CRATES[*]}"
   "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
 }
@@ -76,14 +76,14 @@ run_launcher() {
 DESCRIBED[kill9]="kill -9 at random moments: nothing lost, doubled or left behind"
 needs_kill9() { need_rust_tests; }
 run_kill9() {
-  launcher_program
+  build --quiet
   "$PYTHON" e2e/kill9/kill9.py
 }
 
 DESCRIBED[schemathesis]="fuzzing of the running API by its own OpenAPI document"
 needs_schemathesis() { need_rust_tests; }
 run_schemathesis() {
-  launcher_program
+  build --quiet
   packaging/local/venv.sh schemathesis e2e/schemathesis/requirements.txt
   .local/schemathesis/bin/python e2e/schemathesis/fuzz.py
 }
@@ -97,7 +97,7 @@ needs_browser() {
   need_command chromium chromium
 }
 run_browser() {
-  launcher_program
+  build --quiet
   jupyter
   (
     cd e2e/browser
@@ -123,9 +123,14 @@ need_rust_tests() {
   need_python
 }
 
-launcher_program() { cargo test --quiet --workspace --locked --no-run; }
+# build: everything built in the one way that all tiers share, target/debug/launcher among it.
+build() { cargo test "$@" --workspace --all-features --locked --no-run; }
 
-jupyter() { packaging/local/venv.sh jupyter packaging/local/jupyter.txt; }
+# jupyter: a JupyterLab, and where the tests find it.
+jupyter() {
+  packaging/local/venv.sh jupyter packaging/local/jupyter.txt
+  export TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab
+}
 
 # The runner.
 

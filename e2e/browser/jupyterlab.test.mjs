@@ -42,10 +42,12 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     });
     await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
     const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
+    // A cell that is run before its kernel is connected is not run at all.
+    await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
     await cell.locator(".cm-content").click();
     await lab.keyboard.type("6*7");
     await lab.keyboard.press("Shift+Enter");
-    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^42$/ }).waitFor({ timeout: 60_000 });
+    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
     assert.ok(await heard, "the kernel answered through its WebSocket");
     await screenshot(lab, "jupyterlab-notebook");
     await lab.close();

@@ -1,1 +1,14 @@
-//! What requests bring, read strictly.
+//! What requests bring, read strictly: whatever is not understood is refused, never passed over.
+
+mod conditional;
+mod headers;
+mod json;
+mod path;
+mod query;
+mod unique;
+
+pub(crate) use conditional::{IfMatch, etag, is_unchanged};
+pub(crate) use headers::{idempotency_key, last_event_id};
+pub(crate) use json::{Body, Json, OptionalJson};
+pub(crate) use path::{InstanceName, TemplateId};
+pub(crate) use query::{ListQuery, next_page};

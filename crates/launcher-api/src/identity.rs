@@ -3,8 +3,8 @@
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::request::Parts;
 use http::HeaderMap;
+use http::request::Parts;
 use launcher_domain::identity::{IdentityError, TrustedHeader};
 use launcher_domain::{Caller, EmailAddress};
 

@@ -43,7 +43,7 @@ pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
     };
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
     // A second call finds a logger in place, which tests do: the first one stays.
-    let outcome = if json { builder.json().flatten_event(true).try_init() } else { builder.try_init() };
+    let outcome = if json { builder.json().flatten_event(true).with_span_list(false).try_init() } else { builder.try_init() };
     drop(outcome);
     Ok(())
 }

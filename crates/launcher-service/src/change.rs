@@ -47,6 +47,7 @@ impl Launcher {
 
     fn announce(&self, before: &Instance, after: &Instance) {
         self.0.changed.notify_one();
+        self.0.metrics.changed(before, after);
         let room_for_another = before.state == InstanceState::Starting && after.state != InstanceState::Starting;
         if after.spec_version > after.applied_version || room_for_another {
             self.0.dispatch.notify_one();

@@ -90,6 +90,7 @@ impl Launcher {
             .map(|instance| async move {
                 let outcome = self.dispatch_one(&instance).await;
                 if let Err(error) = &outcome {
+                    self.0.metrics.dispatch_failures.inc();
                     let error: &dyn std::error::Error = error;
                     tracing::warn!(instance = %instance.k8s_name, error, "not dispatched; it is tried again");
                 }

@@ -72,6 +72,7 @@ impl Launcher {
 
     async fn launched(&self, caller: &Caller, instance: Instance, created: bool) -> Result<Launched, ServiceError> {
         if created {
+            self.0.metrics.launches.inc();
             self.0.dispatch.notify_one();
             self.0.changed.notify_one();
             tracing::info!(

@@ -10,6 +10,7 @@ mod error;
 mod feed;
 mod instances;
 mod launch;
+mod metrics;
 mod observe;
 mod templates;
 mod upkeep;
@@ -21,6 +22,8 @@ use launcher_fleet::Fleet;
 use launcher_store::Store;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
 
 pub use error::ServiceError;
 pub use feed::FeedEvent;
@@ -42,6 +45,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     limits: Limits,
+    metrics: Metrics,
     /// There may be something to dispatch.
     dispatch: Notify,
     /// There may be something to tell.
@@ -60,8 +64,17 @@ impl Launcher {
         limits: Limits,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
-        let inner =
-            Inner { store, fleet, clock, entropy, limits, dispatch: Notify::new(), changed: Notify::new(), feed };
+        let inner = Inner {
+            store,
+            fleet,
+            clock,
+            entropy,
+            limits,
+            metrics: Metrics::default(),
+            dispatch: Notify::new(),
+            changed: Notify::new(),
+            feed,
+        };
         Self(Arc::new(inner))
     }
 

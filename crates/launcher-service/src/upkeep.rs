@@ -27,6 +27,7 @@ impl Launcher {
     }
 
     async fn upkeep_round(&self) -> Result<(), ServiceError> {
+        self.0.metrics.counted(&self.0.store.count_states().await?);
         self.give_up_on_slow_starts().await?;
         let history = SignedDuration::try_from(self.0.limits.history).unwrap_or(SignedDuration::MAX);
         if let Ok(before) = self.0.clock.now().checked_sub(history) {

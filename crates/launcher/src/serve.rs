@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use http::{Request, Uri};
 use http::header::HOST;
+use http::{Request, Uri};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use launcher_api::ApiSettings;
@@ -79,13 +79,8 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let fleet = match settings.fleet {
         FleetKind::Local => LocalFleet::open(local(&settings, &origin), clock.clone(), stop.clone())?,
     };
-    let launcher = Launcher::new(
-        store.clone(),
-        Arc::new(fleet.clone()),
-        clock,
-        Arc::new(SystemEntropy),
-        settings.limits(),
-    );
+    let launcher =
+        Launcher::new(store.clone(), Arc::new(fleet.clone()), clock, Arc::new(SystemEntropy), settings.limits());
     seeds::plant(&launcher, &settings).await?;
 
     let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), &stop));
@@ -165,12 +160,14 @@ fn api(settings: &ServeSettings, public_url: String, stop: &Stop) -> ApiSettings
 }
 
 fn health(launcher: Launcher, stop: Stop) -> Health {
+    let mut metrics = Registry::default();
+    launcher.register_metrics(&mut metrics);
     let ready = Arc::new(move || {
         let launcher = launcher.clone();
         let check = async move { launcher.ready().await.map_err(|error| error.to_string()) };
         Box::pin(check) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
     });
-    Health::new(ready, Registry::default(), stop)
+    Health::new(ready, metrics, stop)
 }
 
 fn warn_about(settings: &ServeSettings) {
@@ -186,9 +183,9 @@ fn warn_about(settings: &ServeSettings) {
             "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: callers without an identity \
              are refused all the same"
         ),
-        (true, Some(_)) => tracing::warn!(
-            "SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect"
-        ),
+        (true, Some(_)) => {
+            tracing::warn!("SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect")
+        }
         (true, None) => {}
     }
     if settings.admin_emails.is_empty() {

@@ -16,7 +16,7 @@ use launcher_service::Listed;
 use serde::Deserialize;
 
 use super::forms::Query;
-use crate::identity::Identity;
+use crate::identity::Identified;
 use crate::state::AppState;
 
 /// The event that the pages' `hx-trigger` names.
@@ -35,7 +35,7 @@ pub(crate) struct EventsQuery {
 /// The stream.
 pub(crate) async fn stream(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {

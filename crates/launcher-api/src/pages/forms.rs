@@ -3,7 +3,6 @@
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
-use http::StatusCode;
 use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::names::is_k8s_name;
@@ -26,19 +25,9 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let Form(fields) =
-            Form::from_request(request, state).await.map_err(|rejection| unreadable(rejection.status()))?;
+            Form::from_request(request, state).await.map_err(|rejection| Problem::form(rejection.status()))?;
         Ok(Self(fields))
     }
-}
-
-fn unreadable(status: StatusCode) -> Problem {
-    let (code, detail) = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, "The form is larger than is accepted."),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, "This is not a form."),
-        StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, "The form has a field that is not known or cannot be read."),
-        _ => (ProblemCode::MalformedBody, "The form cannot be read."),
-    };
-    Problem::new(code, detail)
 }
 
 /// A page's query.
@@ -55,7 +44,9 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(query)) => Ok(Self(query)),
-            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, "The address has a parameter that cannot be read.")),
+            Err(_) => {
+                Err(Problem::new(ProblemCode::InvalidParameters, "The address has a parameter that cannot be read."))
+            }
         }
     }
 }

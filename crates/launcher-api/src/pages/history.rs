@@ -11,7 +11,7 @@ use super::forms::Query;
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView};
 use super::{assets, texts};
-use crate::identity::Identity;
+use crate::identity::Identified;
 use crate::state::AppState;
 
 /// Rows of one page.
@@ -36,7 +36,7 @@ pub(crate) struct HistoryQuery {
 /// The page.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Query(query): Query<HistoryQuery>,
 ) -> PageResult {
     let filter =

@@ -19,7 +19,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// A page that nobody but its reader may keep: it shows what is theirs, and its forms carry keys for one use.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
-    let html = template.render().map_err(|error| Problem::internal(error))?;
+    let html = template.render().map_err(Problem::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

@@ -10,7 +10,7 @@ use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
 use super::{assets, texts, workshops};
-use crate::identity::Identity;
+use crate::identity::Identified;
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
@@ -50,7 +50,7 @@ pub(crate) struct EndForm {
 /// `GET /instances/{k8s_name}`: everything about one instance.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(k8s_name): Path<String>,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, forms::k8s_name(&k8s_name)?).await?;
@@ -67,7 +67,7 @@ pub(crate) async fn show(
 /// `POST /instances/{k8s_name}/extend`.
 pub(crate) async fn extend(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(k8s_name): Path<String>,
     headers: HeaderMap,
     Fields(form): Fields<ExtendForm>,
@@ -81,7 +81,7 @@ pub(crate) async fn extend(
 /// `GET /instances/{k8s_name}/end`: asks first, for browsers without scripts and for admins.
 pub(crate) async fn confirm_end(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(k8s_name): Path<String>,
     Query(query): Query<EndForm>,
 ) -> PageResult {
@@ -97,7 +97,7 @@ pub(crate) async fn confirm_end(
 /// `POST /instances/{k8s_name}/end`: ends it, or dismisses a failed one.
 pub(crate) async fn end(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(k8s_name): Path<String>,
     headers: HeaderMap,
     Fields(form): Fields<EndForm>,

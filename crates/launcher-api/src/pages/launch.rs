@@ -11,7 +11,7 @@ use super::forms::{self, Fields};
 use super::html::{PageResult, page, shell};
 use super::view::{Card, Shell};
 use super::{assets, markdown, texts, workshops};
-use crate::identity::Identity;
+use crate::identity::Identified;
 use crate::state::AppState;
 
 /// The longest key that a form sends; the pages' own have 32 characters.
@@ -43,7 +43,7 @@ pub(crate) struct LaunchForm {
 /// `GET /launch/{template_id}`: what it is, and the button.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(template_id): Path<String>,
 ) -> PageResult {
     let template = state.launcher.template(&caller, forms::template_id(&template_id)?).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn show(
 /// `POST /launch/{template_id}`: launches, then shows the workshop in the list.
 pub(crate) async fn launch(
     State(state): State<AppState>,
-    Identity { caller, .. }: Identity,
+    Identified(caller): Identified,
     Path(template_id): Path<String>,
     headers: HeaderMap,
     Fields(form): Fields<LaunchForm>,

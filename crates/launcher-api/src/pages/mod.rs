@@ -22,7 +22,7 @@ mod workshops;
 use axum::Router;
 use axum::routing::{MethodRouter, get, post};
 
-pub(crate) use errors::error_page;
+pub(crate) use errors::as_pages;
 
 use crate::state::AppState;
 

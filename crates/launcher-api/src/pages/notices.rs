@@ -24,9 +24,7 @@ pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Not
             (StatusCode::UNPROCESSABLE_ENTITY, "bad", texts::NOT_LAUNCHED, texts::KEY_REUSED.to_owned())
         }
         ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", texts::NOT_EXTENDED, extend(*error).to_owned()),
-        ServiceError::NotFound if in_list => {
-            (StatusCode::NOT_FOUND, "wait", texts::GONE_TITLE, texts::GONE.to_owned())
-        }
+        ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", texts::GONE_TITLE, texts::GONE.to_owned()),
         ServiceError::NotFound
         | ServiceError::Forbidden
         | ServiceError::Invalid(_)

@@ -4,8 +4,6 @@
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{AppType, EndReason, InstanceState, SecurityProfile};
 
-use crate::problem::ProblemCode;
-
 /// The name in the header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
 /// The banner of a service that asks nobody to sign in.
@@ -145,31 +143,31 @@ pub(crate) fn security_profile(profile: SecurityProfile) -> &'static str {
 
 /// How many workshops the caller has and may have.
 pub(crate) fn limit_reached(limit: u32, held: u32) -> String {
-    format!(
-        "You have {} and may have {limit}. End one of them, then launch again.",
-        counted(held.into(), "workshop")
-    )
+    format!("You have {} and may have {limit}. End one of them, then launch again.", counted(held.into(), "workshop"))
 }
 
-/// The title and the text of an error's page. `detail` is the problem's own; it is shown where it tells more than the
-/// general words.
-pub(crate) fn error(code: ProblemCode, detail: &str) -> (&'static str, String) {
-    use ProblemCode::{
-        AdminOnly, AtCapacity, AuthenticationRequired, BodyTooLarge, CrossSiteRequest, Internal, InvalidFields,
-        MethodNotAllowed, NotFound, Unavailable, VersionMismatch,
-    };
+/// The title and the text of an error's page. `detail` is the problem's own, shown where there are no better words.
+pub(crate) fn error(code: &str, detail: String) -> (String, String) {
     let (title, text) = match code {
-        AuthenticationRequired => ("Please sign in", "You are not signed in, or your session has ended."),
-        AdminOnly => ("This is for administrators", "You are signed in, but this page or action is not for you."),
-        CrossSiteRequest => ("That was stopped", "Another site tried to do something here in your name."),
-        NotFound => ("There is nothing here", "It does not exist, or it is not yours. It may have ended long ago."),
-        MethodNotAllowed => ("That did not work", "This address cannot be used like that. Go back to the workshops."),
-        VersionMismatch => ("Somebody was quicker", "It has changed since you loaded the page. Load it again and repeat your change."),
-        BodyTooLarge => ("That is too much", "What you sent is larger than is accepted. Go back, shorten it and send it again."),
-        InvalidFields => ("That could not be accepted", "Something in the form was not as expected. Load the page again and repeat your entry."),
-        Unavailable | AtCapacity => ("Please try again in a moment", "The service cannot answer right now. Your running workshops are not affected."),
-        Internal => ("Something went wrong here", "This is not your fault, and it has been recorded. Try again in a moment."),
-        _ => return ("That did not work", detail.to_owned()),
+        "authentication-required" => ("Please sign in", "You are not signed in, or your session has ended."),
+        "admin-only" => ("This is for administrators", "You are signed in, but this page or action is not for you."),
+        "cross-site-request" => ("That was stopped", "Another site tried to do something here in your name."),
+        "not-found" => ("There is nothing here", "It does not exist, or it is not yours. It may have ended long ago."),
+        "version-mismatch" => {
+            ("Somebody was quicker", "It has changed since you loaded the page. Load it again and repeat your change.")
+        }
+        "body-too-large" => ("That is too much", "Go back, shorten what you wrote, and send it again."),
+        "invalid-fields" => (
+            "That could not be accepted",
+            "Something in the form was not as expected. Load the page again and repeat it.",
+        ),
+        "unavailable" | "at-capacity" => {
+            ("Please try again in a moment", "The service cannot answer right now. Running workshops are not affected.")
+        }
+        "internal" => {
+            ("Something went wrong here", "It is not your fault, and it was recorded. Try again in a moment.")
+        }
+        _ => return ("That did not work".to_owned(), detail),
     };
-    (title, text.to_owned())
+    (title.to_owned(), text.to_owned())
 }

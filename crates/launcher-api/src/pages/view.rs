@@ -169,10 +169,12 @@ impl WorkshopView {
 }
 
 fn urgency(left: i64) -> &'static str {
-    match left {
-        ..=URGENT_SECONDS => " is-urgent",
-        ..=SOON_SECONDS => " is-soon",
-        _ => "",
+    if left <= URGENT_SECONDS {
+        " is-urgent"
+    } else if left <= SOON_SECONDS {
+        " is-soon"
+    } else {
+        ""
     }
 }
 

@@ -12,7 +12,7 @@ use super::html::{PageResult, is_htmx, page, shell};
 use super::notices;
 use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
 use super::{assets, forms, texts};
-use crate::identity::Identity;
+use crate::identity::Identified;
 use crate::state::AppState;
 
 /// How many workshops or templates are asked for at once.
@@ -42,12 +42,12 @@ struct List {
 }
 
 /// `GET /`: my workshops and the catalog.
-pub(crate) async fn home(State(state): State<AppState>, Identity { caller, .. }: Identity) -> PageResult {
+pub(crate) async fn home(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
     render_home(&state, &caller, StatusCode::OK, None).await
 }
 
 /// `GET /fragments/workshops`: the list by itself.
-pub(crate) async fn list(State(state): State<AppState>, Identity { caller, .. }: Identity) -> PageResult {
+pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
     render_list(&state, &caller, StatusCode::OK, None).await
 }
 

@@ -11,14 +11,7 @@ pub fn reference() -> String {
     for code in ProblemCode::ALL {
         let entry = code.entry();
         // Writing to a String does not fail.
-        let _ = write!(
-            text,
-            "\n## {}\n\n**{} {}.** {}\n",
-            entry.code,
-            entry.status.as_u16(),
-            entry.title,
-            entry.about
-        );
+        let _ = write!(text, "\n## {}\n\n**{} {}.** {}\n", entry.code, entry.status.as_u16(), entry.title, entry.about);
     }
     text
 }

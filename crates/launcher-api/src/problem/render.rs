@@ -12,9 +12,9 @@ use launcher_domain::FieldError;
 use serde::Serialize;
 
 use super::{Problem, ProblemCode};
+use crate::pages;
 use crate::request_id::RequestId;
 use crate::state::AppState;
-use crate::pages;
 
 /// The media type of problem documents.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";

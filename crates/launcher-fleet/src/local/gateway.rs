@@ -62,7 +62,7 @@ impl Gateway {
         let Some(workshop) = self.inner.board.get(name) else { return pages::unknown() };
         match self.inner.shop(name).and_then(|shop| shop.sidecar()) {
             Some(sidecar) => self.forward(sidecar, request, peer).await,
-            None if self.may_know(&workshop.spec, &request) => pages::not_running(&workshop.status.unwrap_or_default()),
+            None if self.may_know(&workshop.spec, &request) => pages::not_running(workshop),
             None => pages::forbidden(),
         }
     }

@@ -6,7 +6,7 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFRESH
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use launcher_process::serve::Body;
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop};
 
 /// After how many seconds a waiting page loads itself again.
 const RELOAD_SECONDS: HeaderValue = HeaderValue::from_static("2");
@@ -27,8 +27,10 @@ pub(super) fn broken() -> Response<Body> {
 }
 
 /// The app does not run: yet, or any more.
-pub(super) fn not_running(status: &WorkshopStatus) -> Response<Body> {
+pub(super) fn not_running(workshop: Workshop) -> Response<Body> {
+    let status = workshop.status.unwrap_or_default();
     match status.phase {
+        _ if workshop.metadata.deletion_timestamp.is_some() => ended("It was terminated."),
         Phase::Pending | Phase::Starting | Phase::Running => {
             let mut response = page(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -44,8 +46,12 @@ pub(super) fn not_running(status: &WorkshopStatus) -> Response<Body> {
             let message = status.message.as_deref().unwrap_or("It cannot go on.");
             page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has failed", message, status.remedy.as_deref())
         }
-        Phase::Expired => page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has ended", "Its time was up.", None),
+        Phase::Expired => ended("Its time was up."),
     }
+}
+
+fn ended(why: &str) -> Response<Body> {
+    page(StatusCode::SERVICE_UNAVAILABLE, "Your workshop has ended", why, None)
 }
 
 fn page(status: StatusCode, title: &str, message: &str, remedy: Option<&str>) -> Response<Body> {

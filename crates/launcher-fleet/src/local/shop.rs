@@ -33,6 +33,8 @@ pub(super) struct Shop {
     context: Arc<Context>,
     board: Arc<Board>,
     record: Mutex<Record>,
+    /// Who may change the record next: first come, first served.
+    turn: Arc<tokio::sync::Mutex<()>>,
     wish: watch::Sender<Wish>,
     sidecar: Mutex<Option<Sidecar>>,
 }
@@ -46,7 +48,7 @@ impl Shop {
     pub(super) fn new(name: String, context: Arc<Context>, board: Arc<Board>, record: Record) -> Self {
         let wish = if record.workshop.metadata.deletion_timestamp.is_some() { Wish::Delete } else { Wish::Run };
         let (record, wish) = (Mutex::new(record), watch::Sender::new(wish));
-        Self { name, context, board, record, wish, sidecar: Mutex::new(None) }
+        Self { name, context, board, record, turn: Arc::default(), wish, sidecar: Mutex::new(None) }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -149,13 +151,19 @@ impl Shop {
         }
     }
 
-    /// Runs something that blocks while it holds the record. It runs to its end even if the caller goes away.
+    /// Runs something that blocks while it holds the record. Once its turn has come it runs to its end, even if the
+    /// caller goes away; a caller that goes away before that has changed nothing.
     pub(super) async fn update_with<T: Send + 'static, E: From<tokio::task::JoinError> + Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut Record) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
         let shop = Arc::clone(self);
-        tokio::task::spawn_blocking(move || work(&shop, &mut lock(&shop.record))).await?
+        let work = move || {
+            let _turn = turn;
+            work(&shop, &mut lock(&shop.record))
+        };
+        tokio::task::spawn_blocking(work).await?
     }
 
     /// Puts a record in the place of another: on disk, then for everybody to see.

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use crate::support::{Home, OWNER, custom, in_time, script, wait_for};
+use crate::support::{Home, OWNER, custom, eventually, in_time, kill, script, server, wait_for, wait_until_gone};
 
 const IDENTITY: &str = "X-Auth-Request-Email";
 
@@ -128,6 +128,44 @@ async fn a_websocket_goes_through_for_the_owner_alone() {
     fleet.delete("lab-a", None).await.unwrap();
     let ended = in_time(async { while let Some(Ok(_)) = socket.next().await {} });
     ended.await;
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_large_download_arrives_whole() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&server("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let content: Vec<u8> = (0..8_000_000_u32).map(|number| number.to_le_bytes()[0]).collect();
+    std::fs::write(home.working("lab-a").join("large"), &content).unwrap();
+
+    let request = reqwest::Client::new().get(format!("http://{address}/large"));
+    let request = request.header(HOST, "lab-a.localhost:8000").header(IDENTITY, OWNER);
+    let answer = in_time(request.send()).await.unwrap();
+
+    assert_eq!(answer.content_length(), Some(8_000_000));
+    assert!(in_time(answer.bytes()).await.unwrap() == content);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_workshop_on_its_way_out_does_not_promise_to_start() {
+    let mut home = Home::new();
+    home.settings.stop_grace = std::time::Duration::from_secs(1000);
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&script("lab-a", "trap '' TERM; touch ready; while :; do sleep 1; done")).await.unwrap();
+    eventually("the app has started", || home.working("lab-a").join("ready").exists()).await;
+
+    fleet.delete("lab-a", None).await.unwrap();
+
+    let owner = get(address, "lab-a", Some(OWNER)).await;
+    assert_eq!(owner.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!owner.headers().contains_key("refresh"));
+    home.processes().into_iter().for_each(kill);
+    wait_until_gone(&fleet, "lab-a").await;
     fleet.stop().await;
 }
 

@@ -18,7 +18,11 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_FLEET", "docker", &["--fleet", "possible values", "local"]),
     ("SERVICE_DATABASE_URL", "mysql://localhost/launcher", &["the database cannot be used", "sqlite"]),
     ("SERVICE_DATABASE_URL", "sqlite:///dev/null/launcher.db", &["the database cannot be used", "/dev/null"]),
-    ("SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"]),
+    (
+        "SERVICE_SEED_TEMPLATES",
+        "/nowhere/seeds.json",
+        &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"],
+    ),
     ("SERVICE_LOG", "a=b=c", &["SERVICE_LOG"]),
 ];
 

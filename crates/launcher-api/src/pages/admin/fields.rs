@@ -67,15 +67,28 @@ pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
         value: value.to_owned(),
         error: errors.of(name),
     };
-    let lines = "One word per line. A word with a line break in it, or with spaces at an end, is a JSON string: \"a\\nb\".";
+    let lines =
+        "One word per line. A word with a line break in it, or with spaces at an end, is a JSON string: \"a\\nb\".";
     vec![
         Group {
             legend: "What people see",
             class: "fields",
             fields: vec![
                 field("name", "Name", &form.name, Kind::Text, "1 to 80 characters."),
-                field("description", "Description", &form.description, Kind::Prose, "Markdown, at most 4,000 characters. Its first lines are shown on the card."),
-                field("active", "In the catalog", &form.active, Kind::Check, "People can launch it. Running workshops are not touched when it leaves the catalog."),
+                field(
+                    "description",
+                    "Description",
+                    &form.description,
+                    Kind::Prose,
+                    "Markdown, at most 4,000 characters. Its first lines are shown on the card.",
+                ),
+                field(
+                    "active",
+                    "In the catalog",
+                    &form.active,
+                    Kind::Check,
+                    "People can launch it. Running workshops are not touched when it leaves the catalog.",
+                ),
             ],
         },
         Group {
@@ -84,11 +97,29 @@ pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
             fields: vec![
                 field("app_type", "Kind of app", &form.app_type, Kind::Select(app_types(&form.app_type)), ""),
                 field("image", "Image", &form.image, Kind::Text, "For example quay.io/jupyter/base-notebook:latest."),
-                field("port", "Port", &form.port, Kind::Number, "Where the app listens. Empty: 8787 for RStudio, 8888 for Jupyter; required for a web app."),
+                field(
+                    "port",
+                    "Port",
+                    &form.port,
+                    Kind::Number,
+                    "Where the app listens. Empty: 8787 for RStudio, 8888 for Jupyter; required for a web app.",
+                ),
                 field("command", "Command", &form.command, Kind::Lines, lines),
                 field("args", "Arguments", &form.args, Kind::Lines, lines),
-                field("env", "Environment", &form.env, Kind::Lines, "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line breaks inside: KEY=\"a\\nb\"."),
-                field("security_profile", "Security profile", &form.security_profile, Kind::Select(profiles(&form.security_profile)), ""),
+                field(
+                    "env",
+                    "Environment",
+                    &form.env,
+                    Kind::Lines,
+                    "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line breaks inside: KEY=\"a\\nb\".",
+                ),
+                field(
+                    "security_profile",
+                    "Security profile",
+                    &form.security_profile,
+                    Kind::Select(profiles(&form.security_profile)),
+                    "",
+                ),
             ],
         },
         Group {
@@ -105,9 +136,27 @@ pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
             legend: "How long it lasts",
             class: "fields-pair",
             fields: vec![
-                field("lifetime_seconds", "Lifetime in seconds", &form.lifetime_seconds, Kind::Number, "From ready to the end. Empty: 7200, two hours."),
-                field("extension_seconds", "One extension in seconds", &form.extension_seconds, Kind::Number, "Empty: 3600, one hour."),
-                field("max_lifetime_seconds", "Longest lifetime in seconds", &form.max_lifetime_seconds, Kind::Number, "No extension goes beyond. Empty: 28800, eight hours."),
+                field(
+                    "lifetime_seconds",
+                    "Lifetime in seconds",
+                    &form.lifetime_seconds,
+                    Kind::Number,
+                    "From ready to the end. Empty: 7200, two hours.",
+                ),
+                field(
+                    "extension_seconds",
+                    "One extension in seconds",
+                    &form.extension_seconds,
+                    Kind::Number,
+                    "Empty: 3600, one hour.",
+                ),
+                field(
+                    "max_lifetime_seconds",
+                    "Longest lifetime in seconds",
+                    &form.max_lifetime_seconds,
+                    Kind::Number,
+                    "No extension goes beyond. Empty: 28800, eight hours.",
+                ),
             ],
         },
     ]

@@ -67,7 +67,8 @@ impl FormErrors {
     fn add(&mut self, field: &str, detail: impl Into<String>) {
         let detail = detail.into();
         let mut characters = detail.chars();
-        let sentence: String = characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+        let sentence: String =
+            characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
         let end = if sentence.ends_with('.') { "" } else { "." };
         self.0.entry(field.to_owned()).or_default().push(format!("{sentence}{end}"));
     }

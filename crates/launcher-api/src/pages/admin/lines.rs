@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 
 /// Writes words, one per line.
 pub(crate) fn from_words(words: &[String]) -> String {
-    words.iter().map(|word| if word.is_empty() { "\"\"".to_owned() } else { encode(word) }).collect::<Vec<_>>().join("\n")
+    words
+        .iter()
+        .map(|word| if word.is_empty() { "\"\"".to_owned() } else { encode(word) })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Reads words, one per line. Empty lines are passed over.
@@ -31,8 +35,7 @@ pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
 pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) =
-            line.split_once('=').ok_or_else(|| format!("Line {number} has no =: write NAME=value."))?;
+        let (name, value) = line.split_once('=').ok_or_else(|| format!("Line {number} has no =: write NAME=value."))?;
         let name = name.trim();
         if env.insert(name.to_owned(), decode(value, number)?).is_some() {
             return Err(format!("Line {number} sets {name} a second time."));
@@ -77,9 +80,10 @@ mod tests {
 
     #[test]
     fn words_come_back_as_they_were() {
-        let words: Vec<String> = ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
-            .map(str::to_owned)
-            .into();
+        let words: Vec<String> =
+            ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
+                .map(str::to_owned)
+                .into();
         // A browser sends every line break as CR LF.
         let sent = from_words(&words).replace('\n', "\r\n");
         assert_eq!(to_words(&sent), Ok(words));

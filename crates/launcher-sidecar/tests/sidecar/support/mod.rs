@@ -16,7 +16,7 @@ pub(crate) use app::{App, AppStream};
 pub(crate) use client::Client;
 
 /// How long anything may take before a test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The owner's identity, as a header line.
 pub(crate) const ALICE: &str = "X-Auth-Request-Email: alice@example.org\r\n";
 

@@ -1,0 +1,60 @@
+//! Conditional requests (RFC 9110, section 13): the ETag of a template, If-Match and If-None-Match.
+
+use axum::extract::FromRequestParts;
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::problem::Problem;
+use crate::state::AppState;
+
+/// The strong ETag of a version: the number in quotes.
+pub(crate) fn etag(version: i64) -> HeaderValue {
+    // Digits and quotes are always a header's value.
+    HeaderValue::from_str(&quoted(version)).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
+}
+
+fn quoted(version: i64) -> String {
+    format!("\"{version}\"")
+}
+
+/// What an update expects of the version that it replaces.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum IfMatch {
+    /// Nothing: there is no If-Match, or it is `*`.
+    Any,
+    /// One of these tags, as they were sent.
+    Tags(Vec<String>),
+}
+
+impl IfMatch {
+    /// Whether a version is as expected. Weak tags never match here.
+    pub(crate) fn allows(&self, version: i64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Tags(tags) => tags.contains(&quoted(version)),
+        }
+    }
+}
+
+impl FromRequestParts<AppState> for IfMatch {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+        let any = !parts.headers.contains_key(IF_MATCH);
+        let tags = tags(&parts.headers, &IF_MATCH);
+        Ok(if any || tags == ["*"] { Self::Any } else { Self::Tags(tags) })
+    }
+}
+
+/// Whether the client has this version already: If-None-Match lists it, weak or strong.
+pub(crate) fn is_unchanged(headers: &HeaderMap, version: i64) -> bool {
+    let current = quoted(version);
+    tags(headers, &IF_NONE_MATCH).iter().any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == current)
+}
+
+/// The tags of all lines of a header. A comma within a tag splits it; ours have none, so it matches nothing either way.
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
+    let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
+    lines.flat_map(|line| line.split(',').map(|tag| tag.trim().to_owned()).collect::<Vec<_>>()).collect()
+}

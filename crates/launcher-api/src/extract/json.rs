@@ -1,0 +1,146 @@
+//! JSON bodies: declared as JSON, at most 256 KiB, nothing unknown in them; each error with its place.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, Request};
+use bytes::{Bytes, BytesMut};
+use http::header::CONTENT_TYPE;
+use http::HeaderMap;
+use http_body_util::BodyExt;
+use launcher_domain::{FieldError, TemplateDraft};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
+
+use super::unique::Unique;
+use crate::middleware::MAX_BODY_BYTES;
+use crate::problem::{Problem, ProblemCode};
+use crate::state::AppState;
+use crate::wire::{ExtendBody, LaunchBody};
+
+/// How much of a body that is too large is read and dropped, so that its sender gets to read the answer.
+const MAX_DRAINED_BYTES: usize = 8 * 1024 * 1024;
+/// How long a body may take. Nothing that is this small takes longer on a working line.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A type that bodies are read into.
+pub(crate) trait Body: DeserializeOwned {
+    /// Where objects stand, as JSON pointers: serde would take arrays there as well.
+    const OBJECTS: &'static [&'static str] = &[""];
+}
+
+impl Body for LaunchBody {}
+impl Body for ExtendBody {}
+impl Body for TemplateDraft {
+    const OBJECTS: &'static [&'static str] = &["", "/resources"];
+}
+
+/// A body that has to be there.
+#[derive(Debug)]
+pub(crate) struct Json<T>(pub(crate) T);
+
+/// A body that may be left out: the default then.
+#[derive(Debug)]
+pub(crate) struct OptionalJson<T>(pub(crate) T);
+
+impl<T: Body> FromRequest<AppState> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &AppState) -> Result<Self, Problem> {
+        let is_json = is_json(request.headers());
+        let bytes = read(request).await?;
+        if is_json == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+    }
+}
+
+impl<T: Body + Default> FromRequest<AppState> for OptionalJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &AppState) -> Result<Self, Problem> {
+        let is_json = is_json(request.headers());
+        let bytes = read(request).await?;
+        match is_json {
+            Some(false) => Err(wrong_media_type()),
+            _ if bytes.is_empty() => Ok(Self(T::default())),
+            Some(true) => parse(&bytes).map(Self),
+            None => Err(wrong_media_type()),
+        }
+    }
+}
+
+/// Whether the body is declared as JSON; `None` when it is not declared.
+fn is_json(headers: &HeaderMap) -> Option<bool> {
+    let mut lines = headers.get_all(CONTENT_TYPE).iter();
+    let line = lines.next()?.to_str().unwrap_or_default();
+    let essence = line.split(';').next().unwrap_or_default().trim();
+    Some(lines.next().is_none() && essence.eq_ignore_ascii_case("application/json"))
+}
+
+fn wrong_media_type() -> Problem {
+    Problem::new(ProblemCode::UnsupportedMediaType, "Send the body as JSON, with Content-Type: application/json.")
+}
+
+fn malformed(detail: impl Into<String>) -> Problem {
+    Problem::new(ProblemCode::MalformedBody, detail)
+}
+
+async fn read(request: Request) -> Result<Bytes, Problem> {
+    let body = read_limited(request.into_body());
+    tokio::time::timeout(BODY_TIMEOUT, body).await.map_err(|_| malformed("The body did not arrive in time."))?
+}
+
+async fn read_limited(mut body: axum::body::Body) -> Result<Bytes, Problem> {
+    let mut bytes = BytesMut::new();
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| malformed("The body broke off."))?;
+        let Ok(data) = frame.into_data() else { continue };
+        seen = seen.saturating_add(data.len());
+        if seen <= MAX_BODY_BYTES {
+            bytes.extend_from_slice(&data);
+        } else if seen > MAX_DRAINED_BYTES {
+            break;
+        }
+    }
+    if seen > MAX_BODY_BYTES {
+        return Err(Problem::new(ProblemCode::BodyTooLarge, "The body is larger than 256 KiB."));
+    }
+    Ok(bytes.freeze())
+}
+
+fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
+    // Two steps: what is no JSON is told apart from what is not the right JSON.
+    let Unique(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
+    let misplaced = T::OBJECTS.iter().find(|place| value.pointer(place).is_some_and(|value| !value.is_object()));
+    if let Some(place) = misplaced {
+        return Err(invalid((*place).to_owned(), "an object is wanted here"));
+    }
+    serde_path_to_error::deserialize::<Value, T>(value).map_err(|error| {
+        let detail = error.inner().to_string();
+        invalid(place(error.path(), &detail), &detail)
+    })
+}
+
+fn invalid(pointer: String, detail: &str) -> Problem {
+    Problem::invalid_fields(vec![FieldError { pointer, detail: detail.to_owned() }])
+}
+
+/// The place of an error as a JSON pointer. serde names a missing or unknown field in its message only.
+fn place(path: &serde_path_to_error::Path, message: &str) -> String {
+    let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
+    let named = ["missing field `", "unknown field `"].into_iter().find_map(|start| {
+        message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
+    });
+    if let Some(name) = named.filter(|name| segments.last() != Some(name)) {
+        segments.push(name);
+    }
+    segments.iter().map(|segment| format!("/{}", segment.replace('~', "~0").replace('/', "~1"))).collect()
+}
+
+fn segment(segment: &Segment) -> Option<String> {
+    match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    }
+}

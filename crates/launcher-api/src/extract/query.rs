@@ -1,0 +1,125 @@
+//! The query of a list.
+
+use axum::extract::FromRequestParts;
+use form_urlencoded::Serializer;
+use http::HeaderValue;
+use http::request::Parts;
+use launcher_domain::{EmailAddress, InstanceState};
+use launcher_service::{Page, StateFilter};
+use uuid::Uuid;
+
+use super::path::hyphenated;
+use crate::problem::{Problem, ProblemCode};
+use crate::state::AppState;
+
+const MAX_LIMIT: u32 = 500;
+
+/// The query parameters of a list, each at most once. Each is taken out by name; what is left over is unknown.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    pairs: Vec<(String, String)>,
+    taken: Vec<&'static str>,
+}
+
+impl FromRequestParts<AppState> for ListQuery {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        Ok(Self { pairs: form_urlencoded::parse(query.as_bytes()).into_owned().collect(), taken: Vec::new() })
+    }
+}
+
+impl ListQuery {
+    fn take(&mut self, name: &'static str) -> Result<Option<&str>, Problem> {
+        self.taken.push(name);
+        let mut values = self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str());
+        let value = values.next();
+        match values.next() {
+            Some(_) => Err(Problem::invalid_parameter(name, "give it once")),
+            None => Ok(value),
+        }
+    }
+
+    fn read<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&str) -> Option<T>,
+        wanted: &str,
+    ) -> Result<Option<T>, Problem> {
+        let Some(text) = self.take(name)? else { return Ok(None) };
+        read(text).map(Some).ok_or_else(|| Problem::invalid_parameter(name, wanted))
+    }
+
+    /// `limit` and `cursor`.
+    pub(crate) fn page(&mut self) -> Result<Page, Problem> {
+        let limit = |text: &str| {
+            let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|limit| digits && (1..=MAX_LIMIT).contains(limit))
+        };
+        let limit = self.read("limit", limit, "1 to 500")?.unwrap_or(MAX_LIMIT);
+        let after = self.read("cursor", read_cursor, "a cursor as it stands in the Link of a list")?;
+        Ok(Page { limit, after })
+    }
+
+    /// `state`.
+    pub(crate) fn state(&mut self) -> Result<StateFilter, Problem> {
+        let read = |text: &str| match text {
+            "live" => Some(StateFilter::Live),
+            "ended" => Some(StateFilter::Ended),
+            "all" => Some(StateFilter::All),
+            name => InstanceState::parse(name).map(StateFilter::Only),
+        };
+        Ok(self.read("state", read, "live, ended, all, or the name of a state")?.unwrap_or_default())
+    }
+
+    /// `owner_email` and `template_id`, which are for admins.
+    pub(crate) fn admin_filters(&mut self, is_admin: bool) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
+        let email = |text: &str| EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len());
+        let owner = self.read("owner_email", email, "an e-mail address")?;
+        let template = self.read("template_id", hyphenated, "a UUID")?;
+        if !is_admin && (owner.is_some() || template.is_some()) {
+            let detail = "Only an administrator may filter by owner_email or template_id.";
+            return Err(Problem::new(ProblemCode::AdminOnly, detail));
+        }
+        Ok((owner, template))
+    }
+
+    /// Refuses what nobody has taken: a mistyped filter must not silently filter nothing.
+    pub(crate) fn finish(self) -> Result<Vec<(String, String)>, Problem> {
+        match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
+            Some((name, _)) => {
+                let pointer = name.replace('~', "~0").replace('/', "~1");
+                Err(Problem::invalid_parameter(&pointer, format!("unknown; there are {}", self.taken.join(", "))))
+            }
+            None => Ok(self.pairs),
+        }
+    }
+}
+
+/// A cursor is the identifier of a page's last row, in hexadecimal digits. Its meaning is nobody else's business.
+fn read_cursor(text: &str) -> Option<Uuid> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    Uuid::try_parse(text).ok().filter(|_| digits && text.len() == uuid::fmt::Simple::LENGTH)
+}
+
+/// Cuts a list that was read with one row more than wanted; when that row was there, returns the `Link` to the next
+/// page, with all other parameters as they were.
+pub(crate) fn next_page<T>(
+    rows: &mut Vec<T>,
+    page: &Page,
+    id: impl Fn(&T) -> Uuid,
+    path: &str,
+    query: &[(String, String)],
+) -> Option<HeaderValue> {
+    let limit = page.limit as usize;
+    if rows.len() <= limit {
+        return None;
+    }
+    rows.truncate(limit);
+    let last = id(rows.last()?);
+    let kept = query.iter().filter(|(name, _)| name != "cursor");
+    let mut next = Serializer::new(String::new());
+    next.extend_pairs(kept).append_pair("cursor", &last.simple().to_string());
+    HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
+}

@@ -1,0 +1,25 @@
+//! The caller as it is sent.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::identity::Identity;
+
+/// The caller.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct MeResponse {
+    /// The identity, lower-case.
+    #[schema(example = "alice@example.org")]
+    email: String,
+    /// The login provider's name for the caller, where it gives one. For show only.
+    #[schema(required, example = "alice")]
+    user: Option<String>,
+    /// Whether the caller is an administrator.
+    is_admin: bool,
+}
+
+impl From<Identity> for MeResponse {
+    fn from(Identity { caller, user }: Identity) -> Self {
+        Self { email: caller.email().to_string(), user, is_admin: caller.is_admin() }
+    }
+}

@@ -1,0 +1,92 @@
+//! What the service measures of itself. The names are documented in `docs/metrics.md`.
+
+use launcher_domain::{Instance, InstanceState};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::Launcher;
+
+/// Upper bounds of the time to ready, in seconds.
+const TIME_TO_READY: [f64; 11] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 600.0];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabel {
+    state: &'static str,
+}
+
+/// Counters, gauges and histograms of the service.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    instances: Family<StateLabel, Gauge>,
+    transitions: Family<StateLabel, Counter>,
+    pub(crate) launches: Counter,
+    pub(crate) dispatch_failures: Counter,
+    time_to_ready: Histogram,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            instances: Family::default(),
+            transitions: Family::default(),
+            launches: Counter::default(),
+            dispatch_failures: Counter::default(),
+            time_to_ready: Histogram::new(TIME_TO_READY),
+        }
+    }
+}
+
+impl Metrics {
+    /// A row has changed.
+    pub(crate) fn changed(&self, before: &Instance, after: &Instance) {
+        if before.state != after.state {
+            self.transitions.get_or_create(&StateLabel { state: after.state.as_str() }).inc();
+        }
+        if before.started_at.is_none()
+            && let (Some(from), Some(ready)) = (after.dispatched_at, after.started_at)
+        {
+            self.time_to_ready.observe(ready.duration_since(from).as_secs_f64().max(0.0));
+        }
+    }
+
+    /// How many rows there are in each state.
+    pub(crate) fn counted(&self, counts: &[(InstanceState, u64)]) {
+        for (state, count) in counts {
+            let gauge = self.instances.get_or_create(&StateLabel { state: state.as_str() });
+            gauge.set(i64::try_from(*count).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+impl Launcher {
+    /// Adds what the service measures to a registry.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        let metrics = &self.0.metrics;
+        registry.register(
+            "launcher_instances",
+            "Instances by state, counted every 30 seconds",
+            metrics.instances.clone(),
+        );
+        registry.register(
+            "launcher_transitions",
+            "Instances that came into a state, on this replica",
+            metrics.transitions.clone(),
+        );
+        registry.register("launcher_launches", "Launches that were accepted", metrics.launches.clone());
+        registry.register(
+            "launcher_dispatch_failures",
+            "Times that the fleet did not take a Workshop and is asked again",
+            metrics.dispatch_failures.clone(),
+        );
+        registry.register_with_unit(
+            "launcher_time_to_ready",
+            "From leaving the queue to ready",
+            Unit::Seconds,
+            metrics.time_to_ready.clone(),
+        );
+    }
+}
