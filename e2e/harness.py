@@ -131,7 +131,7 @@ def read_process(pid, marker):
         state, parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
     except OSError:
         return None
-    names = [entry[len(marker):].decode() for entry in environment if entry.startswith(marker)]
+    names = [entry[len(marker):].decode().split("/")[0] for entry in environment if entry.startswith(marker)]
     return {"pid": pid, "parent": int(parent), "name": names[0]} if names and state not in "ZX" else None
 
 

@@ -29,7 +29,7 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     name = new URL(await openLink.getAttribute("href")).hostname.split(".")[0];
     await screenshot(page, "jupyterlab-running");
     const running = await launcher.processes();
-    assert.ok(running.some((process) => process.workshop === name), "its process runs");
+    assert.ok(running.some((process) => process.workshop === name), `a process of ${name} runs: ${JSON.stringify(running)}`);
   });
 
   await t.test("a cell computes in its kernel", async () => {

@@ -93,7 +93,7 @@ async function workshopProcesses(data) {
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
     const marker = environment.split("\0").find((entry) => entry.startsWith(start));
-    if (marker) found.push({ pid: Number(pid), workshop: marker.slice(start.length) });
+    if (marker) found.push({ pid: Number(pid), workshop: marker.slice(start.length).split("/")[0] });
   }
   return found;
 }

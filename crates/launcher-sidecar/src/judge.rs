@@ -78,7 +78,7 @@ pub(crate) fn judge(rules: &Rules, head: &[u8], peer: Option<IpAddr>, out: &mut 
     let mut parsed = httparse::Request::new(&mut []);
     match parsed.parse_with_uninit_headers(head, &mut room) {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
-        Err(httparse::Error::Version) => return Err(Refused::unread(Reason::Version)),
+        Err(httparse::Error::Version) if names_other_version(head) => return Err(Refused::unread(Reason::Version)),
         Err(httparse::Error::TooManyHeaders) => return Err(Refused::unread(Reason::HeadTooLarge)),
         _ => return Err(Refused::unread(Reason::Malformed("the request's head is malformed"))),
     }
@@ -123,6 +123,13 @@ pub(crate) fn judge(rules: &Rules, head: &[u8], peer: Option<IpAddr>, out: &mut 
         is_upgrade,
         wants_html: facts.wants_html,
     })
+}
+
+/// Whether the request's line is well-formed but for a version of HTTP that is not spoken here.
+fn names_other_version(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|&byte| byte == b' ').skip(2);
+    matches!((words.next(), words.next()), (Some([b'H', b'T', b'T', b'P', b'/', b'0'..=b'9', b'.', b'0'..=b'9']), None))
 }
 
 fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Reason> {

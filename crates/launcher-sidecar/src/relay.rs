@@ -247,8 +247,9 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             app_inbox.extend_from_slice(input);
             Poll::Ready(true)
         });
+        let is_passed_on = ready!(is_passed_on);
         self.has_moved = true;
-        Poll::Ready((!ready!(is_passed_on)).then_some(Step::Abort))
+        Poll::Ready((!is_passed_on).then_some(Step::Abort))
     }
 
     /// Reads what the client sends behind its request, mostly to hear when it goes away. Ready when it has.

@@ -40,22 +40,30 @@ fn lower_heading(event: Event<'_>) -> Event<'_> {
     }
 }
 
-/// The first lines of Markdown as plain text, for a card.
+/// The first paragraphs of Markdown as plain text, for a card. Headings are left out, and what comes with the first
+/// list, table or block of code: torn out of their shape they read badly.
 pub(crate) fn teaser(markdown: &str) -> String {
     let mut text = String::new();
-    for event in Parser::new(markdown) {
+    let mut heading = false;
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
         match event {
-            Event::Text(part) | Event::Code(part) => text.push_str(&part),
-            Event::SoftBreak | Event::HardBreak | Event::End(_) if !text.ends_with(' ') => text.push(' '),
+            Event::Start(Tag::Heading { .. }) => heading = true,
+            Event::End(TagEnd::Heading(_)) => heading = false,
+            Event::Start(Tag::List(_) | Tag::Table(_) | Tag::CodeBlock(_)) if !text.is_empty() => break,
+            Event::Text(part) | Event::Code(part) if !heading => text.push_str(&part),
+            Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::Paragraph | TagEnd::Item) => text.push(' '),
             _ => {}
         }
         if text.chars().count() > TEASER {
             break;
         }
     }
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn shorten(text: &str) -> String {
     if text.chars().count() <= TEASER {
-        return text;
+        return text.to_owned();
     }
     let cut: String = text.chars().take(TEASER).collect();
     let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);

@@ -18,8 +18,8 @@ const ROLE: &str = "FLEET_TEST_DATA_DIR";
 struct Launcher(Child);
 
 impl Launcher {
-    /// Starts one that does what `test` does for [`role`], and waits until it says that it is done.
-    async fn start(home: &Home, test: &str) -> Self {
+    /// Starts one that does what `test` does for [`role`].
+    fn begin(home: &Home, test: &str) -> Self {
         let child = Command::new(env::current_exe().unwrap())
             .args(["--exact", test, "--nocapture", "--test-threads=1"])
             .env(ROLE, home.path())
@@ -27,7 +27,12 @@ impl Launcher {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        let launcher = Self(child);
+        Self(child)
+    }
+
+    /// Starts one, and waits until it says that it is done.
+    async fn start(home: &Home, test: &str) -> Self {
+        let launcher = Self::begin(home, test);
         eventually("the other launcher does its part", || home.path().join("done").exists()).await;
         launcher
     }
@@ -48,16 +53,12 @@ impl Drop for Launcher {
 
 /// The home of the launcher that is to be killed, when this process is one.
 fn role() -> Option<Home> {
-    env::var_os(ROLE).map(|directory| {
-        let mut home = Home::new();
-        home.settings.data_dir = directory.into();
-        home
-    })
+    env::var_os(ROLE).map(|directory| Home::at(directory.as_ref()))
 }
 
 /// Says that the other launcher's part is done, and waits to be killed.
 async fn done(home: &Home) -> ! {
-    fs::write(home.settings.data_dir.join("done"), "").unwrap();
+    fs::write(home.path().join("done"), "").unwrap();
     std::future::pending().await
 }
 
@@ -155,7 +156,7 @@ async fn a_deletion_goes_on_after_the_launcher_was_killed() {
         home.settings.stop_grace = Duration::from_secs(1000);
         let fleet = home.open();
         fleet.apply(&script("lab-a", "trap '' TERM; touch ready; while :; do sleep 1; done")).await.unwrap();
-        let ready = home.settings.data_dir.join("workshops/lab-a/ready");
+        let ready = home.path().join("workshops/lab-a/ready");
         eventually("the app has started", || ready.exists()).await;
         fleet.delete("lab-a", None).await.unwrap();
         done(&home).await;
@@ -170,6 +171,35 @@ async fn a_deletion_goes_on_after_the_launcher_was_killed() {
     wait_until_gone(&fleet, "lab-a").await;
     assert_eq!(home.processes(), NONE);
     assert!(!home.working("lab-a").exists());
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
+    const NAMES: [&str; 3] = ["lab-a", "lab-b", "lab-c"];
+    if let Some(home) = role() {
+        let fleet = home.open();
+        for name in NAMES {
+            fleet.apply(&numbered(name)).await.unwrap();
+        }
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "restart::killed_at_any_moment_it_leaves_one_process_group_per_workshop";
+    for round in 0..10 {
+        let launcher = Launcher::begin(&home, test);
+        // The moment is what is tried: each round another.
+        tokio::time::sleep(Duration::from_millis(10 + 23 * round)).await;
+        launcher.kill();
+    }
+
+    let fleet = home.open();
+
+    for name in NAMES {
+        fleet.apply(&numbered(name)).await.unwrap();
+        wait_for(&fleet, name, Phase::Running).await;
+    }
+    eventually("each has its app and what the app started, once", || home.processes().len() == 2 * NAMES.len()).await;
     fleet.stop().await;
 }
 

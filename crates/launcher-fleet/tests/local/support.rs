@@ -26,7 +26,8 @@ pub(crate) const OWNER: &str = "alice@example.org";
 
 /// A data directory. Whatever of its fleet still runs when the test ends, is ended.
 pub(crate) struct Home {
-    directory: TempDir,
+    /// Removed with this value; `None` when the directory is somebody else's.
+    directory: Option<TempDir>,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) settings: LocalSettings,
 }
@@ -34,12 +35,18 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let settings = settings(directory.path());
-        Self { directory, clock: Arc::new(TestClock::new()), settings }
+        let mut home = Self::at(directory.path());
+        home.directory = Some(directory);
+        home
+    }
+
+    /// A data directory that is there already.
+    pub(crate) fn at(directory: &Path) -> Self {
+        Self { directory: None, clock: Arc::new(TestClock::new()), settings: settings(directory) }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
+        &self.settings.data_dir
     }
 
     pub(crate) fn open(&self) -> LocalFleet {
@@ -74,7 +81,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if !self.fleet_id().is_empty() {
+        if self.directory.is_some() && !self.fleet_id().is_empty() {
             self.processes().into_iter().for_each(kill);
         }
     }
