@@ -21,8 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import Launcher, trees, wait_for
 
 LAUNCHES_A_ROUND = 4
-# Long enough to reach past the start of the last process, short enough that most kills hit something half done.
-LATEST_KILL_SECONDS = 0.35
+# From the middle of the requests to past the start of the last process; each round takes one of them as its longest.
+LATEST_KILL_SECONDS = (0.01, 0.03, 0.1, 0.4)
 QUIET = {"running", "failed", "terminated"}
 TEMPLATE = {
     "name": "kill9",
@@ -74,7 +74,7 @@ class Storm:
         self.rng.shuffle(work)
         for thread in work:
             thread.start()
-        time.sleep(self.rng.uniform(0, LATEST_KILL_SECONDS))
+        time.sleep(self.rng.uniform(0, self.rng.choice(LATEST_KILL_SECONDS)))
         self.launcher.kill()
         for thread in work:
             thread.join()
@@ -110,7 +110,7 @@ class Storm:
 
 def main():
     seed = int(os.environ.get("KILL9_SEED") or random.randrange(2**32))
-    rounds = int(os.environ.get("KILL9_ROUNDS") or 20)
+    rounds = int(os.environ.get("KILL9_ROUNDS") or 40)
     print(f"kill9: {rounds} rounds, KILL9_SEED={seed}", flush=True)
     launcher = Launcher(SERVICE_LOG="warn")
     try:

@@ -9,7 +9,7 @@ source packaging/local/needs.sh
 need_rust
 packaging/local/venv.sh jupyter packaging/local/jupyter.txt
 say "building the launcher"
-cargo build --quiet --locked --package launcher
+cargo build --locked --package launcher
 
 export SERVICE_LISTEN_ADDR=${SERVICE_LISTEN_ADDR:-127.0.0.1:8000}
 export SERVICE_FLEET=${SERVICE_FLEET:-local}

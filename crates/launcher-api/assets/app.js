@@ -33,10 +33,14 @@
   }
 
   function localTimes() {
-    const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    const hours = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+    const today = new Date().toDateString();
     each("time[data-local]", (time) => {
       const date = new Date(time.dateTime);
-      if (!Number.isNaN(date.getTime())) time.textContent = format.format(date);
+      if (Number.isNaN(date.getTime())) return;
+      time.textContent = (date.toDateString() === today ? hours : full).format(date);
+      time.title = full.format(date);
     });
   }
 

@@ -19,5 +19,5 @@ mod wire;
 
 pub use openapi::openapi;
 pub use problem::reference as problem_reference;
-pub use routes::{Route, router};
+pub use routes::{router, routes};
 pub use settings::ApiSettings;

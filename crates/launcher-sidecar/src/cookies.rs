@@ -96,9 +96,13 @@ mod tests {
     #[test]
     fn the_app_cannot_set_them_in_any_spelling_a_browser_takes() {
         let cookies = LoginCookies::new("_oauth2_proxy");
-        for line in
-            ["_oauth2_proxy=x; Path=/", " _oauth2_proxy_0=x", "=_oauth2_proxy=x", "\t= _oauth2_proxy", "__host-_oauth2_proxy=x"]
-        {
+        for line in [
+            "_oauth2_proxy=x; Path=/",
+            " _oauth2_proxy_0=x",
+            "=_oauth2_proxy=x",
+            "\t= _oauth2_proxy",
+            "__host-_oauth2_proxy=x",
+        ] {
             assert!(cookies.is_set_by(line.as_bytes()), "{line}");
         }
         assert!(!cookies.is_set_by(b"session=_oauth2_proxy"));

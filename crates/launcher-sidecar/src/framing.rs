@@ -79,9 +79,8 @@ fn read_length(digits: &[u8]) -> Result<Framing, FramingError> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(FramingError::Length);
     }
-    let number = digits.iter().try_fold(0_u64, |number, digit| {
-        number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-    });
+    let number =
+        digits.iter().try_fold(0_u64, |number, digit| number.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
     match number.ok_or(FramingError::Length)? {
         0 => Ok(Framing::Empty),
         length => Ok(Framing::Length(length)),

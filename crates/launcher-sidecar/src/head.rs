@@ -99,11 +99,9 @@ impl Known {
                 (b"expect", Self::Expect),
             ],
             7 => &[(b"upgrade", Self::Upgrade), (b"trailer", Self::HopByHop)],
-            10 => &[
-                (b"connection", Self::Connection),
-                (b"set-cookie", Self::SetCookie),
-                (b"keep-alive", Self::HopByHop),
-            ],
+            10 => {
+                &[(b"connection", Self::Connection), (b"set-cookie", Self::SetCookie), (b"keep-alive", Self::HopByHop)]
+            }
             14 => &[(b"content-length", Self::ContentLength), (b"http2-settings", Self::HopByHop)],
             15 => &[(b"x-forwarded-for", Self::ForwardedFor)],
             16 => &[(b"x-forwarded-host", Self::ForwardedHost), (b"proxy-connection", Self::HopByHop)],
@@ -145,7 +143,8 @@ mod tests {
 
     #[test]
     fn lines_and_bytes_have_limits() {
-        let head = |lines: usize| [b"GET / HTTP/1.1\r\n".to_vec(), b"a: b\r\n".repeat(lines), b"\r\n".to_vec()].concat();
+        let head =
+            |lines: usize| [b"GET / HTTP/1.1\r\n".to_vec(), b"a: b\r\n".repeat(lines), b"\r\n".to_vec()].concat();
         assert!(matches!(Scanner::default().scan(&head(100), 100), Scan::Complete(_)));
         assert_eq!(Scanner::default().scan(&head(101), 100), Scan::TooLarge);
         assert_eq!(Scanner::default().scan(&vec![b'a'; MAX_HEAD_BYTES], 100), Scan::TooLarge);

@@ -8,7 +8,8 @@
 /// may be written or left out.
 pub(crate) fn is_own(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
     let Some((is_tls, authority)) = split(origin) else { return false };
-    let came_over_tls = proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
+    let came_over_tls =
+        proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
     if came_over_tls && !is_tls {
         return false;
     }

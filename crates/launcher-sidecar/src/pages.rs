@@ -36,16 +36,15 @@ struct Answer {
 impl Reason {
     /// Whether the request was understood, so that the bytes behind it are known to be the next one.
     pub(crate) fn is_understood(self) -> bool {
-        matches!(
-            self,
-            Self::NoIdentity | Self::NotTheOwner | Self::ForeignOrigin | Self::AppAway | Self::AppBroken
-        )
+        matches!(self, Self::NoIdentity | Self::NotTheOwner | Self::ForeignOrigin | Self::AppAway | Self::AppBroken)
     }
 
     /// How the request is counted.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method => Outcome::Malformed,
+            Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method => {
+                Outcome::Malformed
+            }
             Self::HeadTooLarge => Outcome::TooLarge,
             Self::HeadTooSlow => Outcome::TooSlow,
             Self::NoIdentity | Self::NotTheOwner => Outcome::NotTheOwner,

@@ -88,11 +88,7 @@ pub(crate) fn translate(
     for (header, &kind) in headers.iter().zip(&kinds) {
         let name = header.name.as_bytes();
         match kind {
-            Known::Connection
-            | Known::ContentLength
-            | Known::TransferEncoding
-            | Known::Upgrade
-            | Known::HopByHop => {}
+            Known::Connection | Known::ContentLength | Known::TransferEncoding | Known::Upgrade | Known::HopByHop => {}
             Known::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
             Known::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
             _ => put(out, name, header.value),

@@ -49,8 +49,7 @@ pub(crate) fn request(
             Known::Cookie => put_cookies(rules, out, name, header.value),
             // An HTTP/1.0 client cannot be told to continue.
             Known::Expect if !forward.is_http11 => {}
-            Known::Other | Known::SetCookie
-                if forward.facts.has_nominations && is_nominated(name, headers, kinds) => {}
+            Known::Other | Known::SetCookie if forward.facts.has_nominations && is_nominated(name, headers, kinds) => {}
             _ => put(out, name, header.value),
         }
     }

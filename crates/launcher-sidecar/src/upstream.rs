@@ -90,7 +90,8 @@ async fn sweep(pool: std::sync::Weak<Pool>) {
 /// Whether the app has neither closed the connection nor sent anything that nobody asked for.
 fn is_open(stream: &TcpStream, look: bool) -> bool {
     let mut byte = [0];
-    let would_block = |outcome: io::Result<usize>| outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    let would_block =
+        |outcome: io::Result<usize>| outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
     if !would_block(stream.try_read(&mut byte)) {
         return false;
     }

@@ -2,8 +2,9 @@
 
 use axum::extract::FromRequestParts;
 use form_urlencoded::Serializer;
-use http::HeaderValue;
+use http::header::LINK;
 use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{Page, StateFilter};
 use uuid::Uuid;
@@ -122,4 +123,9 @@ pub(crate) fn next_page<T>(
     let mut next = Serializer::new(String::new());
     next.extend_pairs(kept).append_pair("cursor", &last.simple().to_string());
     HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
+}
+
+/// The headers of a page.
+pub(crate) fn with_link(next: Option<HeaderValue>) -> HeaderMap {
+    next.map(|next| (LINK, next)).into_iter().collect()
 }

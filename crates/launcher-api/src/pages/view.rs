@@ -111,7 +111,7 @@ pub(crate) struct WorkshopView {
     pub(crate) started: Option<Instant>,
     /// When nothing of it ran any more.
     pub(crate) ended: Option<Instant>,
-    /// Why it ended.
+    /// Why it ended, or is ending.
     pub(crate) end_text: Option<&'static str>,
     /// The key of the form that launches its template once more.
     pub(crate) relaunch_key: String,
@@ -123,6 +123,7 @@ impl WorkshopView {
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
+        let ending = matches!(instance.state, InstanceState::Terminating | InstanceState::Terminated);
         let expires_at = instance.expires_at.filter(|_| running);
         let left = expires_at.map_or(0, |end| end.as_second() - launcher.clock().now().as_second());
         let extended = extension(instance);
@@ -147,7 +148,7 @@ impl WorkshopView {
             created: instance.created_at.into(),
             started: instance.started_at.map(Instant::from),
             ended: instance.ended_at.map(Instant::from),
-            end_text: instance.end_reason.map(texts::end_reason),
+            end_text: instance.end_reason.filter(|_| ending).map(texts::end_reason),
             relaunch_key: form_key(launcher.entropy()),
         }
     }

@@ -30,8 +30,11 @@ const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x
 const IMAGE: &str = "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
-/// A positive amount: whole digits without all being zero, or a fraction.
-const QUANTITY: &str = r"^[1-9][0-9]{0,8}(\.[0-9]{1,3})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$";
+/// An amount above zero: whole digits that are not all zero, or nothing but a fraction, which `m` would take below one.
+const QUANTITY: &str = concat!(
+    r"^(?=0*[1-9])[0-9]{1,15}(\.[0-9]{1,3})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$",
+    r"|^0{1,15}\.(?=0*[1-9])[0-9]{1,3}(k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
+);
 
 fn seconds(about: &str, default: u32) -> Value {
     json!({
@@ -50,14 +53,14 @@ fn quantity(about: &str, default: &str) -> Value {
 fn words(about: &str) -> Value {
     json!({
         "type": "array", "maxItems": 64, "description": about,
-        "items": { "type": "string", "maxLength": 1024, "pattern": NO_NUL },
+        "items": { "type": "string", "maxLength": 4096, "pattern": NO_NUL },
     })
 }
 
 /// The schema of a template as an admin writes it (JSON Schema 2020-12).
 ///
-/// What a schema cannot say stands in descriptions: durations and resources are ordered, and lengths in bytes are given
-/// as the number of characters that always fits.
+/// What a schema cannot say stands in descriptions: durations and resources are ordered, and the lengths of words and of
+/// values are in bytes.
 pub(crate) fn template_body_schema() -> Value {
     json!({
         "type": "object",
@@ -84,12 +87,12 @@ pub(crate) fn template_body_schema() -> Value {
                 "description": "Where the app listens, not the sidecar's 8080 and 8081. When left out: 8787 for \
                                 rstudio, 8888 for notebook; required for custom.",
             },
-            "command": words("Replaces the image's entry point when not empty."),
-            "args": words("Replaces the image's arguments when not empty."),
+            "command": words("Replaces the image's entry point when not empty; each word has at most 4,096 bytes."),
+            "args": words("Replaces the image's arguments when not empty; each word has at most 4,096 bytes."),
             "env": {
-                "type": "object", "maxProperties": 64, "description": "Environment of the app.",
+                "type": "object", "maxProperties": 64, "description": "Environment of the app; each value has at most 32 KiB.",
                 "propertyNames": { "pattern": VARIABLE },
-                "additionalProperties": { "type": "string", "maxLength": 8192, "pattern": NO_NUL },
+                "additionalProperties": { "type": "string", "maxLength": 32_768, "pattern": NO_NUL },
             },
             "resources": {
                 "type": "object", "additionalProperties": false,

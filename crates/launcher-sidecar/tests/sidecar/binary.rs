@@ -49,7 +49,10 @@ async fn it_tells_about_itself_on_a_port_of_its_own() {
         assert!(metrics.contains(line), "{line} in {metrics}");
     }
     let activity = program.ask("/activity").await;
-    assert!(activity.contains("{\"last_activity_seconds_ago\":0,\"open_connections\":1,\"open_websockets\":0}"), "{activity}");
+    assert!(
+        activity.contains("{\"last_activity_seconds_ago\":0,\"open_connections\":1,\"open_websockets\":0}"),
+        "{activity}"
+    );
     let addr = app.addr;
     app = App::answering("").await;
     assert_ne!(app.addr, addr);

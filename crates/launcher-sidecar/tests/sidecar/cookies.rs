@@ -19,7 +19,8 @@ async fn the_app_sees_the_other_cookies() {
 
 #[tokio::test]
 async fn a_line_with_nothing_left_goes() {
-    let seen = seen_by_the_app("Cookie: __Host-_oauth2_proxy=secret\r\nCookie: a=b;_oauth2_proxy_csrf=secret\r\n").await;
+    let seen =
+        seen_by_the_app("Cookie: __Host-_oauth2_proxy=secret\r\nCookie: a=b;_oauth2_proxy_csrf=secret\r\n").await;
     assert_eq!(seen.matches("Cookie").count(), 1, "{seen}");
     assert!(seen.contains("\r\nCookie: a=b\r\n") && !seen.contains("secret"), "{seen}");
 }
@@ -34,7 +35,10 @@ async fn the_app_cannot_set_them() {
     .await;
     let answer = setup.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
     assert!(!answer.contains("evil"), "{answer}");
-    assert!(answer.contains("\r\nset-cookie: a=b\r\n") && answer.contains("\r\nSet-Cookie: c=_oauth2_proxy\r\n"), "{answer}");
+    assert!(
+        answer.contains("\r\nset-cookie: a=b\r\n") && answer.contains("\r\nSet-Cookie: c=_oauth2_proxy\r\n"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]

@@ -24,12 +24,15 @@ fn post(version: &str, lines: &str, body: &str) -> String {
 async fn a_length_beside_an_encoding() {
     let (length, encoding) = ("Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n");
     let body = "0\r\n\r\n";
-    assert_refused(400, &[
-        post("1.1", &format!("{length}{encoding}"), body),
-        post("1.1", &format!("{encoding}{length}"), body),
-        post("1.1", &format!("{encoding}Content-Length: 0\r\n"), body),
-        post("1.1", &format!("{encoding}content-length:\r\n"), body),
-    ])
+    assert_refused(
+        400,
+        &[
+            post("1.1", &format!("{length}{encoding}"), body),
+            post("1.1", &format!("{encoding}{length}"), body),
+            post("1.1", &format!("{encoding}Content-Length: 0\r\n"), body),
+            post("1.1", &format!("{encoding}content-length:\r\n"), body),
+        ],
+    )
     .await;
 }
 
@@ -37,8 +40,18 @@ async fn a_length_beside_an_encoding() {
 async fn encodings_other_than_chunked() {
     let mut requests = Vec::new();
     for encoding in [
-        "xchunked", "chunkedx", "Chunked", "chunked, chunked", "chunked,", ",chunked", "gzip, chunked", "identity", "\"chunked\"",
-        "chunked;q=1", "\x0bchunked", "",
+        "xchunked",
+        "chunkedx",
+        "Chunked",
+        "chunked, chunked",
+        "chunked,",
+        ",chunked",
+        "gzip, chunked",
+        "identity",
+        "\"chunked\"",
+        "chunked;q=1",
+        "\x0bchunked",
+        "",
     ] {
         requests.push(post("1.1", &format!("Transfer-Encoding: {encoding}\r\n"), "0\r\n\r\n"));
     }
@@ -92,27 +105,30 @@ async fn lines_that_some_parsers_read_otherwise() {
 
 #[tokio::test]
 async fn hosts() {
-    assert_refused(400, &[
-        format!("GET / HTTP/1.1\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.1\r\nHost: w\r\nHost: w\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.0\r\nHost: w\r\nHost: v\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.1\r\nHost:\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.1\r\nHost: w, v\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.1\r\nHost: w/v\r\n{ALICE}\r\n"),
-        format!("GET / HTTP/1.1\r\nHost: u@w\r\n{ALICE}\r\n"),
-        format!("GET http://other/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
-        format!("GET ftp://w/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
-        format!("GET * HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
-    ])
+    assert_refused(
+        400,
+        &[
+            format!("GET / HTTP/1.1\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.1\r\nHost: w\r\nHost: w\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.0\r\nHost: w\r\nHost: v\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.1\r\nHost:\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.1\r\nHost: w, v\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.1\r\nHost: w/v\r\n{ALICE}\r\n"),
+            format!("GET / HTTP/1.1\r\nHost: u@w\r\n{ALICE}\r\n"),
+            format!("GET http://other/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
+            format!("GET ftp://w/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
+            format!("GET * HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n"),
+        ],
+    )
     .await;
 }
 
 #[tokio::test]
 async fn other_versions() {
-    assert_refused(505, &[
-        format!("GET / HTTP/2.0\r\nHost: w\r\n{ALICE}\r\n"),
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
-    ])
+    assert_refused(
+        505,
+        &[format!("GET / HTTP/2.0\r\nHost: w\r\n{ALICE}\r\n"), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()],
+    )
     .await;
 }
 
@@ -131,18 +147,19 @@ async fn methods_that_are_not_for_an_app() {
 
 #[tokio::test]
 async fn chunks_that_are_none() {
-    let chunked = |body: &str| {
-        format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n{body}")
-    };
-    assert_refused(400, &[
-        chunked("x\r\n"),
-        chunked("3\nabc\r\n0\r\n\r\n"),
-        chunked("3\r\nabcd\r\n0\r\n\r\n"),
-        chunked("+3\r\nabc\r\n0\r\n\r\n"),
-        chunked("3 \r\nabc\r\n0\r\n\r\n"),
-        chunked("fffffffffffffffff\r\nabc"),
-        chunked("3\r\nabc\r\n0\r\nfolded\n\r\n"),
-    ])
+    let chunked = |body: &str| format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n{body}");
+    assert_refused(
+        400,
+        &[
+            chunked("x\r\n"),
+            chunked("3\nabc\r\n0\r\n\r\n"),
+            chunked("3\r\nabcd\r\n0\r\n\r\n"),
+            chunked("+3\r\nabc\r\n0\r\n\r\n"),
+            chunked("3 \r\nabc\r\n0\r\n\r\n"),
+            chunked("fffffffffffffffff\r\nabc"),
+            chunked("3\r\nabc\r\n0\r\nfolded\n\r\n"),
+        ],
+    )
     .await;
 }
 
@@ -163,7 +180,9 @@ async fn chunked_bodies_and_lengths_arrive_whole_and_the_next_request_behind_the
     let mut client = setup.client().await;
     let pieces = [
         format!("POST /a HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n5;ext=\"1\"\r\nhel"),
-        format!("lo\r\n00A\r\n0123456789\r\n0\r\nT: v\r\n\r\nPUT /b HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 007\r\n\r\nsev"),
+        format!(
+            "lo\r\n00A\r\n0123456789\r\n0\r\nT: v\r\n\r\nPUT /b HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 007\r\n\r\nsev"
+        ),
         format!("en!!\r\nPOST /c HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 0\r\n\r\n"),
     ];
     for (piece, responses) in pieces.into_iter().zip([0, 1, 2]) {
@@ -173,7 +192,10 @@ async fn chunked_bodies_and_lengths_arrive_whole_and_the_next_request_behind_the
         }
     }
     let seen = setup.app.seen();
-    assert!(seen.contains("\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\na\r\n0123456789\r\n0\r\n\r\nPUT /b "), "{seen}");
+    assert!(
+        seen.contains("\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\na\r\n0123456789\r\n0\r\n\r\nPUT /b "),
+        "{seen}"
+    );
     assert!(seen.contains("\r\nContent-Length: 7\r\n\r\nseven!!POST /c "), "{seen}");
     assert!(seen.ends_with("\r\nContent-Length: 0\r\n\r\n"), "{seen}");
 }

@@ -1,4 +1,5 @@
 //! The sidecar over raw sockets: what is sent and what arrives, byte for byte.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod binary;
 mod cookies;

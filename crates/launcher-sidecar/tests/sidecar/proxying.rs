@@ -52,7 +52,8 @@ async fn the_ingress_is_believed_about_where_a_request_came_from() {
 
 #[tokio::test]
 async fn http_1_0_is_served_and_closed() {
-    let setup = Setup::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n").await;
+    let setup =
+        Setup::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n").await;
     let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}Connection: keep-alive\r\n\r\n")).await;
     assert_eq!(answer, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok!");
     assert!(setup.app.seen().starts_with(&format!("GET / HTTP/1.1\r\nHost: {}\r\n", setup.app.addr)));

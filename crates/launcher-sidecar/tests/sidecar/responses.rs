@@ -20,7 +20,10 @@ async fn responses_of_each_framing_arrive_whole() {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: T\r\n\r\n3;x\r\nabc\r\n0\r\nT: v\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
         ),
-        ("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"),
+        (
+            "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+        ),
         (
             "HTTP/1.1 304 Not Modified\r\nETag: e\r\nContent-Length: 9\r\n\r\n",
             "HTTP/1.1 304 Not Modified\r\nETag: e\r\nContent-Length: 9\r\nConnection: close\r\n\r\n",
@@ -122,7 +125,10 @@ async fn a_body_that_breaks_off_is_seen_to_break_off() {
 
 #[tokio::test]
 async fn bytes_behind_a_response_are_nobodys_response() {
-    let setup = Setup::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil").await;
+    let setup = Setup::answering(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
+    )
+    .await;
     let mut client = setup.client().await;
     for _ in 0..3 {
         client.send(get("")).await;

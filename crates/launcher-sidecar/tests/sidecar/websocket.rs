@@ -11,7 +11,9 @@ use super::support::{ALICE, App, Setup, eventually, policy, soon};
 const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
 
 fn upgrade(lines: &str) -> String {
-    format!("GET /ws HTTP/1.1\r\nHost: w.example\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n{lines}\r\n")
+    format!(
+        "GET /ws HTTP/1.1\r\nHost: w.example\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n{lines}\r\n"
+    )
 }
 
 /// An app that takes every WebSocket, and sends back what it gets in capitals.
@@ -40,8 +42,14 @@ async fn only_the_owner_opens_one() {
 async fn only_the_workshops_own_pages_do() {
     let setup = Setup::new().await;
     for origin in [
-        "https://evil.example", "null", "", "https://w.example.evil.example", "http://w.example:8080", "w.example",
-        "https://w.example, https://evil.example", "https://sub.w.example",
+        "https://evil.example",
+        "null",
+        "",
+        "https://w.example.evil.example",
+        "http://w.example:8080",
+        "w.example",
+        "https://w.example, https://evil.example",
+        "https://sub.w.example",
     ] {
         assert_eq!(setup.status(upgrade(&format!("{ALICE}Origin: {origin}\r\n"))).await, 403, "{origin}");
     }

@@ -56,9 +56,21 @@ pub(crate) struct Group {
     pub(crate) fields: Vec<Field>,
 }
 
+const WORDS: &str = "One word per line. A word with a line break in it, or with spaces at an end, is a JSON string: \
+                     \"a\\nb\".";
+const VARIABLES: &str = "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line \
+                         breaks inside: KEY=\"a\\nb\".";
+
 /// The whole form, as it was typed, with what is wrong beside it.
 pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
-    let field = |name: &'static str, label, value: &str, kind, hint| Field {
+    vec![shown(form, errors), run(form, errors), used(form, errors), lasting(form, errors)]
+}
+
+/// A field of a group: label, name, value, kind, hint.
+type Row<'a> = (&'static str, &'static str, &'a str, Kind, &'static str);
+
+fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &FormErrors, rows: [Row<'_>; N]) -> Group {
+    let field = |(label, name, value, kind, hint): Row<'_>| Field {
         id: format!("field-{name}"),
         name,
         label,
@@ -67,99 +79,61 @@ pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
         value: value.to_owned(),
         error: errors.of(name),
     };
-    let lines =
-        "One word per line. A word with a line break in it, or with spaces at an end, is a JSON string: \"a\\nb\".";
-    vec![
-        Group {
-            legend: "What people see",
-            class: "fields",
-            fields: vec![
-                field("name", "Name", &form.name, Kind::Text, "1 to 80 characters."),
-                field(
-                    "description",
-                    "Description",
-                    &form.description,
-                    Kind::Prose,
-                    "Markdown, at most 4,000 characters. Its first lines are shown on the card.",
-                ),
-                field(
-                    "active",
-                    "In the catalog",
-                    &form.active,
-                    Kind::Check,
-                    "People can launch it. Running workshops are not touched when it leaves the catalog.",
-                ),
-            ],
-        },
-        Group {
-            legend: "What runs",
-            class: "fields",
-            fields: vec![
-                field("app_type", "Kind of app", &form.app_type, Kind::Select(app_types(&form.app_type)), ""),
-                field("image", "Image", &form.image, Kind::Text, "For example quay.io/jupyter/base-notebook:latest."),
-                field(
-                    "port",
-                    "Port",
-                    &form.port,
-                    Kind::Number,
-                    "Where the app listens. Empty: 8787 for RStudio, 8888 for Jupyter; required for a web app.",
-                ),
-                field("command", "Command", &form.command, Kind::Lines, lines),
-                field("args", "Arguments", &form.args, Kind::Lines, lines),
-                field(
-                    "env",
-                    "Environment",
-                    &form.env,
-                    Kind::Lines,
-                    "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line breaks inside: KEY=\"a\\nb\".",
-                ),
-                field(
-                    "security_profile",
-                    "Security profile",
-                    &form.security_profile,
-                    Kind::Select(profiles(&form.security_profile)),
-                    "",
-                ),
-            ],
-        },
-        Group {
-            legend: "What it may use",
-            class: "fields-pair",
-            fields: vec![
-                field("cpu_request", "CPU set aside", &form.cpu_request, Kind::Text, "Empty: 100m."),
-                field("cpu_limit", "CPU at most", &form.cpu_limit, Kind::Text, "Empty: 2."),
-                field("memory_request", "Memory set aside", &form.memory_request, Kind::Text, "Empty: 256Mi."),
-                field("memory_limit", "Memory at most", &form.memory_limit, Kind::Text, "Empty: 2Gi."),
-            ],
-        },
-        Group {
-            legend: "How long it lasts",
-            class: "fields-pair",
-            fields: vec![
-                field(
-                    "lifetime_seconds",
-                    "Lifetime in seconds",
-                    &form.lifetime_seconds,
-                    Kind::Number,
-                    "From ready to the end. Empty: 7200, two hours.",
-                ),
-                field(
-                    "extension_seconds",
-                    "One extension in seconds",
-                    &form.extension_seconds,
-                    Kind::Number,
-                    "Empty: 3600, one hour.",
-                ),
-                field(
-                    "max_lifetime_seconds",
-                    "Longest lifetime in seconds",
-                    &form.max_lifetime_seconds,
-                    Kind::Number,
-                    "No extension goes beyond. Empty: 28800, eight hours.",
-                ),
-            ],
-        },
-    ]
+    Group { legend, class, fields: rows.into_iter().map(field).collect() }
+}
+
+fn shown(form: &TemplateForm, errors: &FormErrors) -> Group {
+    let prose = "Markdown, at most 4,000 characters. Its first lines are shown on the card.";
+    let catalog = "People can launch it. Running workshops are not touched when it leaves the catalog.";
+    let rows = [
+        ("Name", "name", &*form.name, Kind::Text, "1 to 80 characters."),
+        ("Description", "description", &*form.description, Kind::Prose, prose),
+        ("In the catalog", "active", &*form.active, Kind::Check, catalog),
+    ];
+    group("What people see", "fields", errors, rows)
+}
+
+fn run(form: &TemplateForm, errors: &FormErrors) -> Group {
+    let image = "For example quay.io/jupyter/base-notebook:latest.";
+    let port = "Where the app listens. Empty: 8787 for RStudio, 8888 for Jupyter; required for a web app.";
+    let (kinds, security) = (app_types(&form.app_type), profiles(&form.security_profile));
+    let rows = [
+        ("Kind of app", "app_type", &*form.app_type, Kind::Select(kinds), ""),
+        ("Image", "image", &*form.image, Kind::Text, image),
+        ("Port", "port", &*form.port, Kind::Number, port),
+        ("Command", "command", &*form.command, Kind::Lines, WORDS),
+        ("Arguments", "args", &*form.args, Kind::Lines, WORDS),
+        ("Environment", "env", &*form.env, Kind::Lines, VARIABLES),
+        ("Security profile", "security_profile", &*form.security_profile, Kind::Select(security), ""),
+    ];
+    group("What runs", "fields", errors, rows)
+}
+
+fn used(form: &TemplateForm, errors: &FormErrors) -> Group {
+    let rows = [
+        ("CPU set aside", "cpu_request", &*form.cpu_request, Kind::Text, "Empty: 100m."),
+        ("CPU at most", "cpu_limit", &*form.cpu_limit, Kind::Text, "Empty: 2."),
+        ("Memory set aside", "memory_request", &*form.memory_request, Kind::Text, "Empty: 256Mi."),
+        ("Memory at most", "memory_limit", &*form.memory_limit, Kind::Text, "Empty: 2Gi."),
+    ];
+    group("What it may use", "fields-pair", errors, rows)
+}
+
+fn lasting(form: &TemplateForm, errors: &FormErrors) -> Group {
+    let lifetime = "From ready to the end. Empty: 7200, two hours.";
+    let longest = "No extension goes beyond. Empty: 28800, eight hours.";
+    let rows = [
+        ("Lifetime in seconds", "lifetime_seconds", &*form.lifetime_seconds, Kind::Number, lifetime),
+        (
+            "One extension in seconds",
+            "extension_seconds",
+            &*form.extension_seconds,
+            Kind::Number,
+            "Empty: 3600, one hour.",
+        ),
+        ("Longest lifetime in seconds", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number, longest),
+    ];
+    group("How long it lasts", "fields-pair", errors, rows)
 }
 
 fn app_types(chosen: &str) -> Vec<Choice> {

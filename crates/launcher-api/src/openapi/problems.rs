@@ -1,0 +1,112 @@
+//! What every operation can answer besides success: each handler names its own problems in `x-problems`, the rest can
+//! happen to any request.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::problem::{PROBLEM_JSON, Problem, ProblemCode, ProblemDocument};
+
+const ALWAYS: [ProblemCode; 5] = [
+    ProblemCode::IdentityInvalid,
+    ProblemCode::AuthenticationRequired,
+    ProblemCode::UnknownHost,
+    ProblemCode::Internal,
+    ProblemCode::Unavailable,
+];
+
+/// Adds the schema of problems, the problems of each operation, and the header that every answer has.
+pub(super) fn complete(document: &mut Value, base_path: &str) {
+    document["components"]["schemas"]["Problem"] = problem_schema();
+    document["components"]["headers"] = json!({
+        "X-Request-Id": { "description": "Names this request in the service's log.", "required": true,
+            "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" } },
+        "Retry-After": { "description": "When to try again, in seconds.", "required": true,
+            "schema": { "type": "integer", "minimum": 1 } },
+    });
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (method, operation) in paths.values_mut().filter_map(Value::as_object_mut).flatten() {
+        complete_operation(method, operation, base_path);
+    }
+}
+
+fn complete_operation(method: &str, operation: &mut Value, base_path: &str) {
+    let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
+    let mut codes: Vec<ProblemCode> = ProblemCode::ALL
+        .into_iter()
+        .filter(|code| ALWAYS.contains(code) || named.as_array().is_some_and(|named| named.contains(&json!(code.as_str()))))
+        .collect();
+    if method != "get" {
+        codes.push(ProblemCode::CrossSiteRequest);
+    }
+    let mut by_status: BTreeMap<u16, Vec<ProblemCode>> = BTreeMap::new();
+    for code in codes {
+        by_status.entry(code.status().as_u16()).or_default().push(code);
+    }
+    let Some(responses) = operation["responses"].as_object_mut() else { return };
+    for (status, codes) in by_status {
+        responses.insert(status.to_string(), response(&codes, base_path));
+    }
+    for response in responses.values_mut() {
+        response["headers"]["X-Request-Id"] = json!({ "$ref": "#/components/headers/X-Request-Id" });
+    }
+}
+
+fn response(codes: &[ProblemCode], base_path: &str) -> Value {
+    let descriptions: Vec<String> =
+        codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.title())).collect();
+    let examples: Map<String, Value> = codes
+        .iter()
+        .map(|code| (code.as_str().to_owned(), json!({ "value": example(*code, base_path) })))
+        .collect();
+    let mut response = json!({
+        "description": descriptions.join(" "),
+        "content": { PROBLEM_JSON: {
+            "schema": { "allOf": [
+                { "$ref": "#/components/schemas/Problem" },
+                { "properties": {
+                    "code": { "enum": codes.iter().map(|code| code.as_str()).collect::<Vec<_>>() },
+                    "status": { "const": codes.first().map(|code| code.status().as_u16()) },
+                }},
+            ]},
+            "examples": examples,
+        }},
+    });
+    if codes.iter().any(|code| code.retry_after().is_some()) {
+        response["headers"] = json!({ "Retry-After": { "$ref": "#/components/headers/Retry-After" } });
+    }
+    response
+}
+
+fn example(code: ProblemCode, base_path: &str) -> Value {
+    let mut problem = Problem::new(code, code.title());
+    if code == ProblemCode::AuthenticationRequired {
+        problem = problem.login_at("/oauth2/start".to_owned());
+    }
+    serde_json::to_value(ProblemDocument::new(&problem, base_path, "b9e1a4c07d52")).unwrap_or_default()
+}
+
+fn problem_schema() -> Value {
+    json!({
+        "type": "object",
+        "description": "An error (RFC 9457).",
+        "required": ["type", "title", "status", "detail", "code"],
+        "additionalProperties": false,
+        "properties": {
+            "type": { "type": "string", "format": "uri-reference", "description": "Where the code is explained." },
+            "title": { "type": "string", "description": "The kind of problem." },
+            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
+            "detail": { "type": "string", "description": "What is wrong with this request, and what to do about it." },
+            "code": { "type": "string", "enum": ProblemCode::ALL.map(ProblemCode::as_str) },
+            "request_id": { "type": "string", "description": "As in `X-Request-Id`; left out of `not-found`." },
+            "login_url": { "type": "string", "format": "uri-reference", "description": "With 401: where to log in." },
+            "errors": { "type": "array", "description": "With 422: each wrong field or parameter.", "items": {
+                "type": "object", "required": ["pointer", "detail"], "additionalProperties": false,
+                "properties": {
+                    "pointer": { "type": "string", "format": "json-pointer" },
+                    "detail": { "type": "string" },
+                },
+            }},
+        },
+    })
+}

@@ -1,0 +1,18 @@
+//! `GET /openapi.json`.
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::Value;
+
+use crate::openapi::openapi;
+use crate::state::AppState;
+
+/// Read the OpenAPI document
+#[utoipa::path(
+    get, path = "/openapi.json", operation_id = "readOpenapi", tag = "reference",
+    responses((status = 200, description = "This document.", body = Object, content_type = "application/json")),
+    extensions(("x-problems" = json!([])))
+)]
+pub(crate) async fn read_openapi(State(state): State<AppState>) -> Json<Value> {
+    Json(openapi(&state.settings.base_path))
+}

@@ -1,0 +1,32 @@
+//! `GET /problems`: where the `type` of a problem leads.
+
+use axum::response::Html;
+
+use crate::problem::reference;
+
+/// Read the reference of problems
+#[utoipa::path(
+    get, path = "/problems", operation_id = "readProblems", tag = "reference",
+    responses((status = 200, description = "Each code, with its meaning.", body = String, content_type = "text/html")),
+    extensions(("x-problems" = json!([])))
+)]
+pub(crate) async fn read_problems() -> Html<String> {
+    let reference = reference();
+    let options = pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_HEADING_ATTRIBUTES;
+    let mut html = String::from(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Problems</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"></head><body>",
+    );
+    // A section's heading is its code: that is also its anchor.
+    let anchored: String = reference.lines().map(|line| anchored(line) + "\n").collect();
+    pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
+    html.push_str("</body></html>");
+    Html(html)
+}
+
+fn anchored(line: &str) -> String {
+    match line.strip_prefix("## ") {
+        Some(code) => format!("## {code} {{#{code}}}"),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,54 @@
+//! `GET /events`.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{StreamExt, stream};
+use http::header::{CACHE_CONTROL, HeaderValue};
+use http::HeaderMap;
+
+use crate::extract::last_event_id;
+use crate::identity::Identified;
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::wire::WorkshopInstanceResponse;
+
+/// How soon a client comes back after the stream has ended.
+const RETRY: Duration = Duration::from_secs(2);
+/// Proxies cut streams that are silent for a minute.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Follow instances
+///
+/// Server-sent events: the caller's instances (for an administrator everybody's) as they change. Each is an event
+/// `instance` whose data is a WorkshopInstanceResponse. With `Last-Event-ID` the stream resumes behind that event, else
+/// it begins with everything that is live. It ends when the service stops: connect again.
+#[utoipa::path(
+    get, path = "/events", operation_id = "followInstances", tag = "instances",
+    params(("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that the client got.")),
+    responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
+    extensions(("x-problems" = json!([])))
+)]
+pub(crate) async fn follow_instances(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    // A stream that the database cannot feed would end at once: rather say so.
+    state.launcher.ready().await?;
+    let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
+    let changes = feed.map(|event| {
+        let body = WorkshopInstanceResponse::from(&*event.listed);
+        let named = Event::default().event("instance").id(event.id.to_string());
+        named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
+    });
+    let first = stream::iter([Event::default().retry(RETRY)]);
+    let stop = state.settings.stop.clone().cancelled_owned();
+    let events = first.chain(changes).take_until(stop).map(Ok::<_, Infallible>);
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,0 +1,6 @@
+//! `/instances/`.
+
+pub(crate) mod extend;
+pub(crate) mod list;
+pub(crate) mod read;
+pub(crate) mod terminate;

@@ -1,0 +1,3 @@
+//! `/me`.
+
+pub(crate) mod read;

@@ -1,0 +1,54 @@
+//! `POST /templates/{template_id}/launch`.
+
+use axum::Json;
+use axum::extract::State;
+use http::header::LOCATION;
+use http::{HeaderMap, HeaderName, StatusCode};
+use launcher_service::LaunchRequest;
+use serde_json::json;
+
+use crate::extract::{OptionalJson, TemplateId, idempotency_key};
+use crate::identity::Identified;
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::wire::{LaunchBody, WorkshopInstanceResponse};
+
+type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
+
+/// Launch a template
+///
+/// Stores an instance that the caller owns, in state queued, and answers at once. Archived templates can be launched by
+/// administrators only, to try them.
+#[utoipa::path(
+    post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
+            description = "Makes a repeated launch harmless: the same key of the same caller gives the same instance."),
+    ),
+    request_body(content = Option<LaunchBody>, description = "May be left out."),
+    responses(
+        (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
+            headers(("Location" = String, description = "The path of the instance."))),
+        (status = 200, description = "The instance that an earlier launch with the same key created.",
+            body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
+    ),
+    extensions(("x-problems" = json!([
+        "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "body-too-large",
+        "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused", "at-capacity"
+    ])))
+)]
+pub(crate) async fn launch_template(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    TemplateId(id): TemplateId,
+    headers: HeaderMap,
+    OptionalJson(LaunchBody {}): OptionalJson<LaunchBody>,
+) -> Result<Launched, Problem> {
+    // No body and an empty object are the same launch.
+    let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, body: json!({}) };
+    let launched = state.launcher.launch(&caller, id, &request).await?;
+    let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
+    let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
+    Ok((status, [(LOCATION, location)], Json((&launched.listed).into())))
+}

@@ -1,0 +1,44 @@
+//! `GET /templates/{template_id}`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::ETAG;
+use http::{HeaderMap, StatusCode};
+
+use crate::extract::{TemplateId, etag, is_unchanged};
+use crate::identity::Identified;
+use crate::problem::Problem;
+use crate::state::AppState;
+use crate::wire::WorkshopTemplateResponse;
+
+/// Read a template
+///
+/// Active or archived: everybody may read every template.
+#[utoipa::path(
+    get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-None-Match" = Option<String>, Header, description = "ETags that the caller has: 304 when one is current."),
+    ),
+    responses(
+        (status = 200, description = "The template.", body = WorkshopTemplateResponse,
+            headers(("ETag" = String, description = "The version, for `If-Match`."))),
+        (status = 304, description = "The caller has the current version.",
+            headers(("ETag" = String, description = "The version, for `If-Match`."))),
+    ),
+    extensions(("x-problems" = json!(["not-found"])))
+)]
+pub(crate) async fn read_template(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    TemplateId(id): TemplateId,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let template = state.launcher.template(&caller, id).await?;
+    let tag = [(ETAG, etag(template.version))];
+    if is_unchanged(&headers, template.version) {
+        return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
+    }
+    Ok((tag, Json(WorkshopTemplateResponse::from(template))).into_response())
+}

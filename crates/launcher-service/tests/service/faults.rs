@@ -1,0 +1,113 @@
+use launcher_domain::{Clock, FailureCode, Instance, InstanceState};
+use launcher_testkit::{Fault, eventually};
+use launcher_workshop::wanted;
+
+use crate::{World, caller};
+
+#[tokio::test]
+async fn a_fleet_that_does_not_answer_is_asked_again() {
+    let world = World::new().await;
+    world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
+    let name = world.launch(&caller("alice")).await.k8s_name;
+    world.workshop(&name).await;
+    eventually(async || (world.fleet.applied() >= 3).then_some(())).await;
+    assert_eq!(world.fleet.names(), [name], "an answer that was lost doubles nothing");
+}
+
+#[tokio::test]
+async fn a_workshop_that_is_refused_is_an_explained_failure() {
+    let world = World::new().await;
+    world.fleet.disturb([Fault::Refused]);
+    let name = world.launch(&caller("alice")).await.k8s_name;
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::InvalidSpec);
+}
+
+#[tokio::test]
+async fn a_deletion_whose_answer_is_lost_ends_all_the_same() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
+    world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
+    world.until(&running.k8s_name, InstanceState::Terminated).await;
+}
+
+#[tokio::test]
+async fn what_was_stored_before_a_kill_is_brought_about_after_it() {
+    let mut world = World::new().await;
+    let alice = caller("alice");
+    world.kill().await;
+    let launched = world.launch(&alice).await;
+    world.kill().await;
+    world.start();
+    world.workshop(&launched.k8s_name).await;
+    world.fleet.ready(&launched.k8s_name, world.clock.now());
+    world.until(&launched.k8s_name, InstanceState::Running).await;
+
+    world.kill().await;
+    world.launcher.terminate(&alice, &launched.k8s_name).await.unwrap();
+    world.kill().await;
+    world.start();
+    world.until(&launched.k8s_name, InstanceState::Terminated).await;
+    assert!(world.fleet.names().is_empty());
+}
+
+#[tokio::test]
+async fn what_happened_while_nobody_looked_is_seen_after_the_next_start() {
+    let mut world = World::new().await;
+    let starting = world.launch(&caller("alice")).await.k8s_name;
+    world.workshop(&starting).await;
+    world.until(&starting, InstanceState::Starting).await;
+    let gone = world.running(&caller("bob")).await.k8s_name;
+    world.kill().await;
+    world.fleet.ready(&starting, world.clock.now());
+    world.fleet.vanish(&gone);
+    world.start();
+    world.until(&starting, InstanceState::Running).await;
+    world.until(&gone, InstanceState::Terminated).await;
+}
+
+#[tokio::test]
+async fn a_workshop_that_no_row_wants_is_ended() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
+    world.fleet.intrude(wanted(&stray));
+    eventually(async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_spec_that_was_changed_from_outside_is_put_right() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
+    world.fleet.relist();
+    eventually(async || (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(()))
+        .await;
+}
+
+#[tokio::test]
+async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent() {
+    let mut world = World::new().await;
+    let name = world.launch(&caller("alice")).await.k8s_name;
+    world.until(&name, InstanceState::Starting).await;
+    world.kill().await;
+    world.clock.advance(700);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
+async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
+    let mut world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
+    world.until(&running.k8s_name, InstanceState::Terminated).await;
+    world.kill().await;
+    world.clock.advance(31 * 24 * 3600);
+    world.start();
+    eventually(async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
+}

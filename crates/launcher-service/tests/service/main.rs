@@ -1,0 +1,119 @@
+//! The use cases and the loops, over a real database and a fleet that the test drives.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod ending;
+mod faults;
+mod feed;
+mod launching;
+mod templates;
+
+use std::sync::Arc;
+
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{
+    AdminList, Caller, Clock, EmailAddress, Instance, InstanceState, Limits, Template, TemplateDraft,
+};
+use launcher_service::{LaunchRequest, Launcher};
+use launcher_store::Store;
+use launcher_testkit::{FakeFleet, TestClock, eventually};
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A service with its loops running, gone when dropped.
+struct World {
+    launcher: Launcher,
+    store: Store,
+    fleet: FakeFleet,
+    clock: Arc<TestClock>,
+    loops: Option<(CancellationToken, JoinHandle<()>)>,
+    limits: Limits,
+    _directory: TempDir,
+}
+
+fn caller(name: &str) -> Caller {
+    let email = EmailAddress::parse(&format!("{name}@example.org")).unwrap();
+    AdminList::parse("admin@example.org").unwrap().caller(email)
+}
+
+fn draft(name: &str) -> TemplateDraft {
+    let body = format!(r#"{{"name": "{name}", "app_type": "custom", "image": "x", "port": 8000}}"#);
+    serde_json::from_str(&body).unwrap()
+}
+
+impl World {
+    async fn new() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    async fn with(limits: Limits) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
+        let store = Store::open(&url).await.unwrap();
+        let (fleet, clock) = (FakeFleet::new(), Arc::new(TestClock::new()));
+        let launcher = launcher(&store, &fleet, &clock, limits);
+        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, _directory: directory };
+        world.start();
+        world
+    }
+
+    /// Starts the loops.
+    fn start(&mut self) {
+        let stop = CancellationToken::new();
+        let (launcher, token) = (self.launcher.clone(), stop.clone());
+        self.loops = Some((stop, tokio::spawn(async move { launcher.run(token).await })));
+    }
+
+    /// Ends the loops wherever they are, as a kill would, and makes a service that knows nothing of before.
+    async fn kill(&mut self) {
+        if let Some((_, task)) = self.loops.take() {
+            task.abort();
+            drop(task.await);
+        }
+        self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits);
+    }
+
+    async fn template(&self) -> Template {
+        self.launcher.create_template(&caller("admin"), draft("Jupyter")).await.unwrap()
+    }
+
+    async fn launch(&self, who: &Caller) -> Instance {
+        let template = self.template().await;
+        self.launcher.launch(who, template.template_id, &LaunchRequest::default()).await.unwrap().listed.instance
+    }
+
+    /// Launches and waits until it runs.
+    async fn running(&self, who: &Caller) -> Instance {
+        let name = self.launch(who).await.k8s_name;
+        self.workshop(&name).await;
+        self.fleet.ready(&name, self.clock.now());
+        self.until(&name, InstanceState::Running).await
+    }
+
+    /// Waits for the Workshop.
+    async fn workshop(&self, name: &str) -> launcher_workshop::Workshop {
+        eventually(async || self.fleet.workshop(name)).await
+    }
+
+    /// Waits until an instance is in a state.
+    async fn until(&self, name: &str, state: InstanceState) -> Instance {
+        let admin = caller("admin");
+        eventually(async || {
+            let instance = self.launcher.instance(&admin, name).await.unwrap().instance;
+            (instance.state == state).then_some(instance)
+        })
+        .await
+    }
+}
+
+fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {
+    Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), Arc::new(SystemEntropy), limits)
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some((stop, _)) = &self.loops {
+            stop.cancel();
+        }
+    }
+}

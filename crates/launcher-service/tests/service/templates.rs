@@ -1,0 +1,63 @@
+use launcher_domain::{EmailAddress, TemplateDraft};
+use launcher_service::{Page, ServiceError, TemplateUpdate};
+use uuid::Uuid;
+
+use crate::{World, caller, draft};
+
+const PAGE: Page = Page { limit: 10, after: None };
+
+#[tokio::test]
+async fn only_admins_write_the_catalog() {
+    let world = World::new().await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let template = world.template().await;
+    let id = template.template_id;
+    let update = TemplateUpdate { draft: draft("Mine"), expected_version: None };
+    for refused in [
+        world.launcher.create_template(&alice, draft("Mine")).await.unwrap_err(),
+        world.launcher.update_template(&alice, id, update).await.unwrap_err(),
+        world.launcher.archive_template(&alice, id).await.unwrap_err(),
+    ] {
+        assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
+    }
+    assert_eq!(world.launcher.template(&admin, id).await.unwrap(), template);
+}
+
+#[tokio::test]
+async fn archived_ones_leave_the_catalog_and_stay_readable() {
+    let world = World::new().await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let id = world.template().await.template_id;
+    world.launcher.archive_template(&admin, id).await.unwrap();
+    let again = world.launcher.archive_template(&admin, id).await.unwrap();
+    assert_eq!((again.active, again.version), (false, 2), "archiving twice is archiving once");
+    assert!(world.launcher.templates(&alice, &PAGE).await.unwrap().is_empty());
+    assert_eq!(world.launcher.templates(&admin, &PAGE).await.unwrap().len(), 1);
+    assert!(world.launcher.template(&alice, id).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_edit_on_top_of_an_old_version_is_refused() {
+    let world = World::new().await;
+    let admin = caller("admin");
+    let id = world.template().await.template_id;
+    let edit = |name: &str, expected_version| TemplateUpdate { draft: draft(name), expected_version };
+    let edited = world.launcher.update_template(&admin, id, edit("Second", Some(1))).await.unwrap();
+    assert_eq!(edited.version, 2);
+    let refused = world.launcher.update_template(&admin, id, edit("Third", Some(1))).await.unwrap_err();
+    assert!(matches!(refused, ServiceError::VersionMismatch), "{refused}");
+    assert_eq!(world.launcher.template(&admin, id).await.unwrap().settings.name, "Second");
+}
+
+#[tokio::test]
+async fn a_seed_is_planted_once_and_what_admins_made_of_it_stays() {
+    let world = World::new().await;
+    let (admin, by) = (caller("admin"), EmailAddress::parse("seed@launcher.invalid").unwrap());
+    let id = Uuid::from_u128(7);
+    assert!(world.launcher.seed_template(id, draft("Seed"), by.clone()).await.unwrap());
+    let update = TemplateUpdate { draft: TemplateDraft { active: false, ..draft("Ours") }, expected_version: None };
+    world.launcher.update_template(&admin, id, update).await.unwrap();
+    assert!(!world.launcher.seed_template(id, draft("Seed"), by).await.unwrap());
+    let template = world.launcher.template(&admin, id).await.unwrap();
+    assert_eq!((template.settings.name.as_str(), template.active), ("Ours", false));
+}

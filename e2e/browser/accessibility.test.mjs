@@ -1,0 +1,59 @@
+// What can be checked by machine of WCAG 2.2 AA: every page, light and dark, wide and as narrow as a phone.
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const LOOKS = [
+  { name: "light", viewport: { width: 1100, height: 800 }, colorScheme: "light" },
+  { name: "dark", viewport: { width: 1100, height: 800 }, colorScheme: "dark" },
+  { name: "phone", viewport: { width: 360, height: 740 }, colorScheme: "light" },
+];
+
+/** What axe finds wrong with the page as it is now, in a line each. */
+async function violations(page) {
+  await page.evaluate(AXE);
+  const found = await page.evaluate((rules) => globalThis.axe.run({ runOnly: rules }), RULES);
+  return found.violations.map(
+    (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.target.join(" ")).join(", ")}`,
+  );
+}
+
+test("every page is accessible, in every look", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const { page: setup } = await openPage(t, browser, { email: ADMIN });
+  await setup.goto(launcher.url);
+  await setup.getByRole("button", { name: "Launch Files" }).click();
+  await workshopEntry(setup, "Files").getByRole("link", { name: /^Open/ }).waitFor();
+  await setup.goto(launcher.url);
+  const link = (name) => setup.getByRole("link", { name, exact: true }).first().getAttribute("href");
+  const instance = await workshopEntry(setup, "Files").getByRole("link", { name: "Files", exact: true }).getAttribute("href");
+  const pages = {
+    home: "/",
+    launch: await link("JupyterLab"),
+    instance,
+    end: `${instance}/end?return_to=/`,
+    history: "/history",
+    instances: "/admin/instances",
+    templates: "/admin/templates",
+    editor: "/admin/templates/new",
+    missing: "/no-such-page",
+  };
+  for (const { name: look, ...options } of LOOKS) {
+    const { page } = await openPage(t, browser, { email: ADMIN, ...options });
+    for (const [name, path] of Object.entries(pages)) {
+      await t.test(`${name}, ${look}`, async () => {
+        await page.goto(launcher.url + path);
+        await screenshot(page, `look-${name}-${look}`);
+        assert.deepEqual(await violations(page), []);
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+      });
+    }
+  }
+});
