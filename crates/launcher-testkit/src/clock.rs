@@ -1,36 +1,34 @@
 //! A clock that a test sets.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 
-/// A clock that stands still until a test moves it.
+/// A clock that stands still but for one millisecond at each look, so that what is made later sorts later.
 #[derive(Debug)]
 pub struct TestClock(Mutex<Timestamp>);
 
-impl TestClock {
-    /// A clock that stands at 2026-01-01T09:00:00Z, when a class starts.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(Mutex::new("2026-01-01T09:00:00Z".parse().unwrap()))
-    }
-
-    /// Moves it forward.
-    pub fn advance(&self, seconds: i64) {
-        let mut now = self.0.lock().unwrap();
-        *now += SignedDuration::from_secs(seconds);
+impl Default for TestClock {
+    /// A Monday morning.
+    fn default() -> Self {
+        Self(Mutex::new("2026-03-02T08:00:00Z".parse().unwrap()))
     }
 }
 
-impl Default for TestClock {
-    fn default() -> Self {
-        Self::new()
+impl TestClock {
+    /// Lets time pass.
+    pub fn advance(&self, by: Duration) {
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(SignedDuration::try_from(by).unwrap()).unwrap();
     }
 }
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        *self.0.lock().unwrap()
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(SignedDuration::from_millis(1)).unwrap();
+        *now
     }
 }

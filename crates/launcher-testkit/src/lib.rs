@@ -1,10 +1,17 @@
-//! What the tests of several crates share. Only tests use it; it never ships.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where by panicking")]
+//! What the tests of the workshop launcher share: an application that listens on a port of its own, whose users are
+//! HTTP clients, whose fleet and clock a test drives.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up fails at once")]
 
+mod app;
+mod client;
 mod clock;
-mod eventually;
+mod events;
 mod fleet;
+mod poll;
 
+pub use app::{ADMIN, ALICE, BOB, Options, TestApp, Users};
+pub use client::{Client, Reply};
 pub use clock::TestClock;
-pub use eventually::eventually;
-pub use fleet::{FakeFleet, Fault};
+pub use events::{EventStream, ServerEvent};
+pub use fleet::FakeFleet;
+pub use poll::eventually;

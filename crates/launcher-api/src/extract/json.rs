@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_TYPE;
 use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use http_body_util::BodyExt;
 use launcher_domain::{FieldError, TemplateDraft};
 use serde::de::DeserializeOwned;

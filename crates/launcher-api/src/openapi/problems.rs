@@ -34,7 +34,9 @@ fn complete_operation(method: &str, operation: &mut Value, base_path: &str) {
     let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
     let mut codes: Vec<ProblemCode> = ProblemCode::ALL
         .into_iter()
-        .filter(|code| ALWAYS.contains(code) || named.as_array().is_some_and(|named| named.contains(&json!(code.as_str()))))
+        .filter(|code| {
+            ALWAYS.contains(code) || named.as_array().is_some_and(|named| named.contains(&json!(code.as_str())))
+        })
         .collect();
     if method != "get" {
         codes.push(ProblemCode::CrossSiteRequest);
@@ -55,10 +57,8 @@ fn complete_operation(method: &str, operation: &mut Value, base_path: &str) {
 fn response(codes: &[ProblemCode], base_path: &str) -> Value {
     let descriptions: Vec<String> =
         codes.iter().map(|code| format!("`{}`: {}.", code.as_str(), code.title())).collect();
-    let examples: Map<String, Value> = codes
-        .iter()
-        .map(|code| (code.as_str().to_owned(), json!({ "value": example(*code, base_path) })))
-        .collect();
+    let examples: Map<String, Value> =
+        codes.iter().map(|code| (code.as_str().to_owned(), json!({ "value": example(*code, base_path) }))).collect();
     let mut response = json!({
         "description": descriptions.join(" "),
         "content": { PROBLEM_JSON: {

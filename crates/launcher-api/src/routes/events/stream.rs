@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
-use http::header::{CACHE_CONTROL, HeaderValue};
 use http::HeaderMap;
+use http::header::{CACHE_CONTROL, HeaderValue};
 
 use crate::extract::last_event_id;
 use crate::identity::Identified;

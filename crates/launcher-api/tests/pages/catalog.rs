@@ -1,0 +1,115 @@
+//! The start page, the catalog, and launching.
+
+use http::StatusCode;
+use launcher_domain::Limits;
+
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
+
+#[tokio::test]
+async fn the_start_page_shows_the_catalog_and_only_ones_own_workshops() {
+    let app = App::start().await;
+    let penguins = app.template("Penguins", |_| {}).await;
+    app.template("Old course", |draft| draft.active = false).await;
+    let name = app.browser(ALICE).launch(&penguins).await;
+
+    let alice = app.browser(ALICE).get_until("/", "Ready").await;
+    assert!(alice.body.contains(&name) && alice.body.contains(ALICE));
+    assert!(alice.body.contains(&format!("href=\"https://{name}.workshops.example.com/\" target=\"_blank\" rel=\"noopener\"")));
+    assert!(!alice.body.contains("Old course"));
+    assert!(!alice.body.contains("badge-admin"));
+    for other in [BOB, ADMIN] {
+        let page = app.browser(other).get("/").await;
+        assert!(page.body.contains("Penguins"), "{other} has the catalog");
+        assert!(!page.body.contains(&name), "{other} does not have Alice's workshop");
+    }
+    assert!(app.browser(ADMIN).get("/").await.body.contains("badge-admin"));
+    assert!(alice.body.contains("href=\"/oauth2/sign_out\""));
+}
+
+#[tokio::test]
+async fn a_banner_says_that_authentication_is_off() {
+    let text = "Authentication is off";
+    let open = App::with(Limits::default(), Some(ALICE)).await;
+    let mut request = open.anonymous().request("GET", "/");
+    request.headers_mut().unwrap().insert("host", "localhost:8000".parse().unwrap());
+    let page = open.anonymous().send(request.body(axum::body::Body::empty()).unwrap()).await;
+    assert!(page.body.contains(text) && page.body.contains(ALICE));
+    assert!(!App::start().await.browser(ALICE).get("/").await.body.contains(text));
+}
+
+#[tokio::test]
+async fn a_form_sent_twice_launches_once_and_a_new_form_launches_again() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
+    let form = alice.get("/").await.form(&action);
+    let (first, second) =
+        (alice.post(&action, &borrowed(&form)).await, alice.post(&action, &borrowed(&form)).await);
+    assert_eq!(first.location(), second.location());
+    assert_ne!(first.location(), format!("/#workshop-{}", alice.launch(&template).await));
+    assert_eq!(alice.get("/fragments/workshops").await.body.matches("<li ").count(), 2);
+}
+
+#[tokio::test]
+async fn htmx_gets_the_list_instead_of_a_page() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let action = format!("/launch/{template}");
+    let form = app.browser(ALICE).get("/").await.form(&action);
+    let answer = app.browser(ALICE).with_htmx().post(&action, &borrowed(&form)).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(answer.body.contains("id=\"workshop-penguins-") && !answer.body.contains("<html"));
+}
+
+#[tokio::test]
+async fn a_limit_is_a_notice_on_the_start_page() {
+    let app = App::with(Limits { max_instances_per_user: 1, ..Limits::default() }, None).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
+    alice.launch(&template).await;
+    let form = alice.get("/").await.form(&action);
+    for browser in [alice, alice.with_htmx()] {
+        let refused = browser.post(&action, &borrowed(&form)).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT);
+        assert!(refused.body.contains("You have 1 workshop and may have 1."), "{}", refused.body);
+        assert!(refused.body.contains("id=\"workshop-penguins-"), "the list is there to end one");
+    }
+}
+
+#[tokio::test]
+async fn an_archived_template_says_so_and_only_admins_can_try_it() {
+    let app = App::start().await;
+    let template = app.template("Old course", |draft| draft.active = false).await;
+    let page = format!("/launch/{template}");
+    let seen = app.browser(ALICE).get(&page).await;
+    assert_eq!(seen.status, StatusCode::OK);
+    assert!(seen.body.contains("no longer offered") && !seen.body.contains(&format!("action=\"{page}\"")));
+    let refused = app.browser(ALICE).post(&page, &[("return_to", "/")]).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.body.contains("no longer offered"));
+    assert!(app.browser(ADMIN).launch(&template).await.starts_with("old-course-"));
+}
+
+#[tokio::test]
+async fn nobody_is_led_to_another_site() {
+    let app = App::with(Limits { max_instances_per_user: 100, ..Limits::default() }, None).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
+    for evil in ["//evil.example", "/\\evil.example", "javascript:alert(1)", "https://evil.example/", "\t//evil", ""] {
+        let form = alice.get("/").await.form(&action);
+        let answer = alice.post(&action, &with(&form, "return_to", evil)).await;
+        assert!(answer.location().starts_with("/#workshop-"), "{evil} led to {}", answer.location());
+    }
+    let form = alice.get("/").await.form(&action);
+    let answer = alice.post(&action, &with(&form, "return_to", "/history?after=")).await;
+    assert_eq!(answer.location(), "/history?after=");
+}
+
+#[tokio::test]
+async fn a_launch_form_cannot_say_who_owns_the_workshop() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let answer = app.browser(ALICE).post(&format!("/launch/{template}"), &[("owner_email", BOB)]).await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(answer.body.contains("<html") && answer.body.contains("could not be accepted"));
+}

@@ -1,0 +1,126 @@
+//! The template editor: nothing that was typed or stored is lost or changed on the way.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use uuid::Uuid;
+
+use crate::support::{ADMIN, ALICE, App, borrowed, with};
+
+const NEW: &str = "/admin/templates";
+
+#[tokio::test]
+async fn what_is_typed_becomes_a_template() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new").await.form(NEW);
+    let mut fields = borrowed(&form);
+    for (name, value) in [
+        ("name", "Penguins"),
+        ("image", "quay.io/jupyter/r-notebook:latest"),
+        ("command", "sh\n-c\nexec start.sh \"$0\" {a}"),
+        ("env", "GREETING=Hello, = {world}\n\nEMPTY="),
+        ("lifetime_seconds", "3600"),
+    ] {
+        fields.retain(|(known, _)| *known != name);
+        fields.push((name, value));
+    }
+    assert_eq!(admin.post(NEW, &fields).await.location(), NEW);
+    let caller = app.caller(ADMIN);
+    let page = launcher_service::Page { limit: 10, after: None };
+    let template = app.launcher.templates(&caller, &page).await.unwrap().remove(0);
+    assert_eq!(template.settings.command, ["sh", "-c", "exec start.sh \"$0\" {a}"]);
+    let env = [("EMPTY", ""), ("GREETING", "Hello, = {world}")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(template.settings.env, BTreeMap::from(env));
+    assert_eq!((template.settings.port, template.settings.lifetime_seconds, template.active), (8888, 3600, true));
+}
+
+#[tokio::test]
+async fn an_edit_that_changes_nothing_changes_nothing() {
+    let app = App::start().await;
+    let hard = ["plain", "", " spaces ", "two\nlines\r\n", "\"quoted\"", "{{ braces }} ${x} %s", "tab\there", "</textarea><b>", "&amp; é"];
+    let template_id = app
+        .template("Hard <i>things</i>", |draft| {
+            draft.description = "\n# One\r\n\r\n```\n</textarea>\n\"quoted\" {braces}\n```\n".to_owned();
+            draft.command = hard.map(str::to_owned).into();
+            draft.args = hard.map(str::to_owned).into();
+            draft.env = hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), (*value).to_owned())).collect();
+            draft.lifetime_seconds = Some(61);
+        })
+        .await;
+    let (caller, id) = (app.caller(ADMIN), Uuid::try_parse(&template_id).unwrap());
+    let before = app.launcher.template(&caller, id).await.unwrap();
+    let (edit, save) = (format!("{NEW}/{template_id}/edit"), format!("{NEW}/{template_id}"));
+    let form = app.browser(ADMIN).get(&edit).await.form(&save);
+    assert_eq!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.location(), NEW);
+    assert_eq!(app.launcher.template(&caller, id).await.unwrap(), before);
+
+    let changed = with(&form, "name", "Harder");
+    assert_eq!(app.browser(ADMIN).post(&save, &changed).await.location(), NEW);
+    let after = app.launcher.template(&caller, id).await.unwrap();
+    assert_eq!((after.settings.name.as_str(), after.version), ("Harder", before.version + 1));
+    assert_eq!((after.settings.env, after.settings.args), (before.settings.env, before.settings.args));
+}
+
+#[tokio::test]
+async fn what_is_wrong_stands_beside_its_field_and_what_was_typed_stays() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let typed = [
+        ("name", ""),
+        ("description", "Kept <b>as</b> typed"),
+        ("app_type", "custom"),
+        ("image", "no spaces allowed"),
+        ("port", "8o80"),
+        ("env", "SERVICE_X=1\nGOOD=\"line\\nbreak\""),
+        ("args", "\"open"),
+        ("cpu_request", "4"),
+        ("cpu_limit", "2"),
+        ("security_profile", "baseline"),
+        ("lifetime_seconds", "5"),
+    ];
+    let page = admin.post(NEW, &typed).await;
+    assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY);
+    for field in ["name", "image", "port", "env", "args", "cpu_request", "lifetime_seconds"] {
+        assert!(page.body.contains(&format!("id=\"field-{field}-error\"")), "{field} has an error beside it");
+        assert!(page.body.contains(&format!("href=\"#field-{field}\"")), "{field} is in the summary");
+    }
+    assert!(page.body.contains("SERVICE_X: ") && page.body.contains("Line 1 starts with a quotation mark"));
+    assert!(!page.body.contains("field-description-error"));
+    let kept = page.form(NEW);
+    for (name, value) in typed {
+        assert!(kept.contains(&(name.to_owned(), value.to_owned())), "{name} is kept: {kept:?}");
+    }
+    assert!(!kept.iter().any(|(name, _)| name == "active"), "the box stays as it was: not ticked");
+    assert!(admin.get(NEW).await.body.contains("nothing to launch"));
+}
+
+#[tokio::test]
+async fn a_conflict_is_told_and_nothing_typed_is_lost() {
+    let app = App::start().await;
+    let template_id = app.template("Penguins", |_| {}).await;
+    let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    assert_eq!(admin.post(&save, &with(&form, "name", "Theirs")).await.location(), NEW);
+
+    let conflict = admin.post(&save, &with(&form, "name", "Mine")).await;
+    assert_eq!(conflict.status, StatusCode::CONFLICT);
+    assert!(conflict.body.contains("Somebody else changed this template"));
+    assert!(admin.get(NEW).await.body.contains("Theirs"));
+    let again = conflict.form(&save);
+    assert!(again.contains(&("name".to_owned(), "Mine".to_owned())));
+    assert_eq!(admin.post(&save, &borrowed(&again)).await.location(), NEW);
+    assert!(admin.get(NEW).await.body.contains("Mine"));
+}
+
+#[tokio::test]
+async fn a_template_leaves_the_catalog_and_comes_back() {
+    let app = App::start().await;
+    let template_id = app.template("Penguins", |_| {}).await;
+    let admin = app.browser(ADMIN);
+    assert_eq!(admin.post(&format!("{NEW}/{template_id}/archive"), &[]).await.location(), NEW);
+    assert!(!app.browser(ALICE).get("/").await.body.contains("Penguins"));
+    assert!(admin.get(NEW).await.body.contains("Archived"));
+    assert_eq!(admin.post(&format!("{NEW}/{template_id}/restore"), &[]).await.location(), NEW);
+    assert!(app.browser(ALICE).get("/").await.body.contains("Penguins"));
+}

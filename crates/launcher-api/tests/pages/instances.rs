@@ -1,0 +1,141 @@
+//! What a person does with a workshop: extend it, end it, understand why it failed.
+
+use http::StatusCode;
+use http_body_util::BodyExt;
+
+use crate::support::{ADMIN, ALICE, App, BOB, LAST_WORDS, borrowed};
+
+#[tokio::test]
+async fn extending_moves_the_end_once_for_a_double_click() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let action = format!("/instances/{name}/extend");
+    let form = alice.get_until("/", "Ready").await.form(&action);
+    let before = form.iter().find(|(field, _)| field == "expected_expires_at").unwrap().1.clone();
+
+    assert_eq!(alice.post(&action, &borrowed(&form)).await.location(), "/");
+    let again = alice.post(&action, &borrowed(&form)).await;
+    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert!(again.body.contains("was not extended") && again.body.contains("Penguins"));
+    let page = alice.get("/").await;
+    assert!(!page.body.contains(&format!("datetime=\"{before}\"")));
+    assert!(page.body.contains("datetime=\"") && page.body.contains("Ends in <time"));
+}
+
+#[tokio::test]
+async fn a_workshop_with_all_its_time_says_why_it_cannot_be_extended() {
+    let app = App::start().await;
+    let template = app.template("Short", |draft| {
+        draft.lifetime_seconds = Some(300);
+        draft.extension_seconds = Some(60);
+        draft.max_lifetime_seconds = Some(300);
+    });
+    app.browser(ALICE).launch(&template.await).await;
+    let page = app.browser(ALICE).get_until("/", "cannot be extended any further").await;
+    assert!(page.body.contains("is-soon"), "it ends in less than ten minutes");
+}
+
+#[tokio::test]
+async fn ending_asks_first_and_then_tells_why_it_ended() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let action = format!("/instances/{name}/end");
+    let question = alice.get(&format!("{action}?return_to=/history")).await;
+    assert_eq!(question.status, StatusCode::OK);
+    assert!(question.body.contains("not saved") && alice.get("/").await.body.contains(&name));
+
+    assert_eq!(alice.post(&action, &borrowed(&question.form(&action))).await.location(), "/history");
+    alice.get_until("/history", &name).await;
+    assert!(alice.get("/history").await.body.contains("Ended by its owner"));
+    assert!(!alice.get("/").await.body.contains(&name));
+    assert!(!app.browser(BOB).get("/history").await.body.contains(&name));
+}
+
+#[tokio::test]
+async fn a_failure_is_explained_and_can_be_dismissed() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Broken", |draft| draft.image = "example.org/crash".to_owned()).await;
+    let name = alice.launch(&template).await;
+    let page = alice.get_until("/", "Failed").await;
+    for words in ["ended by itself", "Launch it again", "No module named", "Last lines of its output"] {
+        assert!(page.body.contains(words), "{words}");
+    }
+    assert!(!page.body.contains(LAST_WORDS), "the output is text, not markup");
+    assert_eq!(alice.post(&format!("/launch/{template}"), &borrowed(&page.form(&format!("/launch/{template}")))).await.status, StatusCode::SEE_OTHER);
+
+    let action = format!("/instances/{name}/end");
+    let list = alice.with_htmx().post(&action, &borrowed(&page.form(&action))).await;
+    assert_eq!(list.status, StatusCode::OK);
+    alice.get_until("/history", &name).await;
+}
+
+#[tokio::test]
+async fn anothers_workshop_and_none_are_the_same_page() {
+    let app = App::start().await;
+    let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
+    let bob = app.browser(BOB);
+    for path in ["", "/end"] {
+        let theirs = bob.get(&format!("/instances/{name}{path}")).await;
+        let none = bob.get(&format!("/instances/penguins-abcdefghij{path}")).await;
+        assert_eq!((theirs.status, &theirs.body), (StatusCode::NOT_FOUND, &none.body));
+        assert!(theirs.body.contains("<html"));
+    }
+    for path in ["extend", "end"] {
+        for browser in [bob, bob.with_htmx()] {
+            let theirs = browser.post(&format!("/instances/{name}/{path}"), &[]).await;
+            let none = browser.post(&format!("/instances/penguins-abcdefghij/{path}"), &[]).await;
+            assert_eq!((theirs.status, &theirs.body), (StatusCode::NOT_FOUND, &none.body));
+        }
+    }
+    assert!(app.browser(ALICE).get("/").await.body.contains(&name), "it is still there");
+}
+
+#[tokio::test]
+async fn an_admin_finds_and_ends_anybodys_instance_but_cannot_open_it() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let other = app.template("Whales", |_| {}).await;
+    let (hers, his) = (app.browser(ALICE).launch(&template).await, app.browser(BOB).launch(&other).await);
+    let admin = app.browser(ADMIN);
+    let found = |page: &str| (page.contains(&hers), page.contains(&his));
+    assert_eq!(found(&admin.get("/admin/instances").await.body), (true, true));
+    assert_eq!(found(&admin.get("/admin/instances?owner=ALICE@example.org").await.body), (true, false));
+    assert_eq!(found(&admin.get(&format!("/admin/instances?template={other}")).await.body), (false, true));
+    assert_eq!(found(&admin.get("/admin/instances?state=ended").await.body), (false, false));
+    assert!(admin.get("/admin/instances?owner=alice").await.body.contains("not an e-mail address"));
+
+    let page = admin.get_until(&format!("/instances/{hers}"), "Ready").await;
+    assert!(page.body.contains(ALICE) && !page.body.contains(".workshops.example.com"));
+    let action = format!("/instances/{hers}/end");
+    let next = admin.post(&action, &[("return_to", "/admin/instances?state=all")]).await;
+    assert_eq!(next.location(), "/admin/instances?state=all");
+    app.browser(ALICE).get_until("/history", "Ended by an administrator").await;
+}
+
+#[tokio::test]
+async fn an_open_page_is_told_of_changes_to_what_it_shows() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let alice = app.browser(ALICE);
+    let request = alice.request("GET", "/fragments/events").body(axum::body::Body::empty()).unwrap();
+    let (status, headers, mut stream) = alice.stream(request).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(headers["content-type"], "text/event-stream");
+    app.browser(BOB).launch(&template).await;
+    let name = alice.launch(&template).await;
+
+    let mut told = String::new();
+    let listen = async {
+        while !told.contains(&name) {
+            let frame = stream.frame().await.unwrap().unwrap();
+            told.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), listen).await.unwrap();
+    assert!(told.starts_with("event: workshops-changed\ndata: connected\n\n"), "{told}");
+    let names: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("data: ")).skip(1).collect();
+    assert!(names.iter().all(|told| *told == name), "only her own: {names:?}");
+}

@@ -1,0 +1,155 @@
+//! What must not happen: scripts from data, pages for the wrong people, files that are not what they say.
+
+use http::StatusCode;
+use sha2::{Digest, Sha256};
+
+use crate::support::{ADMIN, ALICE, Answer, App};
+
+const EVIL: &str = "<img src=x onerror=alert(1)>";
+
+/// Every page that shows something that somebody wrote.
+async fn pages(app: &App) -> Vec<(String, Answer)> {
+    let template = app
+        .template(EVIL, |draft| {
+            draft.description = format!(
+                "{EVIL}<script>alert(1)</script> [go](javascript:alert(1)) <a href=\"https://example.org\" onclick=\"alert(1)\" \
+                 style=\"color:red\">x</a> <style>body{{}}</style> **bold**"
+            );
+            draft.image = "example.org/crash".to_owned();
+        })
+        .await;
+    let name = app.browser(ADMIN).launch(&template).await;
+    app.browser(ADMIN).get_until("/", "Failed").await;
+    let paths = [
+        "/".to_owned(),
+        "/history".to_owned(),
+        "/nowhere".to_owned(),
+        "/fragments/workshops".to_owned(),
+        "/admin/instances?owner=%22%3E%3Cscript%3E".to_owned(),
+        "/admin/instances?state=all".to_owned(),
+        "/admin/templates".to_owned(),
+        "/admin/templates/new".to_owned(),
+        format!("/admin/templates/{template}/edit"),
+        format!("/launch/{template}"),
+        format!("/instances/{name}"),
+        format!("/instances/{name}/end?return_to=%22%3E%3Cscript%3E"),
+    ];
+    let mut pages = Vec::new();
+    for path in paths {
+        let page = app.browser(ADMIN).get(&path).await;
+        pages.push((path, page));
+    }
+    pages
+}
+
+#[tokio::test]
+async fn nothing_inline_and_a_policy_that_forbids_it() {
+    let app = App::start().await;
+    for (path, page) in pages(&app).await {
+        let policy = page.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(page.header("cache-control"), "no-store", "{path}");
+        for tag in page.body.split('<').skip(1) {
+            let tag = tag.split('>').next().unwrap_or_default();
+            assert!(!tag.starts_with("style") && !tag.contains(" style="), "{path}: <{tag}>");
+            assert!(!tag.starts_with("script") || tag.contains(" src=\"/assets/"), "{path}: <{tag}>");
+            assert!(!tag.contains(" on") && !tag.contains("hx-on"), "{path}: <{tag}>");
+            assert!(!tag.to_lowercase().contains("javascript:"), "{path}: <{tag}>");
+            assert!(!tag.starts_with("img") || tag.contains("src=\"/assets/"), "{path}: <{tag}>");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_text_and_a_description_is_safe_markdown() {
+    let app = App::start().await;
+    for (path, page) in pages(&app).await {
+        assert!(!page.body.contains(EVIL), "{path}");
+        if path.starts_with("/launch/") {
+            assert!(page.body.contains("<strong>bold</strong>"), "{}", page.body);
+            assert!(page.body.contains("&#60;img src=x onerror=alert(1)&#62;"), "{}", page.body);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_sees_a_page_without_signing_in() {
+    let app = App::start().await;
+    let page = app.anonymous().get("/history?after=x").await;
+    assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+    assert!(page.header("content-type").starts_with("text/html"));
+    assert!(page.body.contains("href=\"/oauth2/start?rd=%2Fhistory%3Fafter%3Dx\""), "{}", page.body);
+}
+
+#[tokio::test]
+async fn only_admins_get_to_the_admins_pages() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let alice = app.browser(ALICE);
+    for path in ["instances", "templates", "templates/new", &format!("templates/{template}/edit")] {
+        let page = alice.get(&format!("/admin/{path}")).await;
+        assert_eq!(page.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(page.body.contains("for administrators") && page.body.contains(ALICE), "{path}");
+    }
+    for path in ["", &format!("/{template}"), &format!("/{template}/archive"), &format!("/{template}/restore")] {
+        let page = alice.post(&format!("/admin/templates{path}"), &[("unknown", "field")]).await;
+        assert_eq!(page.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert!(alice.get("/").await.body.contains("Penguins"));
+}
+
+#[tokio::test]
+async fn another_sites_form_does_nothing() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let alice = app.browser(ALICE);
+    let request = alice
+        .request("POST", &format!("/launch/{template}"))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .header("sec-fetch-site", "same-site");
+    let page = alice.send(request.body(axum::body::Body::empty()).unwrap()).await;
+    assert_eq!(page.status, StatusCode::FORBIDDEN);
+    assert!(page.body.contains("<html") && !alice.get("/").await.body.contains("id=\"workshop-penguins"));
+}
+
+#[tokio::test]
+async fn files_are_what_their_names_promise() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let page = alice.get("/").await;
+    let files: Vec<&str> =
+        page.body.split('"').filter(|part| part.starts_with("/assets/")).collect();
+    assert!(files.len() >= 5, "{files:?}");
+    for file in files {
+        let answer = alice.get(file).await;
+        assert_eq!(answer.status, StatusCode::OK, "{file}");
+        assert!(answer.header("cache-control").contains("immutable"), "{file}");
+        let hash: String = Sha256::digest(&answer.body).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        assert!(file.contains(&hash), "{file} has the hash {hash}");
+        let known = alice.request("GET", file).header("if-none-match", answer.header("etag"));
+        let again = alice.send(known.body(axum::body::Body::empty()).unwrap()).await;
+        assert_eq!((again.status, again.body.as_str()), (StatusCode::NOT_MODIFIED, ""));
+    }
+    assert_eq!(alice.get("/assets/app.0000000000000000.js").await.status, StatusCode::NOT_FOUND);
+}
+
+#[test]
+fn vendored_files_are_the_released_ones() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/vendor");
+    let list: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(directory.join("vendored.json")).unwrap()).unwrap();
+    let mut listed = vec!["vendored.json".to_owned()];
+    for entry in list["files"].as_array().unwrap() {
+        let file = entry["file"].as_str().unwrap();
+        let bytes = std::fs::read(directory.join(file)).unwrap();
+        let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(entry["sha256"], hash, "{file} is not the file of {} {}", list["package"], list["version"]);
+        listed.push(file.to_owned());
+    }
+    let mut there: Vec<String> =
+        std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    listed.sort();
+    there.sort();
+    assert_eq!(there, listed, "every vendored file has its hash");
+}

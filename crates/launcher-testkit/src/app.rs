@@ -1,0 +1,230 @@
+//! The application under test.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use launcher_api::ApiSettings;
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::identity::TrustedHeader;
+use launcher_domain::{AdminList, EmailAddress, Limits};
+use launcher_process::serve::serve_http;
+use launcher_process::stop::Stop;
+use launcher_service::{InstanceFilter, Launcher, Page, StateFilter};
+use launcher_store::Store;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use crate::{Client, FakeFleet, TestClock, eventually};
+
+/// A user.
+pub const ALICE: &str = "alice@example.org";
+/// Another user.
+pub const BOB: &str = "bob@example.org";
+/// The administrator.
+pub const ADMIN: &str = "admin@example.org";
+/// How long to wait for what the loops do.
+const SOON: Duration = Duration::from_secs(10);
+
+/// What a test wants to be different.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The limits of the service.
+    pub limits: Limits,
+    /// Whether a Workshop is ready as soon as it is applied.
+    pub runs_at_once: bool,
+    /// Who everybody is: the development bypass.
+    pub dev_identity: Option<String>,
+    /// The admin list.
+    pub admins: String,
+    /// The header that is trusted.
+    pub trusted_header: String,
+    /// Where the API lives.
+    pub base_path: String,
+    /// Where people log out.
+    pub logout_url: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            runs_at_once: true,
+            dev_identity: None,
+            admins: ADMIN.to_owned(),
+            trusted_header: TrustedHeader::DEFAULT.to_owned(),
+            base_path: "/api/v1".to_owned(),
+            logout_url: None,
+        }
+    }
+}
+
+/// The application, and nobody, Alice, Bob and the administrator as its clients.
+pub type Users = (TestApp, Client, Client, Client, Client);
+
+/// The application under test: real listener, real router, real database, a fleet that the test drives.
+///
+/// [`TestApp::finish`] has to be called at a test's end: it checks what is left.
+#[derive(Debug)]
+pub struct TestApp {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    /// The use cases behind it.
+    pub launcher: Launcher,
+    /// Its fleet.
+    pub fleet: FakeFleet,
+    /// Its clock.
+    pub clock: Arc<TestClock>,
+    store: Store,
+    server: JoinHandle<()>,
+    loops: JoinHandle<()>,
+    loops_stop: CancellationToken,
+    stop: Stop,
+    finished: bool,
+    _folder: TempDir,
+}
+
+impl TestApp {
+    /// Starts it as it is by default.
+    pub async fn start() -> Users {
+        Self::start_with(Options::default()).await
+    }
+
+    /// Starts it differently.
+    pub async fn start_with(options: Options) -> Users {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
+        let clock = Arc::new(TestClock::default());
+        let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);
+        let entropy = Arc::new(SystemEntropy);
+        let launcher = Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, options.limits);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let stop = Stop::new();
+        let router = launcher_api::router(launcher.clone(), settings(&options, addr, &stop));
+        let server = tokio::spawn(serve_http(listener, stop.clone(), move |request: http::Request<_>, _| {
+            let answer = router.clone().oneshot(request.map(axum::body::Body::new));
+            async move {
+                let Ok(response) = answer.await;
+                response.map(|body| body.map_err(Into::into).boxed_unsync())
+            }
+        }));
+        let loops_stop = CancellationToken::new();
+        let loops = tokio::spawn({
+            let (launcher, stop) = (launcher.clone(), loops_stop.clone());
+            async move { launcher.run(stop).await }
+        });
+        let person = |identity| Client::new(addr, &options.base_path, identity);
+        let users = (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
+        let app = Self {
+            addr,
+            launcher,
+            fleet,
+            clock,
+            store,
+            server,
+            loops,
+            loops_stop,
+            stop,
+            finished: false,
+            _folder: folder,
+        };
+        (app, users.0, users.1, users.2, users.3)
+    }
+
+    /// A template that anybody can launch, made by this administrator; returns its identifier.
+    pub async fn template(&self, admin: &Client) -> String {
+        let created = admin.post_json("/templates/", &template_body()).await.expect(201);
+        created.json()["template_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Launches for this person, and waits for a state; returns the instance's name.
+    pub async fn launched(&self, person: &Client, template_id: &str, state: &str) -> String {
+        let launched = person.post(&format!("/templates/{template_id}/launch")).await.expect(201);
+        let name = launched.json()["k8s_name"].as_str().unwrap().to_owned();
+        self.reaches(person, &name, state).await;
+        name
+    }
+
+    /// Waits until an instance is in a state; returns it as it is then.
+    pub async fn reaches(&self, person: &Client, name: &str, state: &str) -> Value {
+        eventually(SOON, async || {
+            let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
+            (instance["state"] == state).then_some(instance)
+        })
+        .await
+    }
+
+    /// Closes the database under the running application.
+    pub async fn close_database(&self) {
+        self.store.close().await;
+    }
+
+    /// Asks it to stop; whoever is connected may finish.
+    pub fn request_stop(&self) {
+        self.stop.request();
+    }
+
+    /// Checks that no Workshop is without a row that wants it, and stops everything.
+    ///
+    /// # Panics
+    /// When something is left over, or a loop has crashed.
+    pub async fn finish(mut self) {
+        self.finished = true;
+        if self.launcher.ready().await.is_ok() {
+            eventually(SOON, async || (self.strays().await.is_empty()).then_some(())).await;
+        }
+        assert!(self.stop.finish(SOON).await, "requests were still in flight");
+        (&mut self.server).await.unwrap();
+        self.loops_stop.cancel();
+        (&mut self.loops).await.unwrap();
+        self.store.close().await;
+    }
+
+    /// Workshops that no row wants.
+    async fn strays(&self) -> Vec<String> {
+        let everybody = AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap());
+        let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None };
+        let rows = self.launcher.instances(&everybody, &filter, &Page { limit: 100_000, after: None }).await.unwrap();
+        let wanted = |name: &String| {
+            rows.iter().any(|row| row.instance.k8s_name == *name && row.instance.state.wants_workshop())
+        };
+        self.fleet.names().into_iter().filter(|name| !wanted(name)).collect()
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        assert!(self.finished || std::thread::panicking(), "a test ends with app.finish().await");
+    }
+}
+
+/// A template of three hours, of which one is left to extend.
+fn template_body() -> Value {
+    json!({
+        "name": "Statistics 101",
+        "app_type": "notebook",
+        "image": "quay.io/jupyter/base-notebook:latest",
+        "lifetime_seconds": 7200,
+        "extension_seconds": 3600,
+        "max_lifetime_seconds": 10_800,
+    })
+}
+
+fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
+    ApiSettings {
+        admins: AdminList::parse(&options.admins).unwrap(),
+        trusted_header: TrustedHeader::parse(&options.trusted_header).unwrap(),
+        dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
+        base_path: options.base_path.clone(),
+        public_url: format!("http://localhost:{}", addr.port()),
+        login_url: "/oauth2/start".to_owned(),
+        logout_url: options.logout_url.clone(),
+        stop: stop.token(),
+    }
+}
