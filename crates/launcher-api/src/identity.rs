@@ -29,16 +29,20 @@ pub(crate) async fn require(State(state): State<AppState>, mut request: Request,
     let settings = &state.settings;
     let email = match read(settings, request.headers()) {
         Ok(email) => email,
-        Err(IdentityError::Missing) => {
-            let detail = "Log in first: the request carries no identity.";
+        // An identity that nobody can read is none; one that is there twice is an attempt at something.
+        Err(error @ (IdentityError::Missing | IdentityError::Unreadable(_))) => {
+            let detail = format!("Log in first: {error}.");
             let problem = Problem::new(ProblemCode::AuthenticationRequired, detail);
             return problem.login_at(settings.login_url.clone()).into_response();
         }
         Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
     };
     let identity = Identity { caller: settings.admins.caller(email), user: user(settings, request.headers()) };
-    request.extensions_mut().insert(identity);
-    next.run(request).await
+    request.extensions_mut().insert(identity.clone());
+    let mut response = next.run(request).await;
+    // An error that becomes a page still shows who is signed in.
+    response.extensions_mut().insert(identity);
+    response
 }
 
 fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, IdentityError> {

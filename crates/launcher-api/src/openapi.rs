@@ -51,8 +51,25 @@ pub fn openapi(base_path: &str) -> Value {
         "description": "Set by the login proxy, never by a client: the proxy takes it off every request from outside.",
     }});
     document["components"]["schemas"]["WorkshopTemplateBody"] = template_body_schema();
+    document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();
     problems::complete(&mut document, base_path);
     document
+}
+
+/// What each event of the stream is.
+fn event() -> Value {
+    json!({
+        "type": "object",
+        "required": ["id", "event", "data"],
+        "properties": {
+            "id": { "type": "string", "description": "For `Last-Event-ID`." },
+            "event": { "type": "string", "const": "instance" },
+            "data": {
+                "type": "string", "contentMediaType": "application/json",
+                "contentSchema": { "$ref": "#/components/schemas/WorkshopInstanceResponse" },
+            },
+        },
+    })
 }
 
 fn info() -> Value {

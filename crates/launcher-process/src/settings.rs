@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use clap::{Command, CommandFactory, Parser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, CommandFactory, Parser};
 
 const PREFIX: &str = "SERVICE_";
 
@@ -29,24 +30,40 @@ pub fn parse_bool(text: &str) -> Result<bool, NotABool> {
 /// An environment variable that is set but empty counts as unset, as a deployment writes it for "none".
 ///
 /// # Errors
-/// One line that says which setting is wrong and what would be right. `--help` and `--version` print and end the process.
+/// One line that says which setting is wrong and what would be right. `--help` and `--version` print and end the process,
+/// and so does a program that needs a command and got none.
 pub fn read<S: Parser>() -> Result<S, String> {
-    let command = without_empty_environment(S::command());
-    let matches = match command.try_get_matches_from(std::env::args_os()) {
-        Ok(matches) => matches,
-        Err(error) if !error.use_stderr() => error.exit(),
-        Err(error) => return Err(one_line(&error)),
-    };
-    S::from_arg_matches(&matches).map_err(|error| one_line(&error))
+    let mut command = without_empty_environment(S::command());
+    command.build();
+    let parsed =
+        command.clone().try_get_matches_from(std::env::args_os()).and_then(|matches| S::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            error.exit();
+        }
+        one_line(&error, &command)
+    })
 }
 
-/// What clap says of a wrong setting, in one line.
-fn one_line(error: &clap::Error) -> String {
+/// What clap says of a wrong setting, in one line, with the name under which a deployment sets it.
+fn one_line(error: &clap::Error, command: &Command) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let line = words.join(" ").replacen("error: ", "", 1);
-    line.split(" For more information").next().unwrap_or_default().to_owned()
+    let line = line.split(" For more information").next().unwrap_or_default().to_owned();
+    all_arguments(command).into_iter().fold(line, |line, argument| match argument.get_env() {
+        Some(env) => {
+            let flag = argument.to_string();
+            let named = format!("{} ({})", env.display(), flag.split(' ').next().unwrap_or_default());
+            line.replace(&format!("'{flag}'"), &named).replace(&flag, &named)
+        }
+        None => line,
+    })
+}
+
+fn all_arguments(command: &Command) -> Vec<&Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(all_arguments)).collect()
 }
 
 fn without_empty_environment(command: Command) -> Command {
@@ -61,18 +78,11 @@ fn without_empty_environment(command: Command) -> Command {
 /// The names of `SERVICE_…` variables in the environment that no setting of this program has: most likely mistyped.
 #[must_use]
 pub fn unknown_names<S: CommandFactory>(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
-    let mut known = BTreeSet::new();
-    collect_names(&S::command(), &mut known);
+    let command = S::command();
+    let known: BTreeSet<&str> =
+        all_arguments(&command).into_iter().filter_map(|argument| argument.get_env()?.to_str()).collect();
     environment
         .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| name.starts_with(PREFIX) && !known.contains(name))
+        .filter(|name| name.starts_with(PREFIX) && !known.contains(name.as_str()))
         .collect()
-}
-
-fn collect_names(command: &Command, known: &mut BTreeSet<String>) {
-    let own = command.get_arguments().filter_map(|argument| argument.get_env()?.to_str());
-    known.extend(own.map(str::to_owned));
-    for subcommand in command.get_subcommands() {
-        collect_names(subcommand, known);
-    }
 }

@@ -3,8 +3,10 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{ParseError, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// How logs are written.
 #[derive(Debug, Clone, Args)]
@@ -34,16 +36,18 @@ pub enum LogFormat {
 /// # Errors
 /// The filter cannot be read.
 pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
-    let filter = EnvFilter::builder().parse(&settings.log)?;
+    // Levels per module are all that is offered: a filter on fields would bring a regular expression engine into every
+    // process, and the sidecar's memory is paid once per workshop.
+    let filter: Targets = settings.log.parse()?;
     let terminal = std::io::stderr().is_terminal();
     let json = match settings.log_format {
         LogFormat::Auto => !terminal,
         LogFormat::Text => false,
         LogFormat::Json => true,
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(terminal);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(terminal);
+    let lines = if json { lines.json().flatten_event(true).with_span_list(false).boxed() } else { lines.boxed() };
     // A second call finds a logger in place, which tests do: the first one stays.
-    let outcome = if json { builder.json().flatten_event(true).with_span_list(false).try_init() } else { builder.try_init() };
-    drop(outcome);
+    drop(tracing_subscriber::registry().with(lines.with_filter(filter)).try_init());
     Ok(())
 }

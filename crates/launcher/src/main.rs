@@ -12,7 +12,7 @@ use crate::settings::ServeSettings;
 
 /// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
 #[derive(Debug, Parser)]
-#[command(name = "launcher", version, propagate_version = true)]
+#[command(name = "launcher", version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -39,7 +39,7 @@ impl Body for TemplateDraft {
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// A body that may be left out: the default then.
+/// A body that may be left out, or be `null`: the default then.
 #[derive(Debug)]
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
@@ -62,6 +62,7 @@ impl<T: Body + Default> FromRequest<AppState> for OptionalJson<T> {
         match is_json {
             Some(false) => Err(wrong_media_type()),
             _ if bytes.is_empty() => Ok(Self(T::default())),
+            Some(true) if bytes.trim_ascii() == b"null" => Ok(Self(T::default())),
             Some(true) => parse(&bytes).map(Self),
             None => Err(wrong_media_type()),
         }

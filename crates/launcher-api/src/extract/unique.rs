@@ -41,7 +41,12 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::from(value))
     }
 
+    /// 8.0 is the integer 8, for JSON Schema as for JavaScript, up to where a float still counts one by one.
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        if value.fract() == 0.0 && value.abs() < EXACT {
+            return Ok(Value::from(value as i64));
+        }
         Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number is out of range"))
     }
 

@@ -5,10 +5,13 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::uri::PathAndQuery;
+use http::{Method, StatusCode};
+use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 
+use super::forms;
 use super::html::{empty_shell, page, shell};
 use super::view::Shell;
 use super::{assets, texts};
@@ -42,6 +45,7 @@ struct Document {
 
 /// Turns the problem documents of the routes below it into pages. Statuses and other headers stay as they are.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let back = come_back(&request);
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if !is_error || has_page(&response) {
@@ -50,21 +54,39 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     let (mut parts, body) = response.into_parts();
     let document = read(body).await;
     let identity = parts.extensions.get::<Identity>();
-    let page = render(&state, identity, parts.status, document);
+    let page = render(&state, identity, parts.status, document, &back);
     let (page_parts, body) = page.into_parts();
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.extend(page_parts.headers);
     Response::from_parts(parts, body)
 }
 
-fn render(state: &AppState, identity: Option<&Identity>, status: StatusCode, document: Document) -> Response {
+/// The page to come back to after signing in: the one that was asked for, as far as asking again is harmless.
+fn come_back(request: &Request) -> LocalPath {
+    let asked = request.uri().path_and_query().filter(|_| request.method() == Method::GET);
+    forms::return_to(asked.map(PathAndQuery::as_str))
+}
+
+fn sign_in(login_url: &str, back: &LocalPath) -> String {
+    let query = form_urlencoded::Serializer::new(String::new()).append_pair("rd", back.as_str()).finish();
+    let joint = if login_url.contains('?') { '&' } else { '?' };
+    format!("{login_url}{joint}{query}")
+}
+
+fn render(
+    state: &AppState,
+    identity: Option<&Identity>,
+    status: StatusCode,
+    document: Document,
+    back: &LocalPath,
+) -> Response {
     let (title, text) = texts::error(&document.code, document.detail);
     let error = ErrorPage {
         shell: identity.map_or_else(|| empty_shell(state), |identity| shell(state, &identity.caller, "")),
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),
-        sign_in: document.login_url,
+        sign_in: document.login_url.map(|url| sign_in(&url, back)),
     };
     page(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }

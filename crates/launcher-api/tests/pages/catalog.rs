@@ -1,7 +1,7 @@
 //! The start page, the catalog, and launching.
 
 use http::StatusCode;
-use launcher_domain::Limits;
+use launcher_testkit::Options;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
 
@@ -14,7 +14,7 @@ async fn the_start_page_shows_the_catalog_and_only_ones_own_workshops() {
 
     let alice = app.browser(ALICE).get_until("/", "Ready").await;
     assert!(alice.body.contains(&name) && alice.body.contains(ALICE));
-    assert!(alice.body.contains(&format!("href=\"https://{name}.workshops.example.com/\" target=\"_blank\" rel=\"noopener\"")));
+    assert!(alice.body.contains(&format!("href=\"http://{name}.workshops.test/\" target=\"_blank\" rel=\"noopener\"")));
     assert!(!alice.body.contains("Old course"));
     assert!(!alice.body.contains("badge-admin"));
     for other in [BOB, ADMIN] {
@@ -24,17 +24,19 @@ async fn the_start_page_shows_the_catalog_and_only_ones_own_workshops() {
     }
     assert!(app.browser(ADMIN).get("/").await.body.contains("badge-admin"));
     assert!(alice.body.contains("href=\"/oauth2/sign_out\""));
+    app.finish().await;
 }
 
 #[tokio::test]
 async fn a_banner_says_that_authentication_is_off() {
     let text = "Authentication is off";
-    let open = App::with(Limits::default(), Some(ALICE)).await;
-    let mut request = open.anonymous().request("GET", "/");
-    request.headers_mut().unwrap().insert("host", "localhost:8000".parse().unwrap());
-    let page = open.anonymous().send(request.body(axum::body::Body::empty()).unwrap()).await;
+    let open = App::with(Options { dev_identity: Some(ALICE.to_owned()), ..Options::default() }).await;
+    let page = open.anonymous().get("/").await;
     assert!(page.body.contains(text) && page.body.contains(ALICE));
-    assert!(!App::start().await.browser(ALICE).get("/").await.body.contains(text));
+    open.finish().await;
+    let app = App::start().await;
+    assert!(!app.browser(ALICE).get("/").await.body.contains(text));
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -43,11 +45,11 @@ async fn a_form_sent_twice_launches_once_and_a_new_form_launches_again() {
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
     let form = alice.get("/").await.form(&action);
-    let (first, second) =
-        (alice.post(&action, &borrowed(&form)).await, alice.post(&action, &borrowed(&form)).await);
+    let (first, second) = (alice.post(&action, &borrowed(&form)).await, alice.post(&action, &borrowed(&form)).await);
     assert_eq!(first.location(), second.location());
     assert_ne!(first.location(), format!("/#workshop-{}", alice.launch(&template).await));
     assert_eq!(alice.get("/fragments/workshops").await.body.matches("<li ").count(), 2);
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -59,21 +61,23 @@ async fn htmx_gets_the_list_instead_of_a_page() {
     let answer = app.browser(ALICE).with_htmx().post(&action, &borrowed(&form)).await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.body.contains("id=\"workshop-penguins-") && !answer.body.contains("<html"));
+    app.finish().await;
 }
 
 #[tokio::test]
 async fn a_limit_is_a_notice_on_the_start_page() {
-    let app = App::with(Limits { max_instances_per_user: 1, ..Limits::default() }, None).await;
+    let app = App::with_limit(1).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
     alice.launch(&template).await;
     let form = alice.get("/").await.form(&action);
-    for browser in [alice, alice.with_htmx()] {
+    for browser in [&alice, &alice.with_htmx()] {
         let refused = browser.post(&action, &borrowed(&form)).await;
         assert_eq!(refused.status, StatusCode::CONFLICT);
         assert!(refused.body.contains("You have 1 workshop and may have 1."), "{}", refused.body);
         assert!(refused.body.contains("id=\"workshop-penguins-"), "the list is there to end one");
     }
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -88,11 +92,12 @@ async fn an_archived_template_says_so_and_only_admins_can_try_it() {
     assert_eq!(refused.status, StatusCode::CONFLICT);
     assert!(refused.body.contains("no longer offered"));
     assert!(app.browser(ADMIN).launch(&template).await.starts_with("old-course-"));
+    app.finish().await;
 }
 
 #[tokio::test]
 async fn nobody_is_led_to_another_site() {
-    let app = App::with(Limits { max_instances_per_user: 100, ..Limits::default() }, None).await;
+    let app = App::with_limit(100).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
     for evil in ["//evil.example", "/\\evil.example", "javascript:alert(1)", "https://evil.example/", "\t//evil", ""] {
@@ -103,6 +108,7 @@ async fn nobody_is_led_to_another_site() {
     let form = alice.get("/").await.form(&action);
     let answer = alice.post(&action, &with(&form, "return_to", "/history?after=")).await;
     assert_eq!(answer.location(), "/history?after=");
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -112,4 +118,5 @@ async fn a_launch_form_cannot_say_who_owns_the_workshop() {
     let answer = app.browser(ALICE).post(&format!("/launch/{template}"), &[("owner_email", BOB)]).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(answer.body.contains("<html") && answer.body.contains("could not be accepted"));
+    app.finish().await;
 }

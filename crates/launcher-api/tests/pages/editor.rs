@@ -26,40 +26,54 @@ async fn what_is_typed_becomes_a_template() {
         fields.push((name, value));
     }
     assert_eq!(admin.post(NEW, &fields).await.location(), NEW);
-    let caller = app.caller(ADMIN);
+    let caller = app.admin();
     let page = launcher_service::Page { limit: 10, after: None };
-    let template = app.launcher.templates(&caller, &page).await.unwrap().remove(0);
+    let template = app.test.launcher.templates(&caller, &page).await.unwrap().remove(0);
     assert_eq!(template.settings.command, ["sh", "-c", "exec start.sh \"$0\" {a}"]);
-    let env = [("EMPTY", ""), ("GREETING", "Hello, = {world}")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let env =
+        [("EMPTY", ""), ("GREETING", "Hello, = {world}")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(template.settings.env, BTreeMap::from(env));
     assert_eq!((template.settings.port, template.settings.lifetime_seconds, template.active), (8888, 3600, true));
+    app.finish().await;
 }
 
 #[tokio::test]
 async fn an_edit_that_changes_nothing_changes_nothing() {
     let app = App::start().await;
-    let hard = ["plain", "", " spaces ", "two\nlines\r\n", "\"quoted\"", "{{ braces }} ${x} %s", "tab\there", "</textarea><b>", "&amp; é"];
+    let hard = [
+        "plain",
+        "",
+        " spaces ",
+        "two\nlines\r\n",
+        "\"quoted\"",
+        "{{ braces }} ${x} %s",
+        "tab\there",
+        "</textarea><b>",
+        "&amp; é",
+    ];
     let template_id = app
         .template("Hard <i>things</i>", |draft| {
             draft.description = "\n# One\r\n\r\n```\n</textarea>\n\"quoted\" {braces}\n```\n".to_owned();
             draft.command = hard.map(str::to_owned).into();
             draft.args = hard.map(str::to_owned).into();
-            draft.env = hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), (*value).to_owned())).collect();
+            draft.env =
+                hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), (*value).to_owned())).collect();
             draft.lifetime_seconds = Some(61);
         })
         .await;
-    let (caller, id) = (app.caller(ADMIN), Uuid::try_parse(&template_id).unwrap());
-    let before = app.launcher.template(&caller, id).await.unwrap();
+    let (caller, id) = (app.admin(), Uuid::try_parse(&template_id).unwrap());
+    let before = app.test.launcher.template(&caller, id).await.unwrap();
     let (edit, save) = (format!("{NEW}/{template_id}/edit"), format!("{NEW}/{template_id}"));
     let form = app.browser(ADMIN).get(&edit).await.form(&save);
     assert_eq!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.location(), NEW);
-    assert_eq!(app.launcher.template(&caller, id).await.unwrap(), before);
+    assert_eq!(app.test.launcher.template(&caller, id).await.unwrap(), before);
 
     let changed = with(&form, "name", "Harder");
     assert_eq!(app.browser(ADMIN).post(&save, &changed).await.location(), NEW);
-    let after = app.launcher.template(&caller, id).await.unwrap();
+    let after = app.test.launcher.template(&caller, id).await.unwrap();
     assert_eq!((after.settings.name.as_str(), after.version), ("Harder", before.version + 1));
     assert_eq!((after.settings.env, after.settings.args), (before.settings.env, before.settings.args));
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -93,6 +107,7 @@ async fn what_is_wrong_stands_beside_its_field_and_what_was_typed_stays() {
     }
     assert!(!kept.iter().any(|(name, _)| name == "active"), "the box stays as it was: not ticked");
     assert!(admin.get(NEW).await.body.contains("nothing to launch"));
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -111,6 +126,7 @@ async fn a_conflict_is_told_and_nothing_typed_is_lost() {
     assert!(again.contains(&("name".to_owned(), "Mine".to_owned())));
     assert_eq!(admin.post(&save, &borrowed(&again)).await.location(), NEW);
     assert!(admin.get(NEW).await.body.contains("Mine"));
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -123,4 +139,5 @@ async fn a_template_leaves_the_catalog_and_comes_back() {
     assert!(admin.get(NEW).await.body.contains("Archived"));
     assert_eq!(admin.post(&format!("{NEW}/{template_id}/restore"), &[]).await.location(), NEW);
     assert!(app.browser(ALICE).get("/").await.body.contains("Penguins"));
+    app.finish().await;
 }

@@ -1,9 +1,9 @@
 //! What a person does with a workshop: extend it, end it, understand why it failed.
 
-use http::StatusCode;
-use http_body_util::BodyExt;
+use http::{Method, StatusCode};
+use launcher_domain::FailureCode;
 
-use crate::support::{ADMIN, ALICE, App, BOB, LAST_WORDS, borrowed};
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 #[tokio::test]
 async fn extending_moves_the_end_once_for_a_double_click() {
@@ -21,6 +21,7 @@ async fn extending_moves_the_end_once_for_a_double_click() {
     let page = alice.get("/").await;
     assert!(!page.body.contains(&format!("datetime=\"{before}\"")));
     assert!(page.body.contains("datetime=\"") && page.body.contains("Ends in <time"));
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -34,6 +35,7 @@ async fn a_workshop_with_all_its_time_says_why_it_cannot_be_extended() {
     app.browser(ALICE).launch(&template.await).await;
     let page = app.browser(ALICE).get_until("/", "cannot be extended any further").await;
     assert!(page.body.contains("is-soon"), "it ends in less than ten minutes");
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -51,25 +53,33 @@ async fn ending_asks_first_and_then_tells_why_it_ended() {
     assert!(alice.get("/history").await.body.contains("Ended by its owner"));
     assert!(!alice.get("/").await.body.contains(&name));
     assert!(!app.browser(BOB).get("/history").await.body.contains(&name));
+    app.finish().await;
 }
 
 #[tokio::test]
 async fn a_failure_is_explained_and_can_be_dismissed() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
-    let template = app.template("Broken", |draft| draft.image = "example.org/crash".to_owned()).await;
+    let last_words = "<img src=x onerror=alert(1)> No module named 'numpyy'";
+    let template = app.template("Broken", |_| {}).await;
     let name = alice.launch(&template).await;
+    alice.get_until("/", "Ready").await;
+    app.test.fleet.fail(&name, FailureCode::Crashed, last_words);
     let page = alice.get_until("/", "Failed").await;
     for words in ["ended by itself", "Launch it again", "No module named", "Last lines of its output"] {
         assert!(page.body.contains(words), "{words}");
     }
-    assert!(!page.body.contains(LAST_WORDS), "the output is text, not markup");
-    assert_eq!(alice.post(&format!("/launch/{template}"), &borrowed(&page.form(&format!("/launch/{template}")))).await.status, StatusCode::SEE_OTHER);
+    assert!(!page.body.contains(last_words), "the output is text, not markup");
+    assert_eq!(
+        alice.post(&format!("/launch/{template}"), &borrowed(&page.form(&format!("/launch/{template}")))).await.status,
+        StatusCode::SEE_OTHER
+    );
 
     let action = format!("/instances/{name}/end");
     let list = alice.with_htmx().post(&action, &borrowed(&page.form(&action))).await;
     assert_eq!(list.status, StatusCode::OK);
     alice.get_until("/history", &name).await;
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -84,13 +94,14 @@ async fn anothers_workshop_and_none_are_the_same_page() {
         assert!(theirs.body.contains("<html"));
     }
     for path in ["extend", "end"] {
-        for browser in [bob, bob.with_htmx()] {
+        for browser in [&bob, &bob.with_htmx()] {
             let theirs = browser.post(&format!("/instances/{name}/{path}"), &[]).await;
             let none = browser.post(&format!("/instances/penguins-abcdefghij/{path}"), &[]).await;
-            assert_eq!((theirs.status, &theirs.body), (StatusCode::NOT_FOUND, &none.body));
+            assert_eq!((theirs.status, theirs.timeless()), (StatusCode::NOT_FOUND, none.timeless()));
         }
     }
     assert!(app.browser(ALICE).get("/").await.body.contains(&name), "it is still there");
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -108,11 +119,12 @@ async fn an_admin_finds_and_ends_anybodys_instance_but_cannot_open_it() {
     assert!(admin.get("/admin/instances?owner=alice").await.body.contains("not an e-mail address"));
 
     let page = admin.get_until(&format!("/instances/{hers}"), "Ready").await;
-    assert!(page.body.contains(ALICE) && !page.body.contains(".workshops.example.com"));
+    assert!(page.body.contains(ALICE) && !page.body.contains(".workshops.test"));
     let action = format!("/instances/{hers}/end");
     let next = admin.post(&action, &[("return_to", "/admin/instances?state=all")]).await;
     assert_eq!(next.location(), "/admin/instances?state=all");
     app.browser(ALICE).get_until("/history", "Ended by an administrator").await;
+    app.finish().await;
 }
 
 #[tokio::test]
@@ -120,22 +132,23 @@ async fn an_open_page_is_told_of_changes_to_what_it_shows() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
-    let request = alice.request("GET", "/fragments/events").body(axum::body::Body::empty()).unwrap();
-    let (status, headers, mut stream) = alice.stream(request).await;
-    assert_eq!(status, StatusCode::OK);
-    assert_eq!(headers["content-type"], "text/event-stream");
+    let mut stream = alice.request(Method::GET, "/fragments/events").send().await.unwrap();
+    assert_eq!(stream.status(), StatusCode::OK);
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
     app.browser(BOB).launch(&template).await;
     let name = alice.launch(&template).await;
 
     let mut told = String::new();
     let listen = async {
         while !told.contains(&name) {
-            let frame = stream.frame().await.unwrap().unwrap();
-            told.push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+            let part = stream.chunk().await.unwrap().unwrap();
+            told.push_str(std::str::from_utf8(&part).unwrap());
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(20), listen).await.unwrap();
     assert!(told.starts_with("event: workshops-changed\ndata: connected\n\n"), "{told}");
     let names: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("data: ")).skip(1).collect();
     assert!(names.iter().all(|told| *told == name), "only her own: {names:?}");
+    drop(stream);
+    app.finish().await;
 }

@@ -1,133 +1,49 @@
-//! An application in one process, and browsers without scripts.
+//! Browsers without scripts, in front of the application under test.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use http::{HeaderMap, Method, StatusCode};
+use launcher_domain::{AdminList, Caller, EmailAddress, Limits, TemplateDraft};
+use launcher_testkit::{Client, Options, TestApp, eventually};
+use reqwest::RequestBuilder;
 
-use async_trait::async_trait;
-use axum::Router;
-use axum::body::Body;
-use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
-use http::{HeaderMap, Request, StatusCode};
-use http_body_util::BodyExt;
-use launcher_api::ApiSettings;
-use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_domain::{AdminList, Caller, Clock, EmailAddress, Limits, TemplateDraft};
-use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
-use launcher_service::Launcher;
-use launcher_store::Store;
-use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
-use tempfile::TempDir;
-use tokio::sync::broadcast;
-use tokio_stream::wrappers::BroadcastStream;
-use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+pub(crate) use launcher_testkit::{ADMIN, ALICE, BOB};
 
-pub(crate) const ADMIN: &str = "admin@example.org";
-pub(crate) const ALICE: &str = "alice@example.org";
-pub(crate) const BOB: &str = "bob@example.org";
-
-/// What a crashed app wrote last: text, whatever it looks like.
-pub(crate) const LAST_WORDS: &str = "<img src=x onerror=alert(1)> No module named 'numpyy'";
-
-/// A fleet whose workshops are ready, or have crashed when their image says so, as soon as they are wanted.
-#[derive(Debug)]
-struct InstantFleet {
-    workshops: Mutex<HashMap<String, Workshop>>,
-    events: broadcast::Sender<FleetEvent>,
-}
-
-#[async_trait]
-impl Fleet for InstantFleet {
-    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
-        let mut stored = workshop.clone();
-        stored.metadata.uid = Some(format!("uid-of-{}", workshop.name_any()));
-        stored.status = Some(status(&stored));
-        self.workshops.lock().unwrap().insert(stored.name_any(), stored.clone());
-        drop(self.events.send(FleetEvent::Applied(Box::new(stored.clone()))));
-        Ok(stored)
-    }
-
-    async fn delete(&self, name: &str, _uid: Option<&str>) -> Result<Deletion, FleetError> {
-        self.workshops.lock().unwrap().remove(name);
-        Ok(Deletion::Gone)
-    }
-
-    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
-        Ok(self.workshops.lock().unwrap().get(name).cloned())
-    }
-
-    fn watch(&self) -> BoxStream<'static, FleetEvent> {
-        BroadcastStream::new(self.events.subscribe()).filter_map(async |event| event.ok()).boxed()
-    }
-}
-
-fn status(workshop: &Workshop) -> WorkshopStatus {
-    if workshop.spec.image.contains("crash") {
-        let reason = Some("crashed".to_owned());
-        let log_tail = Some(LAST_WORDS.to_owned());
-        return WorkshopStatus { phase: Phase::Failed, reason, log_tail, ..WorkshopStatus::default() };
-    }
-    let url = Some(format!("https://{}.workshops.example.com/", workshop.name_any()));
-    WorkshopStatus { phase: Phase::Running, url, ready_at: Some(SystemClock.now()), ..WorkshopStatus::default() }
-}
-
-/// The application. Its database and its loops end with it.
+/// The application under test, and its people's browsers.
 pub(crate) struct App {
-    router: Router,
-    pub(crate) launcher: Launcher,
-    admins: AdminList,
-    stop: CancellationToken,
-    _directory: TempDir,
-}
-
-impl Drop for App {
-    fn drop(&mut self) {
-        self.stop.cancel();
-    }
+    pub(crate) test: TestApp,
+    nobody: Client,
 }
 
 impl App {
     pub(crate) async fn start() -> Self {
-        Self::with(Limits::default(), None).await
+        Self::with(Options::default()).await
     }
 
-    pub(crate) async fn with(limits: Limits, dev_identity: Option<&str>) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&format!("sqlite://{}/launcher.sqlite", directory.path().display())).await.unwrap();
-        let fleet = InstantFleet { workshops: Mutex::default(), events: broadcast::channel(256).0 };
-        let launcher = Launcher::new(store, Arc::new(fleet), Arc::new(SystemClock), Arc::new(SystemEntropy), limits);
-        let stop = CancellationToken::new();
-        tokio::spawn({
-            let (launcher, stop) = (launcher.clone(), stop.clone());
-            async move { launcher.run(stop).await }
-        });
-        let admins = AdminList::parse(ADMIN).unwrap();
-        let settings = ApiSettings {
-            admins: admins.clone(),
-            trusted_header: launcher_domain::identity::TrustedHeader::default(),
-            dev_identity: dev_identity.map(|email| EmailAddress::parse(email).unwrap()),
-            base_path: "/api/v1".to_owned(),
-            public_url: "https://launcher.example.org".to_owned(),
-            login_url: "/oauth2/start".to_owned(),
-            logout_url: Some("/oauth2/sign_out".to_owned()),
-            stop: stop.clone(),
-        };
-        let router = launcher_api::router(launcher.clone(), settings);
-        Self { router, launcher, admins, stop, _directory: directory }
+    pub(crate) async fn with_limit(max_instances_per_user: u32) -> Self {
+        let limits = Limits { max_instances_per_user, ..Limits::default() };
+        Self::with(Options { limits, ..Options::default() }).await
     }
 
-    pub(crate) fn browser(&self, email: &'static str) -> Browser<'_> {
-        Browser { app: self, email: Some(email), htmx: false }
+    pub(crate) async fn with(options: Options) -> Self {
+        let options = Options { logout_url: Some("/oauth2/sign_out".to_owned()), ..options };
+        let (test, nobody, ..) = TestApp::start_with(options).await;
+        Self { test, nobody }
     }
 
-    pub(crate) fn anonymous(&self) -> Browser<'_> {
-        Browser { app: self, email: None, htmx: false }
+    pub(crate) async fn finish(self) {
+        drop(self.nobody);
+        self.test.finish().await;
     }
 
-    pub(crate) fn caller(&self, email: &str) -> Caller {
-        self.admins.caller(EmailAddress::parse(email).unwrap())
+    pub(crate) fn browser(&self, email: &'static str) -> Browser {
+        Browser { client: self.nobody.as_identity(Some(email)), htmx: false }
+    }
+
+    pub(crate) fn anonymous(&self) -> Browser {
+        Browser { client: self.nobody.clone(), htmx: false }
+    }
+
+    pub(crate) fn admin(&self) -> Caller {
+        AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap())
     }
 
     /// A template in the catalog; `change` makes it special. Returns its id.
@@ -137,88 +53,56 @@ impl App {
         }))
         .unwrap();
         change(&mut draft);
-        let template = self.launcher.create_template(&self.caller(ADMIN), draft).await.unwrap();
+        let template = self.test.launcher.create_template(&self.admin(), draft).await.unwrap();
         template.template_id.to_string()
     }
 }
 
 /// Somebody's browser, without scripts unless `htmx`.
-#[derive(Clone, Copy)]
-pub(crate) struct Browser<'a> {
-    app: &'a App,
-    email: Option<&'static str>,
+#[derive(Clone)]
+pub(crate) struct Browser {
+    client: Client,
     htmx: bool,
 }
 
-impl Browser<'_> {
-    pub(crate) fn with_htmx(self) -> Self {
-        Self { htmx: true, ..self }
+impl Browser {
+    pub(crate) fn with_htmx(&self) -> Self {
+        Self { htmx: true, ..self.clone() }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(self.request("GET", path).body(Body::empty()).unwrap()).await
+        Answer::of(self.request(Method::GET, path)).await
     }
 
     /// Sends a form as a browser does: line breaks as CR LF.
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
-        let mut form = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in fields {
-            form.append_pair(name, &value.replace("\r\n", "\n").replace('\n', "\r\n"));
-        }
-        let request = self
-            .request("POST", path)
-            .header("content-type", "application/x-www-form-urlencoded")
-            .header("origin", "https://launcher.example.org")
-            .header("sec-fetch-site", "same-origin");
-        self.send(request.body(Body::from(form.finish())).unwrap()).await
+        let sent = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
+        let fields: Vec<(&str, String)> = fields.iter().map(|(name, value)| (*name, sent(value))).collect();
+        let request = self.request(Method::POST, path).header("sec-fetch-site", "same-origin");
+        Answer::of(request.form(&fields)).await
     }
 
-    pub(crate) fn request(&self, method: &str, path: &str) -> http::request::Builder {
-        let mut request = Request::builder().method(method).uri(path).header("host", "launcher.example.org");
-        if let Some(email) = self.email {
-            request = request.header("x-auth-request-email", email);
-        }
-        if self.htmx {
-            request = request.header("hx-request", "true");
-        }
-        request
-    }
-
-    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let (status, headers, body) = self.stream(request).await;
-        let body = String::from_utf8(body.collect().await.unwrap().to_bytes().into()).unwrap();
-        Answer { status, headers, body }
-    }
-
-    pub(crate) async fn stream(&self, request: Request<Body>) -> (StatusCode, HeaderMap, Body) {
-        let response = self.app.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        (parts.status, parts.headers, body)
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, path);
+        if self.htmx { request.header("hx-request", "true") } else { request }
     }
 
     /// Launches a template through its page's form; returns the instance's name.
     pub(crate) async fn launch(&self, template_id: &str) -> String {
-        let form = self.get(&format!("/launch/{template_id}")).await.form(&format!("/launch/{template_id}"));
-        let launched = self.post(&format!("/launch/{template_id}"), &borrowed(&form)).await;
+        let action = format!("/launch/{template_id}");
+        let form = self.get(&action).await.form(&action);
+        let launched = self.post(&action, &borrowed(&form)).await;
         let place = launched.location();
         place.strip_prefix("/#workshop-").unwrap_or_else(|| panic!("launched to {place}")).to_owned()
     }
 
     /// The page, as soon as it says `text`.
     pub(crate) async fn get_until(&self, path: &str, text: &str) -> Answer {
-        let look = async {
-            loop {
-                let page = self.get(path).await;
-                if page.body.contains(text) {
-                    return page;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        match tokio::time::timeout(Duration::from_secs(20), look).await {
-            Ok(page) => page,
-            Err(_) => panic!("{path} never said {text:?}: {}", self.get(path).await.body),
-        }
+        eventually(std::time::Duration::from_secs(20), async || {
+            let page = self.get(path).await;
+            page.body.contains(text).then_some(page)
+        })
+        .await
     }
 }
 
@@ -230,6 +114,12 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    pub(crate) async fn of(request: RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Self { status, headers, body: response.text().await.unwrap() }
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -238,6 +128,12 @@ impl Answer {
     pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.body);
         self.header("location")
+    }
+
+    /// The body without the time at which it was made.
+    pub(crate) fn timeless(&self) -> String {
+        let now = self.body.split_once("data-now=\"").and_then(|(_, rest)| rest.split_once('"'));
+        now.map_or_else(|| self.body.clone(), |(now, _)| self.body.replace(now, ""))
     }
 
     /// The fields of the form with this action, as a browser would send them untouched.
@@ -254,9 +150,11 @@ impl Answer {
             } else if tag.starts_with("textarea") {
                 let text = tag.split_once('>').map_or("", |(_, text)| text);
                 // Browsers drop the line break right behind the tag.
-                fields.push((name, unescape(text.strip_prefix('\n').unwrap_or(text))));
+                let text = unescape(text.strip_prefix('\n').unwrap_or(text));
+                fields.push((name, text.replace("\r\n", "\n")));
             } else if tag.starts_with("select") {
-                let options = form.split(&format!("name=\"{name}\"")).nth(1).unwrap().split("</select>").next().unwrap();
+                let options =
+                    form.split(&format!("name=\"{name}\"")).nth(1).unwrap().split("</select>").next().unwrap();
                 let chosen = options.split("<option").find(|option| option.contains(" selected"));
                 fields.push((name, attribute(chosen.unwrap_or_default(), "value").unwrap_or_default()));
             }

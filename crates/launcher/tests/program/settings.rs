@@ -34,6 +34,8 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         assert_eq!(output.status.code(), Some(1), "{name}={value}: {complaint}");
         assert_eq!(complaint.trim_end().lines().count(), 1, "{name}={value}: {complaint}");
         assert!(complaint.starts_with("launcher: "), "{name}={value}: {complaint}");
+        let named = complaint.contains(name) || *name == "SERVICE_DATABASE_URL";
+        assert!(named, "{name}={value}: the setting is not named in {complaint}");
         for word in *words {
             assert!(complaint.contains(word), "{name}={value}: {word:?} is not in {complaint}");
         }

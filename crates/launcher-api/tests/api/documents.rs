@@ -1,0 +1,113 @@
+//! The OpenAPI document, the page that shows it, and the reference of problems.
+
+use launcher_testkit::TestApp;
+use serde_json::Value;
+
+const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
+const PROBLEMS: &str = include_str!("../../../../docs/problems.md");
+
+#[test]
+fn the_committed_document_is_current() {
+    let text = serde_json::to_string_pretty(&launcher_api::openapi("/api/v1")).unwrap();
+    assert!(
+        OPENAPI.trim_end() == text,
+        "docs/openapi.json is out of date: run `cargo run -p launcher -- openapi > docs/openapi.json`, and look at the \
+         difference"
+    );
+}
+
+#[test]
+fn the_committed_reference_of_problems_is_current() {
+    assert!(
+        PROBLEMS == launcher_api::problem_reference(),
+        "docs/problems.md is out of date: run `cargo run -p launcher-api --example problems > docs/problems.md`"
+    );
+}
+
+#[test]
+fn every_operation_is_named_tagged_explained_and_has_its_errors() {
+    let document = launcher_api::openapi("/api/v1");
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut names = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let at = format!("{method} {path}");
+            names.push(operation["operationId"].as_str().unwrap_or_else(|| panic!("{at} has no name")).to_owned());
+            assert!(operation["summary"].is_string(), "{at} has no summary");
+            assert!(operation["tags"][0].is_string(), "{at} has no tag");
+            assert!(operation.get("x-problems").is_none(), "{at}");
+            let responses = operation["responses"].as_object().unwrap();
+            for status in ["400", "401", "403", "500", "503"] {
+                assert!(responses.contains_key(status), "{at} does not tell of {status}");
+            }
+            for (status, response) in responses {
+                assert!(response["headers"]["X-Request-Id"].is_object(), "{at} {status}");
+                let is_error = status.parse::<u16>().unwrap() >= 400;
+                assert_eq!(response["content"]["application/problem+json"].is_object(), is_error, "{at} {status}");
+            }
+        }
+    }
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!((names.len(), count), (15, 15));
+}
+
+#[test]
+fn every_reference_within_the_document_leads_somewhere() {
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(object) => {
+                found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                object.values().for_each(|value| references(value, found));
+            }
+            Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+    let document = launcher_api::openapi("/api/v1");
+    let mut found = Vec::new();
+    references(&document, &mut found);
+    assert!(found.len() > 50, "{}", found.len());
+    for reference in found {
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+    }
+}
+
+#[tokio::test]
+async fn the_service_serves_its_document_and_shows_it_without_any_other_host() {
+    let (app, _, alice, _, _) = TestApp::start().await;
+    let document = alice.get("/openapi.json").await.expect(200);
+    assert_eq!(document.header("content-type"), "application/json");
+    assert_eq!(document.json(), launcher_api::openapi("/api/v1"));
+
+    let page = alice.get("/docs").await.expect(200);
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'; script-src 'self';"));
+    assert!(!page.text().contains("://"), "{}", page.text());
+    let files: Vec<String> = page
+        .text()
+        .split('"')
+        .filter(|part| part.ends_with(".css") || part.ends_with(".js"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(files.len(), 3);
+    for file in files {
+        let file = alice.page(&file).await.expect(200);
+        assert!(!file.body.is_empty());
+        assert!(["text/css; charset=utf-8", "text/javascript; charset=utf-8"].contains(&file.header("content-type")));
+    }
+    alice.get("/docs/../../Cargo.toml").await.expect(404);
+    alice.get("/docs/index.html").await.expect(404);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn the_type_of_a_problem_leads_to_its_section() {
+    let (app, _, alice, _, _) = TestApp::start().await;
+    let problem = alice.get("/instances/nothing").await.expect(404).json();
+    let (path, anchor) = problem["type"].as_str().unwrap().split_once('#').unwrap();
+    let reference = alice.page(path).await.expect(200);
+    assert_eq!(reference.header("content-type"), "text/html; charset=utf-8");
+    assert!(reference.text().contains(&format!("<h2 id=\"{anchor}\">{anchor}</h2>")), "{}", reference.text());
+    app.finish().await;
+}

@@ -1,0 +1,20 @@
+//! The API as its clients meet it: over real HTTP, with a real database.
+
+mod access_matrix;
+mod conditional;
+mod cross_site;
+mod dev_bypass;
+mod documents;
+mod events_stream;
+mod identity;
+mod instances_extend;
+mod instances_list;
+mod instances_read;
+mod instances_terminate;
+mod me_read;
+mod problems;
+mod protocol;
+mod request_ids;
+mod templates_launch;
+mod templates_list;
+mod templates_write;
