@@ -95,6 +95,9 @@
   document.addEventListener("htmx:response:error", (event) => {
     if (event.detail?.ctx?.response?.status === 401) location.reload();
   });
+  document.addEventListener("htmx:sse:error", (event) => {
+    if (event.detail?.status === 401) location.reload();
+  });
   document.addEventListener("htmx:before:swap", (event) => {
     const ctx = event.detail?.ctx;
     if (ctx?.response?.status >= 400 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {

@@ -1,0 +1,104 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{launcher, text};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A launcher that serves; killed when dropped.
+struct Serving {
+    process: Child,
+    listen: SocketAddr,
+    telemetry: SocketAddr,
+}
+
+fn free() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+impl Serving {
+    fn start(data: &Path) -> Self {
+        let (listen, telemetry) = (free(), free());
+        let process = Command::new(env!("CARGO_BIN_EXE_launcher"))
+            .arg("serve")
+            .env_clear()
+            .env("SERVICE_DATA_DIR", data)
+            .env("SERVICE_LISTEN_ADDR", listen.to_string())
+            .env("SERVICE_TELEMETRY_ADDR", telemetry.to_string())
+            .env("SERVICE_ADMIN_EMAILS", "admin@example.org")
+            .env("SERVICE_DEV_IDENTITY", "dev@example.org")
+            .env("SERVICE_ADMIN_EMIALS", "admin@example.org")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let serving = Self { process, listen, telemetry };
+        let deadline = Instant::now() + PATIENCE;
+        while !serving.get(telemetry, "/readyz", "").starts_with("HTTP/1.1 200 ") {
+            assert!(Instant::now() < deadline, "the launcher is not ready after {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        serving
+    }
+
+    /// The whole answer; empty while nobody listens.
+    fn get(&self, addr: SocketAddr, path: &str, headers: &str) -> String {
+        let Ok(mut stream) = TcpStream::connect(addr) else { return String::new() };
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        drop(stream.read_to_string(&mut answer));
+        answer
+    }
+
+    /// Asks it to stop; its exit code and what it logged.
+    fn stop(mut self) -> (Option<i32>, String) {
+        let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+        let mut log = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.process.wait().unwrap().code(), log)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+#[test]
+fn starts_serves_and_stops_in_order() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start(data.path());
+    let me = serving.get(serving.listen, "/api/v1/me", "X-Auth-Request-Email: admin@example.org\r\n");
+    assert!(me.starts_with("HTTP/1.1 200 ") && me.contains(r#""is_admin":true"#), "{me}");
+    let nobody = serving.get(serving.listen, "/api/v1/me", "");
+    assert!(nobody.starts_with("HTTP/1.1 401 "), "half of the development bypass is no bypass: {nobody}");
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        let outside = serving.get(serving.listen, path, "X-Auth-Request-Email: admin@example.org\r\n");
+        assert!(outside.starts_with("HTTP/1.1 404 "), "{path} is not for the outside: {outside}");
+    }
+    assert!(serving.get(serving.telemetry, "/metrics", "").contains("launcher_launches_total 0"));
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
+    assert!(log.contains("SERVICE_ADMIN_EMIALS"), "a mistyped setting is warned about: {log}");
+    assert!(log.contains("stopped"), "{log}");
+}
+
+#[test]
+fn one_data_directory_belongs_to_one_launcher() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start(data.path());
+    let second = launcher(&["serve"], &[("SERVICE_DATA_DIR", data.path().to_str().unwrap())]);
+    let complaint = text(&second.stderr);
+    assert_eq!(second.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("another launcher"), "{complaint}");
+    assert_eq!(serving.stop().0, Some(0));
+    let third = Serving::start(data.path());
+    assert_eq!(third.stop().0, Some(0));
+}
