@@ -91,13 +91,21 @@
     if (event.persisted) location.reload();
   });
 
-  // The session has ended, or what the page shows is gone: loading the page again says so, or leads to the sign-in.
-  document.addEventListener("htmx:response:error", (event) => {
-    if (event.detail?.ctx?.response?.status === 401) location.reload();
-  });
-  document.addEventListener("htmx:sse:error", (event) => {
-    if (event.detail?.status === 401) location.reload();
-  });
+  // When the session has ended, loading the page again leads to the sign-in. A login proxy may answer with a redirect to
+  // another site instead of 401, which a script only sees as a failed request: so it is asked once more, by itself.
+  async function checkSession() {
+    try {
+      const answer = await fetch("/fragments/workshops", { redirect: "manual" });
+      if (answer.type === "opaqueredirect" || answer.status === 401) location.reload();
+    } catch {
+      // No connection: htmx tries again by itself.
+    }
+  }
+  for (const failure of ["htmx:response:error", "htmx:error", "htmx:sse:error"]) {
+    document.addEventListener(failure, checkSession);
+  }
+
+  // An error that is a page of its own (what the page shows is gone) is not put into a part of this one.
   document.addEventListener("htmx:before:swap", (event) => {
     const ctx = event.detail?.ctx;
     if (ctx?.response?.status >= 400 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {

@@ -64,9 +64,9 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
     /// Serves request after request, until either side has had enough.
     pub(crate) async fn run(mut self, stop: &Stop) {
         let mut requested = pin!(stop.requested());
-        let mut patience = HEAD;
+        let mut due = Instant::now() + HEAD;
         loop {
-            let length = match self.next_head(patience, requested.as_mut()).await {
+            let length = match self.next_head(due, requested.as_mut()).await {
                 Ok(length) => length,
                 Err(NoHead::Over) => return,
                 Err(NoHead::Refused(reason)) => {
@@ -75,15 +75,16 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
                     return self.client.close().await;
                 }
             };
-            patience = IDLE;
             let mut app_outbox = Outbox::default();
             let head = &self.client.inbox[..length];
             let verdict = judge::judge(&self.sidecar.rules, head, self.peer, app_outbox.space());
             self.client.take(length);
             let end = match verdict {
                 Ok(admitted) => {
-                    self.sidecar.metrics.used();
-                    let end = exchange::run(self.sidecar, stop, &admitted, &mut self.client, app_outbox).await;
+                    let begun = Instant::now();
+                    self.sidecar.metrics.used(begun);
+                    let client = &mut self.client;
+                    let end = exchange::run(self.sidecar, stop, &admitted, client, app_outbox, begun).await;
                     self.settle(end, admitted.is_head, admitted.wants_html, admitted.keep_alive).await
                 }
                 Err(refused) => {
@@ -92,7 +93,7 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
                 }
             };
             match end {
-                End::Next => {}
+                End::Next(answered) => due = answered + IDLE,
                 End::Tunnel(app, app_inbox) => {
                     let tunnel = tunnel::run(&mut self.client, app, &app_inbox, &self.sidecar.metrics, requested);
                     return tunnel.await;
@@ -107,9 +108,6 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
     async fn settle(&mut self, end: End, is_head: bool, wants_html: bool, keep_alive: bool) -> End {
         let End::Refused { reason, unread } = end else {
             self.sidecar.metrics.count(Outcome::Forwarded);
-            if matches!(end, End::Next | End::Close) {
-                self.sidecar.metrics.used();
-            }
             return end;
         };
         self.sidecar.metrics.count(reason.outcome());
@@ -125,20 +123,20 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
         let written = poll_fn(|cx| client.poll_written(cx)).await;
         match (written, refused.keep_alive) {
             (false, _) => End::Abort,
-            (true, true) => End::Next,
+            (true, true) => End::Next(Instant::now()),
             (true, false) => End::Close,
         }
     }
 
-    /// Waits for a whole head; its length in bytes, at the start of the inbox.
-    async fn next_head<S>(&mut self, patience: Duration, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
+    /// Waits until `due` for a head to begin, and then for all of it; its length in bytes, at the start of the inbox.
+    async fn next_head<S>(&mut self, due: Instant, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
     where
         S: Future<Output = ()>,
     {
         let mut scanner = Scanner::default();
         let mut has_begun = false;
         let client = &mut self.client;
-        client.alarm.set(Instant::now() + patience);
+        client.alarm.set(due);
         poll_fn(|cx| client.poll_head(&mut scanner, &mut has_begun, stop.as_mut(), cx)).await
     }
 }

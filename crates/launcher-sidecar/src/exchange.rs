@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use launcher_process::stop::Stop;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 use crate::body::Transfer;
 use crate::buffers::Outbox;
@@ -17,8 +18,8 @@ use crate::sidecar::Inner;
 /// How an exchange ended.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The response is complete; the client may send another request.
-    Next,
+    /// The response is complete, as of this time; the client may send another request.
+    Next(Instant),
     /// The response is complete; the connection ends.
     Close,
     /// Nothing more can be said to the client: the response broke off, or the client is gone.
@@ -29,7 +30,7 @@ pub(crate) enum End {
     Tunnel(TcpStream, Vec<u8>),
 }
 
-/// Sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the client's inbox;
+/// As of `begun`, sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the client's inbox;
 /// relays the response.
 pub(crate) async fn run<IO>(
     sidecar: &Inner,
@@ -37,6 +38,7 @@ pub(crate) async fn run<IO>(
     admitted: &Admitted,
     client: &mut Client<IO>,
     mut app_outbox: Outbox,
+    begun: Instant,
 ) -> End
 where
     IO: AsyncRead + AsyncWrite + Unpin,
@@ -50,7 +52,7 @@ where
     }
     let taken = client.inbox.len() - behind.len();
     client.inbox.drain(..taken);
-    let mut kept = sidecar.pool.take(!admitted.is_repeatable);
+    let mut kept = sidecar.pool.take(!admitted.is_repeatable, begun);
     loop {
         let is_reused = kept.is_some();
         let app = match kept.take() {
@@ -64,7 +66,7 @@ where
                 }
             },
         };
-        let mut relay = Relay::new(&sidecar.rules, stop, admitted, client, app, &mut app_outbox, &mut request);
+        let mut relay = Relay::new(sidecar, stop, admitted, client, app, &mut app_outbox, &mut request);
         let step = poll_fn(|cx| relay.poll(cx)).await;
         match step {
             Step::Silent if is_reused && admitted.is_repeatable => {
@@ -80,10 +82,12 @@ where
             }
             Step::Complete { app_stays, close } => {
                 let (app, _) = relay.into_app();
+                let ended = Instant::now();
+                sidecar.metrics.used(ended);
                 if app_stays {
-                    sidecar.pool.put(app);
+                    sidecar.pool.put(app, ended);
                 }
-                return if close { End::Close } else { End::Next };
+                return if close { End::Close } else { End::Next(ended) };
             }
         }
     }

@@ -94,9 +94,9 @@ impl Metrics {
         self.mismatches.clone()
     }
 
-    /// Takes note that the app is used now.
-    pub(crate) fn used(&self) {
-        let elapsed = self.started.elapsed().as_millis();
+    /// Takes note that the app is used `now`.
+    pub(crate) fn used(&self, now: Instant) {
+        let elapsed = now.duration_since(self.started).as_millis();
         self.last_used.fetch_max(u64::try_from(elapsed).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 

@@ -15,7 +15,7 @@ use crate::head::{MAX_RESPONSE_LINES, Scan, Scanner};
 use crate::judge::Admitted;
 use crate::pages::Reason;
 use crate::response::{self, Reply};
-use crate::sidecar::Rules;
+use crate::sidecar::Inner;
 
 /// How long a client may neither take nor send a byte that is waited for.
 const STALL: Duration = Duration::from_secs(300);
@@ -55,7 +55,7 @@ enum Wait {
 
 /// One request and its response on their ways.
 pub(crate) struct Relay<'r, IO> {
-    rules: &'r Rules,
+    sidecar: &'r Inner,
     stop: &'r Stop,
     admitted: &'r Admitted,
     client: &'r mut Client<IO>,
@@ -72,7 +72,7 @@ pub(crate) struct Relay<'r, IO> {
 
 impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
     pub(crate) fn new(
-        rules: &'r Rules,
+        sidecar: &'r Inner,
         stop: &'r Stop,
         admitted: &'r Admitted,
         client: &'r mut Client<IO>,
@@ -81,7 +81,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
         request: &'r mut Transfer,
     ) -> Self {
         Self {
-            rules,
+            sidecar,
             stop,
             admitted,
             client,
@@ -143,7 +143,10 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
                 Poll::Ready(Ok(()))
             });
             match ready!(fed) {
-                Ok(()) => self.has_moved = true,
+                Ok(()) => {
+                    self.has_moved = true;
+                    self.sidecar.metrics.used(Instant::now());
+                }
                 Err(Step::Refused(reason)) if matches!(self.phase, Phase::Head(_)) => {
                     return Poll::Ready(Step::Refused(reason));
                 }
@@ -202,8 +205,10 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
     fn read_head(&mut self, length: usize) -> Option<Step> {
         let close = self.stop.is_requested() || self.is_refused || !self.request.is_done();
         let out = self.client.outbox.space();
+        // What came is about what goes: a head loses lines and gains few.
+        out.reserve(self.app_inbox.len() + 128);
         let (head, mut rest) = self.app_inbox.split_at(length);
-        let reply = match response::translate(self.rules, self.admitted, close, head, out) {
+        let reply = match response::translate(&self.sidecar.rules, self.admitted, close, head, out) {
             Ok(reply) => reply,
             Err(error) => {
                 tracing::warn!(%error, "the app's response cannot be passed on");

@@ -82,8 +82,6 @@ pub(crate) fn translate(
     if matches!(reply, Reply::Interim) && !request.is_http11 {
         return Ok(reply);
     }
-    let length: usize = headers.iter().map(|header| header.name.len() + header.value.len() + 4).sum();
-    out.reserve(length + 160);
     put_status(status.code, parsed.reason.unwrap_or(""), out);
     for (header, &kind) in headers.iter().zip(&kinds) {
         let name = header.name.as_bytes();

@@ -1,6 +1,5 @@
 //! Writing the head that the app gets.
 
-use std::io::Write as _;
 use std::net::IpAddr;
 
 use crate::framing::Framing;
@@ -83,8 +82,7 @@ pub(crate) fn put_framing(framing: Framing, out: &mut Vec<u8>) {
 
 /// Appends a Content-Length line.
 pub(crate) fn put_length(length: u64, out: &mut Vec<u8>) {
-    // Writing to a Vec cannot fail.
-    let _ = write!(out, "Content-Length: {length}\r\n");
+    put(out, b"Content-Length", itoa::Buffer::new().format(length).as_bytes());
 }
 
 /// Whether a `Connection` line names this header line as one that is not to be forwarded.
@@ -108,6 +106,18 @@ fn put_cookies(rules: &Rules, out: &mut Vec<u8>, name: &[u8], line: &[u8]) {
     }
 }
 
+fn put_address(address: IpAddr, out: &mut Vec<u8>) {
+    match address {
+        IpAddr::V4(address) => {
+            for (index, octet) in address.octets().into_iter().enumerate() {
+                out.extend_from_slice(if index == 0 { b"" } else { b"." });
+                out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
+            }
+        }
+        IpAddr::V6(_) => out.extend_from_slice(address.to_string().as_bytes()),
+    }
+}
+
 fn put_forwarded(forward: &Forward<'_, '_>, headers: &[httparse::Header<'_>], kinds: &[Known], out: &mut Vec<u8>) {
     let facts = forward.facts;
     let mut separator: &[u8] = b"X-Forwarded-For: ";
@@ -119,8 +129,7 @@ fn put_forwarded(forward: &Forward<'_, '_>, headers: &[httparse::Header<'_>], ki
     }
     if let Some(peer) = forward.peer {
         out.extend_from_slice(separator);
-        // Writing to a Vec cannot fail.
-        let _ = write!(out, "{peer}");
+        put_address(peer, out);
         separator = b", ";
     }
     if separator == b", " {

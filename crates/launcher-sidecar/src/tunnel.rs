@@ -132,7 +132,7 @@ impl Flow {
         let seen = self.frames.pass(bytes);
         self.has_said_close |= seen.close;
         if seen.data {
-            metrics.used();
+            metrics.used(Instant::now());
         }
     }
 

@@ -36,20 +36,20 @@ impl Pool {
 
     /// A connection that was used before and is still open. `look` asks the kernel whether it is, for a request that
     /// could not be sent once more; otherwise what the runtime has heard is enough.
-    pub(crate) fn take(&self, look: bool) -> Option<TcpStream> {
+    pub(crate) fn take(&self, look: bool, now: Instant) -> Option<TcpStream> {
         loop {
             let (stream, since) = self.lock().idle.pop()?;
-            if since.elapsed() < IDLE && is_open(&stream, look) {
+            if now.duration_since(since) < IDLE && is_open(&stream, look) {
                 return Some(stream);
             }
         }
     }
 
-    /// Keeps a connection whose response has been read to its end.
-    pub(crate) fn put(self: &Arc<Self>, stream: TcpStream) {
+    /// Keeps a connection whose response has been read to its end, as it was `now`.
+    pub(crate) fn put(self: &Arc<Self>, stream: TcpStream, now: Instant) {
         let mut state = self.lock();
         if state.idle.len() < MAX_IDLE {
-            state.idle.push((stream, Instant::now()));
+            state.idle.push((stream, now));
         }
         if !state.is_swept {
             state.is_swept = true;

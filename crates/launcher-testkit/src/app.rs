@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use launcher_api::ApiSettings;
-use launcher_domain::clock::SystemEntropy;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, Limits};
 use launcher_process::serve::serve_http;
@@ -20,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::{Client, FakeFleet, TestClock, eventually};
+use crate::{Client, FakeFleet, TestClock, TestEntropy, eventually};
 
 /// A user.
 pub const ALICE: &str = "alice@example.org";
@@ -80,6 +79,8 @@ pub struct TestApp {
     pub fleet: FakeFleet,
     /// Its clock.
     pub clock: Arc<TestClock>,
+    /// Its random numbers.
+    pub entropy: Arc<TestEntropy>,
     store: Store,
     server: JoinHandle<()>,
     loops: JoinHandle<()>,
@@ -101,8 +102,9 @@ impl TestApp {
         let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);
-        let entropy = Arc::new(SystemEntropy);
-        let launcher = Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy, options.limits);
+        let entropy = Arc::new(TestEntropy::default());
+        let launcher =
+            Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy.clone(), options.limits);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let stop = Stop::new();
@@ -126,6 +128,7 @@ impl TestApp {
             launcher,
             fleet,
             clock,
+            entropy,
             store,
             server,
             loops,

@@ -154,7 +154,6 @@ impl Reply {
     ///
     /// # Panics
     /// When it has another.
-    #[must_use]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status.as_u16(), status, "{}", self.text());
         self

@@ -5,6 +5,7 @@
 mod app;
 mod client;
 mod clock;
+mod entropy;
 mod events;
 mod fleet;
 mod poll;
@@ -12,6 +13,7 @@ mod poll;
 pub use app::{ADMIN, ALICE, BOB, Options, TestApp, Users};
 pub use client::{Client, Reply};
 pub use clock::TestClock;
+pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
 pub use fleet::FakeFleet;
 pub use poll::eventually;

@@ -24,13 +24,16 @@ pub(super) fn complete(document: &mut Value, base_path: &str) {
         "Retry-After": { "description": "When to try again, in seconds.", "required": true,
             "schema": { "type": "integer", "minimum": 1 } },
     });
+    let mut shared = Map::new();
     let Some(paths) = document["paths"].as_object_mut() else { return };
     for (method, operation) in paths.values_mut().filter_map(Value::as_object_mut).flatten() {
-        complete_operation(method, operation, base_path);
+        complete_operation(method, operation, base_path, &mut shared);
     }
+    document["components"]["responses"] = Value::Object(shared);
 }
 
-fn complete_operation(method: &str, operation: &mut Value, base_path: &str) {
+/// Adds the problems of one operation. Operations with the same problems share what is said of them.
+fn complete_operation(method: &str, operation: &mut Value, base_path: &str, shared: &mut Map<String, Value>) {
     let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
     let mut codes: Vec<ProblemCode> = ProblemCode::ALL
         .into_iter()
@@ -46,12 +49,19 @@ fn complete_operation(method: &str, operation: &mut Value, base_path: &str) {
         by_status.entry(code.status().as_u16()).or_default().push(code);
     }
     let Some(responses) = operation["responses"].as_object_mut() else { return };
-    for (status, codes) in by_status {
-        responses.insert(status.to_string(), response(&codes, base_path));
-    }
     for response in responses.values_mut() {
-        response["headers"]["X-Request-Id"] = json!({ "$ref": "#/components/headers/X-Request-Id" });
+        response["headers"]["X-Request-Id"] = request_id_header();
     }
+    for (status, codes) in by_status {
+        let names: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
+        let name = format!("{status}.{}", names.join("."));
+        responses.insert(status.to_string(), json!({ "$ref": format!("#/components/responses/{name}") }));
+        shared.entry(name).or_insert_with(|| response(&codes, base_path));
+    }
+}
+
+fn request_id_header() -> Value {
+    json!({ "$ref": "#/components/headers/X-Request-Id" })
 }
 
 fn response(codes: &[ProblemCode], base_path: &str) -> Value {
@@ -61,6 +71,7 @@ fn response(codes: &[ProblemCode], base_path: &str) -> Value {
         codes.iter().map(|code| (code.as_str().to_owned(), json!({ "value": example(*code, base_path) }))).collect();
     let mut response = json!({
         "description": descriptions.join(" "),
+        "headers": { "X-Request-Id": request_id_header() },
         "content": { PROBLEM_JSON: {
             "schema": { "allOf": [
                 { "$ref": "#/components/schemas/Problem" },
@@ -73,7 +84,7 @@ fn response(codes: &[ProblemCode], base_path: &str) -> Value {
         }},
     });
     if codes.iter().any(|code| code.retry_after().is_some()) {
-        response["headers"] = json!({ "Retry-After": { "$ref": "#/components/headers/Retry-After" } });
+        response["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
     }
     response
 }

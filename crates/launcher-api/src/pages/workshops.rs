@@ -34,6 +34,9 @@ struct Home {
 #[derive(Debug, Template)]
 #[template(path = "workshops.html")]
 struct List {
+    /// Whether it answers something that was done, and so says how that went. The notice stands outside of the list,
+    /// which is fetched anew at any moment.
+    answers: bool,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
     now: String,
@@ -48,7 +51,8 @@ pub(crate) async fn home(State(state): State<AppState>, Identified(caller): Iden
 
 /// `GET /fragments/workshops`: the list by itself.
 pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
-    render_list(&state, &caller, StatusCode::OK, None).await
+    let list = List { answers: false, ..list_of(&state, &caller, None).await? };
+    page(StatusCode::OK, &list)
 }
 
 /// The answer to something that was done to a workshop: the page to go to next, or what was in the way. htmx gets the
@@ -103,14 +107,18 @@ async fn render_home(state: &AppState, caller: &Caller, status: StatusCode, noti
 }
 
 async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {
-    let list = List {
+    page(status, &list_of(state, caller, notice).await?)
+}
+
+async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> Result<List, ServiceError> {
+    Ok(List {
+        answers: true,
         notice,
         workshops: mine(&state.launcher, caller).await?,
         now: machine_now(state.launcher.clock()),
         live: true,
         return_to: "/",
-    };
-    page(status, &list)
+    })
 }
 
 /// The caller's own workshops that have not ended, also an admin's: newest first.

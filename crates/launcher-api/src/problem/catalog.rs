@@ -99,8 +99,8 @@ impl ProblemCode {
                 "identity-invalid",
                 StatusCode::BAD_REQUEST,
                 "The identity header is wrong",
-                "The identity header came twice, beside another spelling of its name, or is not an e-mail address. The \
-                 login proxy never sends this: look at what stands between it and the service.",
+                "The identity header came twice, or beside another spelling of its name. The login proxy never sends \
+                 this: look at what stands between it and the service.",
             ),
             Self::MalformedBody => entry(
                 "malformed-body",
@@ -112,7 +112,7 @@ impl ProblemCode {
                 "authentication-required",
                 StatusCode::UNAUTHORIZED,
                 "Log in first",
-                "The request carries no identity. Send a browser to `login_url`.",
+                "The request carries no identity, or one that is not an e-mail address. Send a browser to `login_url`.",
             ),
             Self::AdminOnly => entry(
                 "admin-only",

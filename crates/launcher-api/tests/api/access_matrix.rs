@@ -1,0 +1,134 @@
+//! Who may do what, route by route: `access-matrix.txt` against the running service.
+//!
+//! A route that is not in the file fails the test, and so does a line whose route is gone.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use http::Method;
+use launcher_testkit::{Client, Reply, TestApp};
+use serde_json::json;
+
+const MATRIX: &str = include_str!("../../access-matrix.txt");
+const COLUMNS: [&str; 4] = ["nobody", "other", "owner", "admin"];
+
+struct Line {
+    method: Method,
+    path: String,
+    statuses: [u16; 4],
+}
+
+fn lines() -> Vec<Line> {
+    let rows = MATRIX.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let status = |index: usize| cells[index].parse().unwrap_or_else(|_| panic!("{row}"));
+        assert_eq!(cells.len(), 6, "{row}");
+        Line {
+            method: cells[0].parse().unwrap(),
+            path: cells[1].to_owned(),
+            statuses: [status(2), status(3), status(4), status(5)],
+        }
+    })
+    .collect()
+}
+
+#[test]
+fn every_route_is_in_the_matrix_and_nothing_else() {
+    let listed: BTreeSet<(String, String)> =
+        lines().into_iter().map(|line| (line.method.to_string(), line.path)).collect();
+    let routed: BTreeSet<(String, String)> = launcher_api::routes("/api/v1").into_iter().collect();
+    let missing: Vec<_> = routed.difference(&listed).collect();
+    let gone: Vec<_> = listed.difference(&routed).collect();
+    assert!(missing.is_empty(), "decide who may use these routes, and add them to access-matrix.txt: {missing:?}");
+    assert!(gone.is_empty(), "these lines of access-matrix.txt have no route: {gone:?}");
+}
+
+/// A fresh instance of the owner's and a fresh template for each request, so that none sees what another has done.
+async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
+    let needs_template = line.path.contains("{template_id}") || line.path.contains("{k8s_name}");
+    let template = if needs_template { app.template(admin).await } else { String::new() };
+    let name =
+        if line.path.contains("{k8s_name}") { app.launched(owner, &template, "running").await } else { String::new() };
+    let asset = admin.page("/").await.text();
+    let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
+    let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };
+    let path = line.path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
+    let request = who.request(line.method.clone(), &path);
+    let body = json!({ "name": "Other", "app_type": "notebook", "image": "example.org/image" });
+    let writes_template = [Method::POST, Method::PUT].contains(&line.method) && line.path.contains("/templates");
+    let reply = if !line.path.starts_with("/api/v1") && line.method == Method::POST {
+        let fields = [
+            ("name", "Other"),
+            ("app_type", "notebook"),
+            ("image", "example.org/image"),
+            ("security_profile", "restricted"),
+        ];
+        let fields = if line.path.ends_with("/templates") || line.path.ends_with("templates/{template_id}") {
+            &fields[..]
+        } else {
+            &[]
+        };
+        request.form(fields).send()
+    } else if writes_template && !line.path.ends_with("/launch") {
+        request.json(&body).send()
+    } else {
+        request.send()
+    };
+    // The body of a stream has no end: only its head is looked at.
+    let reply = reply.await.unwrap();
+    let reply = Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() };
+    if !name.is_empty() {
+        owner.delete(&format!("/instances/{name}")).await.expect(202);
+    }
+    reply
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_matrix_is_what_the_service_does() {
+    let (app, nobody, owner, other, admin) = TestApp::start().await;
+    let mut differences = String::new();
+    for line in lines() {
+        let mut found = Vec::new();
+        for who in [&nobody, &other, &owner, &admin] {
+            let reply = ask(&app, &line, &owner, &admin, who).await;
+            found.push(reply.status.as_u16());
+            let is_api = line.path.starts_with("/api/v1");
+            if is_api && reply.status.as_u16() >= 400 {
+                assert_eq!(reply.header("content-type"), "application/problem+json", "{} {}", line.method, line.path);
+            } else if reply.status.as_u16() >= 400 {
+                assert_eq!(reply.header("content-type"), "text/html; charset=utf-8", "{} {}", line.method, line.path);
+            }
+        }
+        if found != line.statuses {
+            writeln!(differences, "{} {} {COLUMNS:?}: {found:?}", line.method, line.path).unwrap();
+        }
+    }
+    assert!(differences.is_empty(), "access-matrix.txt says otherwise:\n{differences}");
+    app.finish().await;
+}
+
+/// `18. every routed path without identity: 401`, in every method, and also paths that do not exist.
+#[tokio::test]
+async fn nothing_is_answered_without_an_identity() {
+    let (app, nobody, ..) = TestApp::start().await;
+    let methods = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::PATCH,
+        Method::DELETE,
+        Method::OPTIONS,
+        Method::TRACE,
+    ];
+    let mut paths: BTreeSet<String> = launcher_api::routes("/api/v1").into_iter().map(|(_, path)| path).collect();
+    paths.extend(["/nothing", "/api/v1/nothing", "/api/v1", "/api", "//", "/assets/", "/healthz"].map(str::to_owned));
+    for path in paths {
+        for method in &methods {
+            let reply = Reply::of(nobody.request(method.clone(), &path)).await;
+            assert_eq!(reply.status.as_u16(), 401, "{method} {path}");
+        }
+    }
+    app.finish().await;
+}

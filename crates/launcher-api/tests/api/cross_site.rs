@@ -1,0 +1,70 @@
+//! Changes that a browser asks for on behalf of another site.
+
+use http::Method;
+use launcher_testkit::{Client, Reply, TestApp};
+
+async fn post(person: &Client, path: &str, lines: &[(&str, &str)]) -> Reply {
+    let request = person.request(Method::POST, path);
+    Reply::of(lines.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn another_sites_page_cannot_change_anything() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let launch = alice.api(&format!("/templates/{template}/launch"));
+    let port = app.addr.port();
+    let foreign = format!("http://evil.localhost:{port}");
+    let other_port = "http://127.0.0.1:1";
+    let upper = "http://LOCALHOST.evil";
+    for lines in [
+        &[("Sec-Fetch-Site", "cross-site")][..],
+        &[("Sec-Fetch-Site", "same-site")],
+        &[("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")],
+        &[("Sec-Fetch-Site", "")],
+        &[("Origin", "https://evil.example")],
+        &[("Origin", &foreign)],
+        &[("Origin", other_port)],
+        &[("Origin", upper)],
+        &[("Origin", "null")],
+        &[("Origin", "")],
+        &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://evil.example")],
+    ] {
+        assert_eq!(post(&alice, &launch, lines).await.expect(403).code(), "cross-site-request", "{lines:?}");
+        // Pages answer with a page.
+        let page = post(&alice, &format!("/launch/{template}"), lines).await.expect(403);
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    }
+    assert_eq!(alice.get("/instances/?state=all").await.json(), serde_json::json!([]));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn this_sites_pages_and_other_programs_can() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let launch = admin.api(&format!("/templates/{template}/launch"));
+    let by_address = format!("http://{}", app.addr);
+    let secure = format!("https://{}", app.addr);
+    let public = format!("http://localhost:{}", app.addr.port());
+    for lines in [
+        &[][..],
+        &[("Sec-Fetch-Site", "same-origin")],
+        &[("Sec-Fetch-Site", "none")],
+        &[("Origin", &public)],
+        &[("Origin", &by_address)],
+        &[("Origin", &secure)],
+        &[("Sec-Fetch-Site", "same-origin"), ("Origin", &public)],
+    ] {
+        post(&admin, &launch, lines).await.expect(201);
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn reading_is_not_changing() {
+    let (app, _, alice, ..) = TestApp::start().await;
+    let request = alice.request(Method::GET, &alice.api("/templates/")).header("Sec-Fetch-Site", "cross-site");
+    Reply::of(request).await.expect(200);
+    app.finish().await;
+}

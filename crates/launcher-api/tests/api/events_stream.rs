@@ -1,0 +1,106 @@
+//! `GET /events`.
+
+use std::time::Duration;
+
+use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, eventually};
+
+const SOON: Duration = Duration::from_secs(10);
+
+async fn next(events: &mut EventStream) -> ServerEvent {
+    let event = tokio::time::timeout(SOON, events.next()).await.expect("an event comes").expect("the stream goes on");
+    assert_eq!(event.event, "instance");
+    event
+}
+
+/// Reads until an instance is in a state.
+async fn until(events: &mut EventStream, name: &str, state: &str) -> ServerEvent {
+    loop {
+        let event = next(events).await;
+        if event.data["k8s_name"] == name && event.data["state"] == state {
+            return event;
+        }
+    }
+}
+
+#[tokio::test]
+async fn changes_come_as_they_happen_each_as_the_instance_would_be_read() {
+    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let template = app.template(&admin).await;
+    let mut events = alice.events(None).await;
+    assert_eq!(events.status, 200);
+    assert_eq!(events.headers["content-type"], "text/event-stream");
+    assert_eq!(events.headers["cache-control"], "no-store");
+    let name = app.launched(&alice, &template, "starting").await;
+    until(&mut events, &name, "starting").await;
+    assert_eq!(events.retry, Some(2000));
+    eventually(SOON, async || app.fleet.workshop(&name)).await;
+    app.fleet.ready(&name);
+    let running = until(&mut events, &name, "running").await;
+    assert!(running.id.parse::<i64>().unwrap() > 0);
+    assert_eq!(running.data, alice.get(&format!("/instances/{name}")).await.json());
+    drop(events);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn who_comes_gets_everything_that_is_live_and_who_comes_back_what_was_missed() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let first = app.launched(&alice, &template, "running").await;
+    let bobs = app.launched(&bob, &template, "running").await;
+    let mut events = alice.events(None).await;
+    let seen = next(&mut events).await;
+    assert_eq!(seen.data["k8s_name"], first);
+    drop(events);
+
+    let second = app.launched(&alice, &template, "running").await;
+    let mut events = alice.events(Some(&seen.id)).await;
+    let missed = until(&mut events, &second, "running").await;
+    drop(events);
+    let mut nothing_new = alice.events(Some(&missed.id)).await;
+    alice.delete(&format!("/instances/{first}")).await.expect(202);
+    let event = next(&mut nothing_new).await;
+    assert_eq!(event.data["k8s_name"], first, "what was seen does not come again");
+    drop(nothing_new);
+
+    // An id that was never given counts as none: everything that is live.
+    for unknown in ["999999999", "-1", "abc"] {
+        let mut anew = alice.events(Some(unknown)).await;
+        until(&mut anew, &second, "running").await;
+    }
+    let mut all = admin.events(None).await;
+    until(&mut all, &bobs, "running").await;
+    drop(all);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn nobody_hears_of_somebody_elses_instances() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let mut events = bob.events(None).await;
+    app.launched(&alice, &template, "running").await;
+    let own = app.launched(&bob, &template, "running").await;
+    loop {
+        let event = next(&mut events).await;
+        assert_eq!(event.data["owner_email"], "bob@example.org");
+        if event.data["k8s_name"] == own && event.data["state"] == "running" {
+            break;
+        }
+    }
+    drop(events);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn streams_end_when_the_service_stops() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let mut events = alice.events(None).await;
+    let name = app.launched(&alice, &template, "running").await;
+    until(&mut events, &name, "running").await;
+    app.request_stop();
+    let end = tokio::time::timeout(SOON, async { while events.next().await.is_some() {} }).await;
+    assert!(end.is_ok(), "the stream ends");
+    app.finish().await;
+}

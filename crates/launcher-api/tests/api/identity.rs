@@ -1,0 +1,82 @@
+//! Who is calling: exactly one readable identity, or nobody.
+
+use http::Method;
+use launcher_testkit::{Client, Options, Reply, TestApp};
+
+async fn me(nobody: &Client, lines: &[(&str, &str)]) -> Reply {
+    let request = nobody.request(Method::GET, &nobody.api("/me"));
+    Reply::of(lines.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
+}
+
+#[tokio::test]
+async fn only_exactly_one_readable_header_is_an_identity() {
+    let (app, nobody, ..) = TestApp::start().await;
+    let header = "X-Auth-Request-Email";
+    let alice = (header, "alice@example.org");
+    for missing in [
+        &[][..],
+        &[(header, "")],
+        &[(header, "  ")],
+        &[("X_Auth_Request_Email", "alice@example.org")],
+        &[("X-Forwarded-Email", "alice@example.org")],
+        &[("X-Auth-Request-User", "alice")],
+        // What nobody can read is nobody.
+        &[(header, "alice@example.org,bob@example.org")],
+        &[(header, "alice@example.org@evil.com")],
+        &[(header, "alice")],
+    ] {
+        let reply = me(&nobody, missing).await.expect(401);
+        assert_eq!(reply.code(), "authentication-required", "{missing:?}");
+        assert_eq!(reply.json()["login_url"], "/oauth2/start");
+    }
+    for wrong in [
+        &[alice, alice][..],
+        &[alice, (header, "bob@example.org")],
+        &[alice, (header, "")],
+        &[alice, ("X_Auth_Request_Email", "alice@example.org")],
+        &[("x_auth_request_email", "bob@example.org"), alice],
+        &[alice, ("X.Auth.Request.Email", "alice@example.org")],
+    ] {
+        assert_eq!(me(&nobody, wrong).await.expect(400).code(), "identity-invalid", "{wrong:?}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn the_spelling_of_an_address_makes_no_difference() {
+    let (app, nobody, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let loud = nobody.as_identity(Some("  ALICE@Example.Org "));
+    assert_eq!(loud.get("/me").await.expect(200).json()["email"], "alice@example.org");
+    loud.get(&format!("/instances/{name}")).await.expect(200);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn an_admin_is_one_in_any_case_and_only_while_listed() {
+    let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
+    let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
+    for (person, is_admin) in [
+        (&admin, true),
+        (&nobody.as_identity(Some("ADMIN@EXAMPLE.ORG")), true),
+        (&nobody.as_identity(Some("second@example.org")), true),
+        (&alice, false),
+        (&nobody.as_identity(Some("xadmin@example.org")), false),
+    ] {
+        assert_eq!(person.get("/me").await.expect(200).json()["is_admin"], is_admin, "{person:?}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn another_header_can_be_the_trusted_one_and_then_the_default_is_none() {
+    let options = Options { trusted_header: "X-Forwarded-Email".to_owned(), ..Options::default() };
+    let (app, nobody, alice, ..) = TestApp::start_with(options).await;
+    alice.get("/me").await.expect(401);
+    let lines = [("X-Forwarded-Email", "carol@example.org"), ("X-Auth-Request-User", "forged")];
+    let carol = me(&nobody, &lines).await.expect(200).json();
+    assert_eq!(carol["email"], "carol@example.org");
+    assert_eq!(carol["user"], serde_json::Value::Null, "nobody is known to strip this header");
+    app.finish().await;
+}

@@ -1,0 +1,66 @@
+//! `POST /instances/{k8s_name}/extend`.
+
+use launcher_testkit::{Options, TestApp};
+use serde_json::json;
+
+#[tokio::test]
+async fn it_extends_up_to_the_longest_lifetime_and_then_says_so() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let extend = format!("/instances/{name}/extend");
+    let extended = alice.post(&extend).await.expect(200).json();
+    assert_eq!(extended["expires_at"], extended["extension"]["latest_expires_at"]);
+    assert_eq!(extended["extension"]["allowed"], false);
+    assert_eq!(extended["extension"]["denied_reason"], "lifetime-limit-reached");
+    let refused = alice.post(&extend).await.expect(409);
+    assert_eq!(refused.code(), "lifetime-limit-reached");
+    let wanted = extended["expires_at"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    launcher_testkit::eventually(std::time::Duration::from_secs(5), async || {
+        app.fleet.workshop(&name)?.spec.expires_at.filter(|expires_at| *expires_at == wanted)
+    })
+    .await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_double_click_extends_once() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let before = alice.get(&format!("/instances/{name}")).await.json()["expires_at"].clone();
+    let body = json!({ "expected_expires_at": before });
+    let extend = format!("/instances/{name}/extend");
+    let (one, two) = tokio::join!(alice.post_json(&extend, &body), alice.post_json(&extend, &body));
+    let (done, refused) = if one.status == 200 { (one, two) } else { (two, one) };
+    assert_ne!(done.expect(200).json()["expires_at"], before);
+    assert_eq!(refused.expect(409).code(), "expiry-changed");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn only_a_running_instance_can_be_extended_and_only_as_the_body_may_say() {
+    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "starting").await;
+    let extend = format!("/instances/{name}/extend");
+    assert_eq!(alice.post(&extend).await.expect(409).code(), "not-running");
+    assert_eq!(
+        alice.post_json(&extend, &json!({ "expected_expires_at": null })).await.expect(409).code(),
+        "not-running"
+    );
+    for body in [json!({ "seconds": 1 }), json!({ "expected_expires_at": "tomorrow" }), json!([]), json!(7)] {
+        assert_eq!(alice.post_json(&extend, &body).await.expect(422).code(), "invalid-fields", "{body}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn an_admin_extends_anybodys() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let extended = admin.post(&format!("/instances/{name}/extend")).await.expect(200).json();
+    assert_eq!(extended["owner_email"], "alice@example.org");
+    app.finish().await;
+}

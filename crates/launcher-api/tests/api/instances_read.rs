@@ -1,0 +1,113 @@
+//! `GET /instances/{k8s_name}`, and that somebody else's instance does not exist.
+
+use http::Method;
+use launcher_domain::FailureCode;
+use launcher_testkit::{Client, Options, Reply, TestApp};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_running_instance_has_exactly_the_fields_of_the_contract() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let mut instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
+    let start = instance["started_at"].as_str().unwrap().to_owned();
+    for field in ["created_at", "started_at", "expires_at"] {
+        let time = instance[field].as_str().unwrap();
+        assert!(time.len() == "2026-03-02T08:00:00.000Z".len() && time.ends_with('Z'), "{field}: {time}");
+        instance[field] = json!("a time");
+    }
+    assert!(start.starts_with("2026-03-02T08:00:0"));
+    let latest = instance["extension"]["latest_expires_at"].take();
+    assert_eq!(latest, start.replace("T08:", "T11:"));
+    assert_eq!(
+        instance,
+        json!({
+            "k8s_name": name,
+            "owner_email": "alice@example.org",
+            "template_id": template,
+            "template_name": "Statistics 101",
+            "state": "running",
+            "reason": null,
+            "log_tail": null,
+            "url": format!("http://{name}.workshops.test/"),
+            "queue_position": null,
+            "created_at": "a time",
+            "started_at": "a time",
+            "expires_at": "a time",
+            "ended_at": null,
+            "end_reason": null,
+            "extension": {
+                "allowed": true, "denied_reason": null, "extend_by_seconds": 3600, "latest_expires_at": null,
+            },
+        })
+    );
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_failure_is_explained() {
+    let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "starting").await;
+    launcher_testkit::eventually(std::time::Duration::from_secs(5), async || app.fleet.workshop(&name)).await;
+    app.fleet.fail(&name, FailureCode::Crashed, "no module named pandas");
+    let failed = app.reaches(&alice, &name, "failed").await;
+    assert_eq!(failed["reason"]["code"], "crashed");
+    assert_eq!(failed["reason"]["retryable"], true);
+    assert!(failed["reason"]["message"].is_string() && failed["reason"]["remedy"].is_string());
+    assert_eq!(failed["log_tail"], "no module named pandas");
+    assert_eq!((&failed["url"], &failed["end_reason"]), (&Value::Null, &json!("failed")));
+    assert_eq!(failed["extension"]["denied_reason"], "not-running");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_workshop_that_was_deleted_from_outside_is_lost() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    app.fleet.lose(&name);
+    let lost = app.reaches(&alice, &name, "terminated").await;
+    assert_eq!(lost["end_reason"], "lost");
+    assert!(lost["ended_at"].is_string());
+    app.finish().await;
+}
+
+async fn ask(person: &Client, method: Method, path: &str) -> (u16, Vec<(String, String)>, Vec<u8>) {
+    let reply = Reply::of(person.request(method, &person.api(path))).await;
+    let mut headers: Vec<_> = reply
+        .headers
+        .iter()
+        .filter(|(name, _)| !["date", "x-request-id"].contains(&name.as_str()))
+        .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+        .collect();
+    headers.sort();
+    (reply.status.as_u16(), headers, reply.body)
+}
+
+/// `19. Bob on Alice's instance: GET, extend, DELETE byte-identical to an unknown name.`
+#[tokio::test]
+async fn somebody_elses_instance_is_answered_byte_by_byte_as_if_it_did_not_exist() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let unknown = "statistics-101-zzzzzzzzzz";
+    for (method, rest) in [
+        (Method::GET, ""),
+        (Method::GET, "/"),
+        (Method::HEAD, ""),
+        (Method::POST, "/extend"),
+        (Method::DELETE, ""),
+        (Method::DELETE, "/"),
+    ] {
+        let hers = ask(&bob, method.clone(), &format!("/instances/{name}{rest}")).await;
+        let nobodys = ask(&bob, method.clone(), &format!("/instances/{unknown}{rest}")).await;
+        assert_eq!(hers.0, 404, "{method} {rest}");
+        assert_eq!(hers, nobodys, "{method} {rest}");
+        assert_eq!(hers, ask(&bob, method.clone(), &format!("/instances/NO_NAME{rest}")).await);
+    }
+    assert_eq!(alice.get(&format!("/instances/{name}")).await.json()["state"], "running");
+    admin.get(&format!("/instances/{name}")).await.expect(200);
+    app.finish().await;
+}

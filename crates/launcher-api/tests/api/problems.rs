@@ -1,0 +1,141 @@
+//! Problem documents, member by member.
+
+use http::Method;
+use launcher_testkit::{Client, Reply, TestApp};
+use serde_json::{Value, json};
+
+async fn named(person: &Client, method: Method, path: &str) -> Reply {
+    Reply::of(person.request(method, &person.api(path)).header("X-Request-Id", "r-1")).await
+}
+
+#[tokio::test]
+async fn nobody_is_told_where_to_log_in() {
+    let (app, nobody, ..) = TestApp::start().await;
+    let reply = named(&nobody, Method::GET, "/instances/").await.expect(401);
+    assert_eq!(reply.header("content-type"), "application/problem+json");
+    assert_eq!(
+        reply.json(),
+        json!({
+            "type": "/api/v1/problems#authentication-required",
+            "title": "Log in first",
+            "status": 401,
+            "detail": "Log in first: the request carries no identity.",
+            "code": "authentication-required",
+            "request_id": "r-1",
+            "login_url": "/oauth2/start",
+        })
+    );
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_not_found_says_nothing_at_all() {
+    let (app, _, alice, ..) = TestApp::start().await;
+    for path in ["/instances/some-name", "/nothing", "/templates/no-uuid", "/instances/NOT_A_NAME", "/instances/%ff"] {
+        let reply = named(&alice, Method::GET, path).await.expect(404);
+        assert_eq!(
+            reply.json(),
+            json!({
+                "type": "/api/v1/problems#not-found",
+                "title": "Not found",
+                "status": 404,
+                "detail": "There is nothing at this address that you may see.",
+                "code": "not-found",
+            }),
+            "{path}"
+        );
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn without_a_database_it_is_unavailable_and_says_when_to_come_back() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    app.close_database().await;
+    let launch = format!("/templates/{template}/launch");
+    for (method, path) in [(Method::GET, "/instances/"), (Method::POST, &launch), (Method::GET, "/events")] {
+        let reply = named(&alice, method, path).await.expect(503);
+        assert_eq!(reply.header("retry-after"), "5", "{path}");
+        assert_eq!(
+            reply.json(),
+            json!({
+                "type": "/api/v1/problems#unavailable",
+                "title": "The service cannot answer right now",
+                "status": 503,
+                "detail": "The database does not answer; nothing was changed. Try again in a moment.",
+                "code": "unavailable",
+                "request_id": "r-1",
+            })
+        );
+    }
+    alice.get("/me").await.expect(200);
+    assert_eq!(app.fleet.created(), 0, "no Workshop without a row");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn each_wrong_field_is_named_with_its_place() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let good = json!({ "name": "T", "app_type": "notebook", "image": "i" });
+    let with = |field: &str, value: Value| {
+        let mut body = good.clone();
+        body[field] = value;
+        body
+    };
+    for (body, pointer) in [
+        (json!({ "app_type": "notebook", "image": "i" }), "/name"),
+        (with("owner_email", json!("x@y")), "/owner_email"),
+        (with("a/b~c", json!(1)), "/a~1b~0c"),
+        (with("name", json!(7)), "/name"),
+        (with("name", json!("")), "/name"),
+        (with("app_type", json!("vscode")), "/app_type"),
+        (with("app_type", json!("custom")), "/port"),
+        (with("port", json!(8080)), "/port"),
+        (with("port", json!("8888")), "/port"),
+        (with("args", json!(["a", 1])), "/args/1"),
+        (with("env", json!({ "SERVICE_X": "1" })), "/env/SERVICE_X"),
+        (with("env", json!({ "A": 1 })), "/env/A"),
+        (with("resources", json!({ "memory_limit": "lots" })), "/resources/memory_limit"),
+        (with("resources", json!({ "memroy_limit": "1Gi" })), "/resources/memroy_limit"),
+        (with("resources", json!([])), "/resources"),
+        (with("active", Value::Null), "/active"),
+        (json!([]), ""),
+        (json!("text"), ""),
+        (Value::Null, ""),
+    ] {
+        let reply = admin.post_json("/templates/", &body).await.expect(422);
+        assert_eq!(reply.code(), "invalid-fields");
+        let errors = reply.json()["errors"].clone();
+        assert_eq!(errors[0]["pointer"], pointer, "{body}: {errors}");
+        assert!(errors[0]["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{errors}");
+    }
+    let two = with("port", json!(0));
+    let two = json!({ "name": " ", "app_type": two["app_type"], "image": "i", "port": 0 });
+    let errors = admin.post_json("/templates/", &two).await.expect(422).json()["errors"].clone();
+    assert_eq!(errors.as_array().map(Vec::len), Some(2), "{errors}");
+    assert_eq!(admin.get("/templates/").await.json(), json!([]));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_defect_tells_its_name_and_nothing_else() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let launch = format!("/templates/{}/launch", app.template(&admin).await);
+    app.entropy.set_broken(true);
+    let reply = named(&alice, Method::POST, &launch).await.expect(500);
+    app.entropy.set_broken(false);
+    assert_eq!(
+        reply.json(),
+        json!({
+            "type": "/api/v1/problems#internal",
+            "title": "The service has made a mistake",
+            "status": 500,
+            "detail": "The service has made a mistake. Quote the request_id when you report it.",
+            "code": "internal",
+            "request_id": "r-1",
+        })
+    );
+    alice.post(&launch).await.expect(201);
+    app.finish().await;
+}

@@ -1,0 +1,151 @@
+//! What HTTP asks of every route: methods, media types, sizes, headers.
+
+use http::Method;
+use launcher_testkit::{Client, Reply, TestApp};
+use serde_json::json;
+
+fn methods(allow: &str) -> Vec<&str> {
+    let mut methods: Vec<&str> = allow.split(',').map(str::trim).collect();
+    methods.sort_unstable();
+    methods
+}
+
+#[tokio::test]
+async fn other_methods_are_405_with_those_that_are_possible() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    for (method, path, allowed) in [
+        (Method::PUT, "/instances/", vec!["GET", "HEAD"]),
+        (Method::POST, "/instances/some-name", vec!["DELETE", "GET", "HEAD"]),
+        (Method::GET, "/instances/some-name/extend", vec!["POST"]),
+        (Method::DELETE, "/templates", vec!["GET", "HEAD", "POST"]),
+        (Method::PATCH, "/templates/some-id", vec!["DELETE", "GET", "HEAD", "PUT"]),
+        (Method::OPTIONS, "/me", vec!["GET", "HEAD"]),
+        (Method::TRACE, "/me", vec!["GET", "HEAD"]),
+        (Method::from_bytes(b"BREW").unwrap(), "/me/", vec!["GET", "HEAD"]),
+    ] {
+        let reply = Reply::of(admin.request(method.clone(), &admin.api(path))).await.expect(405);
+        assert_eq!(methods(reply.header("allow")), allowed, "{method} {path}");
+        assert_eq!(reply.code(), "method-not-allowed");
+    }
+    let page = Reply::of(admin.request(Method::DELETE, "/")).await.expect(405);
+    assert_eq!(methods(page.header("allow")), ["GET", "HEAD"]);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_makes_no_difference_and_redirects_nobody() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    for path in ["/me", "/instances", "/templates", "/openapi.json", "/docs", "/problems"] {
+        let (bare, slashed) = (alice.get(path).await.expect(200), alice.get(&format!("{path}/")).await.expect(200));
+        assert_eq!(bare.body, slashed.body, "{path}");
+    }
+    alice.get(&format!("/instances/{name}/")).await.expect(200);
+    alice.get(&format!("/templates/{template}/")).await.expect(200);
+    alice.post(&format!("/instances/{name}/extend/")).await.expect(200);
+    alice.post(&format!("/templates/{template}/launch/")).await.expect(201);
+    alice.delete(&format!("/instances/{name}/")).await.expect(202);
+    alice.get("/instances//").await.expect(404);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn head_is_get_without_a_body() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let template = format!("/templates/{template}");
+    let instance = format!("/instances/{name}");
+    for path in ["/me", "/instances/", "/templates/", &template, &instance, "/docs", "/instances/nothing", "/events"] {
+        let head = Reply::of(alice.request(Method::HEAD, &alice.api(path))).await;
+        assert!(head.body.is_empty(), "{path}");
+        if path == "/events" {
+            assert_eq!(head.header("content-type"), "text/event-stream");
+            continue;
+        }
+        let get = alice.get(path).await;
+        assert_eq!(head.status, get.status, "{path}");
+        for name in ["content-type", "etag", "content-length"] {
+            assert_eq!(head.header(name), get.header(name), "{path} {name}");
+        }
+    }
+    app.finish().await;
+}
+
+async fn send(person: &Client, path: &str, content_type: Option<&str>, body: impl Into<reqwest::Body>) -> Reply {
+    let request = person.request(Method::POST, &person.api(path)).body(body);
+    let request = match content_type {
+        Some(content_type) => request.header("Content-Type", content_type),
+        None => request,
+    };
+    Reply::of(request).await
+}
+
+/// `23. text/plain: 415. 2 MiB body: 413. JSON nested 10,000 deep: 400.`
+#[tokio::test]
+async fn bodies_are_json_small_and_shallow() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let json = Some("application/json");
+    for path in ["/templates/".to_owned(), format!("/templates/{template}/launch")] {
+        for content_type in [Some("text/plain"), Some("application/xml"), Some("application/json+x"), None] {
+            let reply = send(&admin, &path, content_type, "{}").await.expect(415);
+            assert_eq!(reply.code(), "unsupported-media-type", "{path} {content_type:?}");
+        }
+        let large = format!("{{\"name\": \"{}\"}}", "a".repeat(2 * 1024 * 1024));
+        assert_eq!(send(&admin, &path, json, large).await.expect(413).code(), "body-too-large");
+        let edge = format!("{{\"name\": \"{}\"}}", "a".repeat(256 * 1024 - 11));
+        assert_eq!(send(&admin, &path, json, edge).await.expect(413).code(), "body-too-large");
+        let within = format!("{{\"name\": \"{}\"}}", "a".repeat(256 * 1024 - 12));
+        send(&admin, &path, json, within).await.expect(422);
+        let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+        let deep_inside = format!("{{\"x\": {deep}}}");
+        for malformed in [
+            &deep,
+            &deep_inside,
+            "{",
+            "{]",
+            "nul",
+            "{\"a\": 1, \"a\": 1}",
+            "{} {}",
+            "{\"a\": \"\\ud800\"}",
+            "\u{feff}{}",
+        ] {
+            let reply = send(&admin, &path, json, malformed.to_owned()).await.expect(400);
+            assert_eq!(reply.code(), "malformed-body", "{path} {malformed:.20}");
+        }
+        let not_utf8 = send(&admin, &path, json, vec![b'"', 0xff, b'"']).await.expect(400);
+        assert_eq!(not_utf8.code(), "malformed-body");
+    }
+    let nested_twice = r#"{"name": "T", "app_type": "notebook", "image": "i", "env": {"A": "1", "A": "2"}}"#;
+    send(&admin, "/templates/", json, nested_twice).await.expect(400);
+    let good = json!({ "name": "T", "app_type": "notebook", "image": "i" }).to_string();
+    send(&admin, "/templates/", Some("Application/JSON; charset=utf-8"), good).await.expect(201);
+    send(&admin, "/templates/", json, "").await.expect(400);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn every_answer_keeps_a_browser_in_bounds() {
+    let (app, nobody, alice, ..) = TestApp::start().await;
+    for reply in [
+        alice.get("/me").await,
+        alice.get("/nothing").await,
+        nobody.get("/me").await,
+        alice.page("/").await,
+        alice.page("/nothing").await,
+        nobody.page("/").await,
+    ] {
+        assert_eq!(reply.header("x-content-type-options"), "nosniff");
+        assert_eq!(reply.header("x-frame-options"), "DENY");
+        assert_eq!(reply.header("referrer-policy"), "same-origin");
+        assert_eq!(reply.header("cross-origin-opener-policy"), "same-origin");
+        assert_eq!(reply.header("cross-origin-resource-policy"), "same-origin");
+        assert_eq!(reply.header("cache-control"), "no-store");
+        let policy = reply.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+    assert_eq!(alice.get("/me").await.header("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
+    app.finish().await;
+}

@@ -1,0 +1,158 @@
+//! `POST /templates/{template_id}/launch`.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use http::Method;
+use launcher_domain::Limits;
+use launcher_testkit::{Client, Options, Reply, TestApp, eventually};
+use serde_json::json;
+
+const SOON: Duration = Duration::from_secs(20);
+
+async fn launch(person: &Client, template: &str, key: &str) -> Reply {
+    let path = person.api(&format!("/templates/{template}/launch"));
+    Reply::of(person.request(Method::POST, &path).header("Idempotency-Key", key)).await
+}
+
+#[tokio::test]
+async fn a_launch_is_answered_at_once_and_belongs_to_its_caller() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let path = format!("/templates/{template}/launch");
+    let launched = alice.post(&path).await.expect(201);
+    let instance = launched.json();
+    let name = instance["k8s_name"].as_str().unwrap();
+    assert_eq!(launched.header("location"), format!("/api/v1/instances/{name}"));
+    assert_eq!(instance["owner_email"], "alice@example.org");
+    assert_eq!(alice.page(launched.header("location")).await.expect(200).json()["k8s_name"], name);
+    app.reaches(&alice, name, "running").await;
+    let workshop = app.fleet.workshop(name).unwrap();
+    assert_eq!(workshop.spec.owner, "alice@example.org");
+
+    alice.post_json(&path, &json!({})).await.expect(201);
+    let of_admin = admin.post(&path).await.expect(201).json();
+    assert_eq!(of_admin["owner_email"], "admin@example.org");
+    app.finish().await;
+}
+
+/// `20. launch body with owner_email, image or an unknown field: 422.`
+#[tokio::test]
+async fn a_launch_says_nothing_about_owner_image_or_anything_else() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let path = format!("/templates/{template}/launch");
+    for field in ["owner_email", "image", "k8s_name", "anything"] {
+        let reply = alice.post_json(&path, &json!({ field: "bob@example.org" })).await.expect(422);
+        assert_eq!(reply.code(), "invalid-fields");
+        assert_eq!(reply.json()["errors"][0]["pointer"], format!("/{field}"));
+    }
+    assert_eq!(alice.get("/instances/?state=all").await.json(), json!([]));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn archived_templates_are_for_admins_and_unknown_ones_for_nobody() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    admin.delete(&format!("/templates/{template}")).await.expect(204);
+    let path = format!("/templates/{template}/launch");
+    assert_eq!(alice.post(&path).await.expect(409).code(), "template-inactive");
+    admin.post(&path).await.expect(201);
+    for unknown in ["01890000-0000-7000-8000-000000000000", "no-uuid", "0189000000007000800000000000000a"] {
+        assert_eq!(alice.post(&format!("/templates/{unknown}/launch")).await.expect(404).code(), "not-found");
+    }
+    app.finish().await;
+}
+
+/// `21. 500 parallel launches against a limit of 1: one 201, the rest 409, one Workshop.`
+#[tokio::test(flavor = "multi_thread")]
+async fn the_limit_holds_against_500_launches_at_once() {
+    let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
+    let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let template = app.template(&admin).await;
+    let path = format!("/templates/{template}/launch");
+    let replies = join_all((0..500).map(|_| alice.post(&path))).await;
+    let created: Vec<_> = replies.iter().filter(|reply| reply.status == 201).collect();
+    assert_eq!(created.len(), 1);
+    for refused in replies.iter().filter(|reply| reply.status != 201) {
+        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "instance-limit-reached"));
+    }
+    let name = created[0].json()["k8s_name"].as_str().unwrap().to_owned();
+    app.reaches(&alice, &name, "running").await;
+    assert_eq!(app.fleet.created(), 1);
+
+    alice.delete(&format!("/instances/{name}")).await.expect(202);
+    alice.post(&path).await.expect(201);
+    admin.post(&path).await.expect(201);
+    admin.post(&path).await.expect(201);
+    app.finish().await;
+}
+
+/// `22. same Idempotency-Key twice, also in parallel: one instance.`
+#[tokio::test(flavor = "multi_thread")]
+async fn one_key_is_one_instance_however_often_it_comes() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let replies = join_all((0..20).map(|_| launch(&alice, &template, "key-1"))).await;
+    let names: HashSet<String> =
+        replies.iter().map(|reply| reply.json()["k8s_name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names.len(), 1);
+    let mut statuses: Vec<u16> = replies.iter().map(|reply| reply.status.as_u16()).collect();
+    statuses.sort_unstable();
+    assert_eq!((statuses[0], statuses[18], statuses[19]), (200, 200, 201));
+    let name = names.into_iter().next().unwrap();
+    let replayed = launch(&alice, &template, "key-1").await.expect(200);
+    assert_eq!(replayed.header("location"), format!("/api/v1/instances/{name}"));
+    // No body and an empty object are the same launch.
+    let path = alice.api(&format!("/templates/{template}/launch"));
+    let with_body = alice.request(Method::POST, &path).header("Idempotency-Key", "key-1").json(&json!({}));
+    assert_eq!(Reply::of(with_body).await.expect(200).json()["k8s_name"], name);
+
+    let other = app.template(&admin).await;
+    assert_eq!(launch(&alice, &other, "key-1").await.expect(422).code(), "idempotency-key-reused");
+    assert_ne!(launch(&bob, &template, "key-1").await.expect(201).json()["k8s_name"], name, "a key is its caller's");
+    eventually(SOON, async || (app.fleet.created() == 2).then_some(())).await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_key_is_one_line_of_visible_characters() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let too_long = "k".repeat(256);
+    for key in ["", "a b", "\u{e9}", &too_long] {
+        let reply = launch(&alice, &template, key).await.expect(422);
+        assert_eq!(reply.code(), "invalid-parameters", "{key}");
+        assert_eq!(reply.json()["errors"][0]["pointer"], "/Idempotency-Key");
+    }
+    let path = alice.api(&format!("/templates/{template}/launch"));
+    let twice = alice.request(Method::POST, &path).header("Idempotency-Key", "a").header("Idempotency-Key", "b");
+    Reply::of(twice).await.expect(422);
+    launch(&alice, &template, &"k".repeat(255)).await.expect(201);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn beyond_the_starts_that_fit_launches_wait_in_line_and_beyond_the_line_they_are_refused() {
+    let limits = Limits { max_concurrent_starts: 1, max_queued: 2, ..Limits::default() };
+    let options = Options { limits, runs_at_once: false, ..Options::default() };
+    let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
+    let template = app.template(&admin).await;
+    let path = format!("/templates/{template}/launch");
+    let starting = app.launched(&admin, &template, "starting").await;
+    let first = alice.post(&path).await.expect(201).json();
+    let second = bob.post(&path).await.expect(201).json();
+    assert_eq!((&first["state"], &first["queue_position"]), (&json!("queued"), &json!(1)));
+    assert_eq!((&second["state"], &second["queue_position"]), (&json!("queued"), &json!(2)));
+    let refused = bob.post(&path).await.expect(503);
+    assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("at-capacity", "30"));
+
+    eventually(SOON, async || app.fleet.workshop(&starting)).await;
+    app.fleet.ready(&starting);
+    app.reaches(&alice, first["k8s_name"].as_str().unwrap(), "starting").await;
+    let second = bob.get(&format!("/instances/{}", second["k8s_name"].as_str().unwrap())).await.json();
+    assert_eq!((&second["state"], &second["queue_position"]), (&json!("queued"), &json!(1)));
+    app.finish().await;
+}

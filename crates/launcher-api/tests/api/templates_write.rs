@@ -1,0 +1,120 @@
+//! Creating, replacing and archiving templates.
+
+use launcher_testkit::TestApp;
+use serde_json::{Value, json};
+
+/// `25. env, args and description with quotes, newlines, braces: stay data.`
+fn hostile() -> Value {
+    json!({
+        "name": "<img src=x onerror=alert(1)> \"T\" {{ x }}",
+        "description": "line one\nline \"two\" {{7*7}} ${x} <script>alert(1)</script> \u{1f980}",
+        "app_type": "custom",
+        "image": "example.org/a/b:c@sha256:0123",
+        "port": 1,
+        "command": ["sh", "-c", "echo \"$A\"\n{ ; }"],
+        "args": ["--x={{.Values}}", "'", ""],
+        "env": { "A": "a\"b\\c\n{{d}}", "_B2": "" },
+        "resources": { "cpu_request": "0.5", "cpu_limit": "1500m", "memory_request": "1G", "memory_limit": "1Gi" },
+        "security_profile": "baseline",
+        "lifetime_seconds": 60,
+        "extension_seconds": 61,
+        "max_lifetime_seconds": 62,
+        "active": false,
+    })
+}
+
+#[tokio::test]
+async fn what_an_admin_writes_is_what_is_read_back() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let created = admin.post_json("/templates/", &hostile()).await.expect(201);
+    let mut template = created.json();
+    let id = template["template_id"].as_str().unwrap().to_owned();
+    assert_eq!(created.header("location"), format!("/api/v1/templates/{id}"));
+    assert_eq!(created.header("etag"), "\"1\"");
+    let read = alice.page(created.header("location")).await.expect(200);
+    assert_eq!((read.json(), read.header("etag")), (template.clone(), "\"1\""));
+    let own = template.as_object_mut().unwrap();
+    for field in ["created_at", "updated_at", "template_id"] {
+        assert!(own.remove(field).unwrap().is_string(), "{field}");
+    }
+    assert_eq!(own.remove("created_by").unwrap(), "admin@example.org");
+    assert_eq!(own.remove("version").unwrap(), 1);
+    assert_eq!(template, hostile());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_left_out_takes_its_default() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let body = json!({ "name": "R", "app_type": "rstudio", "image": "rocker/rstudio" });
+    let template = admin.post_json("/templates/", &body).await.expect(201).json();
+    for (field, value) in [
+        ("description", json!("")),
+        ("port", json!(8787)),
+        ("command", json!([])),
+        ("env", json!({})),
+        ("security_profile", json!("restricted")),
+        ("lifetime_seconds", json!(7200)),
+        ("extension_seconds", json!(3600)),
+        ("max_lifetime_seconds", json!(28800)),
+        ("active", json!(true)),
+    ] {
+        assert_eq!(template[field], value, "{field}");
+    }
+    let limits = json!({ "cpu_request": "100m", "cpu_limit": "2", "memory_request": "256Mi", "memory_limit": "2Gi" });
+    assert_eq!(template["resources"], limits);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_replacement_is_whole_and_counts_up() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let created = admin.post_json("/templates/", &hostile()).await.expect(201).json();
+    let path = format!("/templates/{}", created["template_id"].as_str().unwrap());
+    let body = json!({ "name": "New", "app_type": "notebook", "image": "example.org/new" });
+    let replaced = admin.put_json(&path, &body).await.expect(200);
+    assert_eq!(replaced.header("etag"), "\"2\"");
+    let replaced = replaced.json();
+    assert_eq!((&replaced["version"], &replaced["env"], &replaced["port"]), (&json!(2), &json!({}), &json!(8888)));
+    assert_eq!(replaced["created_at"], created["created_at"]);
+    assert_ne!(replaced["updated_at"], created["updated_at"]);
+    assert_eq!(alice.get(&path).await.json(), replaced);
+    let again = admin.put_json(&path, &body).await.expect(200);
+    assert_eq!(again.header("etag"), "\"2\"", "nothing has changed");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn archiving_can_be_repeated_and_taken_back_and_ends_no_workshop() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let path = format!("/templates/{template}");
+    for _ in 0..2 {
+        let archived = admin.delete(&path).await.expect(204);
+        assert!(archived.body.is_empty());
+    }
+    assert_eq!(alice.get(&path).await.json()["version"], 2);
+    assert_eq!(alice.get(&format!("/instances/{name}")).await.json()["state"], "running");
+    let body = json!({ "name": "Back", "app_type": "notebook", "image": "i", "active": true });
+    assert_eq!(admin.put_json(&path, &body).await.expect(200).json()["active"], true);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn users_are_refused_before_their_body_is_looked_at() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = format!("/templates/{}", app.template(&admin).await);
+    for body in [hostile(), json!({}), json!("x")] {
+        assert_eq!(alice.post_json("/templates/", &body).await.expect(403).code(), "admin-only");
+        for path in [template.as_str(), "/templates/no-uuid", "/templates/01890000-0000-7000-8000-000000000000"] {
+            assert_eq!(alice.put_json(path, &body).await.expect(403).code(), "admin-only");
+            assert_eq!(alice.delete(path).await.expect(403).code(), "admin-only");
+        }
+    }
+    for path in ["/templates/no-uuid", "/templates/01890000-0000-7000-8000-000000000000"] {
+        assert_eq!(admin.put_json(path, &hostile()).await.expect(404).code(), "not-found");
+        assert_eq!(admin.delete(path).await.expect(404).code(), "not-found");
+    }
+    app.finish().await;
+}
