@@ -76,14 +76,14 @@ run_launcher() {
 DESCRIBED[kill9]="kill -9 at random moments: nothing lost, doubled or left behind"
 needs_kill9() { need_rust_tests; }
 run_kill9() {
-  build --quiet
+  launcher_program
   "$PYTHON" e2e/kill9/kill9.py
 }
 
 DESCRIBED[schemathesis]="fuzzing of the running API by its own OpenAPI document"
 needs_schemathesis() { need_rust_tests; }
 run_schemathesis() {
-  build --quiet
+  launcher_program
   packaging/local/venv.sh schemathesis e2e/schemathesis/requirements.txt
   .local/schemathesis/bin/python e2e/schemathesis/fuzz.py
 }
@@ -97,7 +97,7 @@ needs_browser() {
   need_command chromium chromium
 }
 run_browser() {
-  build --quiet
+  launcher_program
   jupyter
   (
     cd e2e/browser
@@ -123,8 +123,12 @@ need_rust_tests() {
   need_python
 }
 
-# build: everything built in the one way that all tiers share, target/debug/launcher among it.
-build() { cargo test "$@" --workspace --all-features --locked --no-run; }
+# build [OPTION...]: everything, in the one way that all tiers share, so that no dependency is built twice.
+build() { cargo test --workspace --all-features --locked --no-run "$@"; }
+
+# launcher_program: only what target/debug/launcher takes, as the build tier builds it: cargo builds a crate's programs
+# for its integration tests.
+launcher_program() { build --quiet --test program; }
 
 # jupyter: a JupyterLab, and where the tests find it.
 jupyter() {

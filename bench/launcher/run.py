@@ -110,27 +110,29 @@ def template(launcher, **fields):
 
 
 def fill(data, rows):
-    """Multiplies the one instance in the database, as ended instances of many owners and one live one in a hundred."""
+    """Multiplies the one instance in the database: one in ten is live, three are Alice's, the others many people's."""
     with sqlite3.connect(data / "launcher.db") as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(workshop_instances)")]
         model = dict(zip(columns, database.execute("SELECT * FROM workshop_instances").fetchone()))
         insert = f"INSERT INTO workshop_instances ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})"
         base = model["created_at"] - rows
+
         def row(number):
-            live = number % 100 == 0
+            live = number % 10 == 0
             changed = {
                 "instance_id": str(uuid.UUID(int=((base + number) << 80) | (7 << 76) | (2 << 62) | number)),
                 "k8s_name": f"bench-{number:010}",
-                "owner_email": "alice@example.org" if number % 1000 == 0 else f"student{number % 997}@example.org",
+                "owner_email": "alice@example.org" if number in (0, rows // 20 * 10, rows - 10) else f"student{number % 997}@example.org",
                 "state": "failed" if live else "terminated",
                 "created_at": base + number,
                 "spec_version": 1,
                 "applied_version": 1,
                 "revision": model["revision"] + number + 1,
+                "launch_number": model["revision"] + number + 1,
             }
             return tuple((model | changed)[column] for column in columns)
         database.executemany(insert, (row(number) for number in range(rows)))
-        database.execute("ANALYZE")
+        database.execute("UPDATE change_counter SET revision = ?", (model["revision"] + rows,))
 
 
 def percentile(values, percent):

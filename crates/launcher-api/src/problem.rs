@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use http::header::{HeaderValue, RETRY_AFTER};
+use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use launcher_domain::FieldError;
 
 pub(crate) use catalog::ProblemCode;
@@ -93,6 +93,10 @@ impl IntoResponse for Problem {
         let mut response = self.code.status().into_response();
         if let Some(seconds) = self.code.retry_after() {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.code == ProblemCode::AuthenticationRequired {
+            // A scheme that no browser answers with a dialog of its own.
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Cookie realm=\"workshops\""));
         }
         response.extensions_mut().insert(self);
         response

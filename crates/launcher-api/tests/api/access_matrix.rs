@@ -2,12 +2,12 @@
 //!
 //! A route that is not in the file fails the test, and so does a line whose route is gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use http::Method;
 use launcher_testkit::{Client, Reply, TestApp};
-use serde_json::json;
+use reqwest::RequestBuilder;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
 const COLUMNS: [&str; 4] = ["nobody", "other", "owner", "admin"];
@@ -44,6 +44,25 @@ fn every_route_is_in_the_matrix_and_nothing_else() {
     assert!(gone.is_empty(), "these lines of access-matrix.txt have no route: {gone:?}");
 }
 
+/// What the route wants to be sent: a template where one is written, and a form to pages.
+fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
+    let fields = [
+        ("name", "Other"),
+        ("app_type", "notebook"),
+        ("image", "example.org/image"),
+        ("security_profile", "restricted"),
+        ("version", "1"),
+    ];
+    match (line.method.as_str(), line.path.as_str()) {
+        ("POST", "/api/v1/templates/") | ("PUT", "/api/v1/templates/{template_id}") => {
+            request.json(&fields[..3].iter().copied().collect::<BTreeMap<_, _>>())
+        }
+        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
+        ("POST", path) if !path.starts_with("/api/v1") => request.form::<[(&str, &str)]>(&[]),
+        _ => request,
+    }
+}
+
 /// A fresh instance of the owner's and a fresh template for each request, so that none sees what another has done.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
     let needs_template = line.path.contains("{template_id}") || line.path.contains("{k8s_name}");
@@ -55,28 +74,8 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };
     let path = line.path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
     let request = who.request(line.method.clone(), &path);
-    let body = json!({ "name": "Other", "app_type": "notebook", "image": "example.org/image" });
-    let writes_template = [Method::POST, Method::PUT].contains(&line.method) && line.path.contains("/templates");
-    let reply = if !line.path.starts_with("/api/v1") && line.method == Method::POST {
-        let fields = [
-            ("name", "Other"),
-            ("app_type", "notebook"),
-            ("image", "example.org/image"),
-            ("security_profile", "restricted"),
-        ];
-        let fields = if line.path.ends_with("/templates") || line.path.ends_with("templates/{template_id}") {
-            &fields[..]
-        } else {
-            &[]
-        };
-        request.form(fields).send()
-    } else if writes_template && !line.path.ends_with("/launch") {
-        request.json(&body).send()
-    } else {
-        request.send()
-    };
+    let reply = with_body(request, line).send().await.unwrap();
     // The body of a stream has no end: only its head is looked at.
-    let reply = reply.await.unwrap();
     let reply = Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() };
     if !name.is_empty() {
         owner.delete(&format!("/instances/{name}")).await.expect(202);

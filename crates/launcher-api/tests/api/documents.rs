@@ -1,6 +1,6 @@
 //! The OpenAPI document, the page that shows it, and the reference of problems.
 
-use launcher_testkit::TestApp;
+use launcher_testkit::{Options, TestApp};
 use serde_json::Value;
 
 const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
@@ -111,5 +111,20 @@ async fn the_type_of_a_problem_leads_to_its_section() {
     let reference = alice.page(path).await.expect(200);
     assert_eq!(reference.header("content-type"), "text/html; charset=utf-8");
     assert!(reference.text().contains(&format!("<h2 id=\"{anchor}\">{anchor}</h2>")), "{}", reference.text());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn the_api_can_live_elsewhere() {
+    let options = Options { base_path: "/workshops/api".to_owned(), ..Options::default() };
+    let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
+    let template = app.template(&admin).await;
+    let launched = alice.post(&format!("/templates/{template}/launch")).await.expect(201);
+    assert!(launched.header("location").starts_with("/workshops/api/instances/"));
+    alice.page(launched.header("location")).await.expect(200);
+    assert_eq!(alice.get("/openapi.json").await.json()["servers"][0]["url"], "/workshops/api");
+    assert!(alice.get("/docs").await.text().contains("href=\"/workshops/api/docs/swagger-ui.css\""));
+    assert_eq!(nobody.get("/me").await.expect(401).json()["type"], "/workshops/api/problems#authentication-required");
+    assert_eq!(alice.page("/api/v1/me").await.expect(404).header("content-type"), "text/html; charset=utf-8");
     app.finish().await;
 }

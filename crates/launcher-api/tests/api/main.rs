@@ -1,5 +1,7 @@
 //! The API as its clients meet it: over real HTTP, with a real database.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails at once")]
+
 mod access_matrix;
 mod conditional;
 mod cross_site;

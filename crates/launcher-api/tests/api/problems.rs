@@ -12,6 +12,7 @@ async fn named(person: &Client, method: Method, path: &str) -> Reply {
 async fn nobody_is_told_where_to_log_in() {
     let (app, nobody, ..) = TestApp::start().await;
     let reply = named(&nobody, Method::GET, "/instances/").await.expect(401);
+    assert_eq!(reply.header("www-authenticate"), "Cookie realm=\"workshops\"");
     assert_eq!(reply.header("content-type"), "application/problem+json");
     assert_eq!(
         reply.json(),

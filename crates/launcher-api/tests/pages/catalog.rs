@@ -76,7 +76,10 @@ async fn a_limit_is_a_notice_on_the_start_page() {
         assert_eq!(refused.status, StatusCode::CONFLICT);
         assert!(refused.body.contains("You have 1 workshop and may have 1."), "{}", refused.body);
         assert!(refused.body.contains("id=\"workshop-penguins-"), "the list is there to end one");
+        assert_eq!(refused.body.matches("id=\"notice\"").count(), 1, "the notice has a place of its own");
     }
+    let list = alice.with_htmx().get("/fragments/workshops").await;
+    assert!(!list.body.contains("id=\"notice\""), "a refreshed list leaves the notice alone");
     app.finish().await;
 }
 
