@@ -13,7 +13,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "target/debug/launcher"
+PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 ADMIN = "admin@example.org"
 MARKER = b"WORKSHOP_LAUNCHER_ID="
 
@@ -53,13 +53,12 @@ class Launcher:
             **settings,
         }
 
-    def start(self):
+    def start(self, command=(PROGRAM, "serve"), seconds=30, **options):
         """Starts it, and waits until it says that it is ready."""
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [PROGRAM, "serve"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-        wait_for("the launcher to be ready", self._is_ready, 30)
+            streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            self.process = subprocess.Popen(command, env=self.environment, **streams, **options)
+        wait_for("the launcher to be ready", self._is_ready, seconds)
 
     def _is_ready(self):
         if self.process.poll() is not None:

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser)
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run)
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Which crates' tests a tier runs.
@@ -31,7 +31,7 @@ run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
   shellcheck --external-sources .ci/run e2e/*.sh packaging/local/*.sh
-  "$PYTHON" -m compileall -q e2e/harness.py e2e/kill9 e2e/schemathesis
+  "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py
 }
 
 DESCRIBED[build]="everything builds, once, for all tiers below"
@@ -108,6 +108,10 @@ run_browser() {
     npm test --silent
   )
 }
+
+DESCRIBED[make_run]="make run: set-up, page, JupyterLab, Ctrl-C"
+needs_make_run() { need_rust_tests; }
+run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 
 # What tiers share.
 

@@ -12,6 +12,7 @@ import { chromium } from "playwright-core";
 
 export const ROOT = resolve(import.meta.dirname, "../..");
 export const ADMIN = "admin@example.org";
+const PROGRAM = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target", "debug/launcher");
 const SCREENSHOTS = join(ROOT, ".local/screenshots");
 
 /** Calls look until it returns something truthy, and returns that; fails after so many seconds. */
@@ -40,7 +41,7 @@ export async function startLauncher(test, settings = {}) {
   const [port, telemetryPort] = [await freePort(), await freePort()];
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("SERVICE_"));
   const log = await open(join(data, "launcher.log"), "a");
-  const child = spawn(join(ROOT, "target/debug/launcher"), ["serve"], {
+  const child = spawn(PROGRAM, ["serve"], {
     cwd: ROOT,
     stdio: ["ignore", log.fd, log.fd],
     env: {

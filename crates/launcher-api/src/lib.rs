@@ -4,6 +4,7 @@
 //! [`router`] is everything that is served to people and programs, behind one list of middleware (`middleware.rs`).
 //! Under the base path errors are problem documents, elsewhere they are pages.
 
+mod drain;
 mod extract;
 mod guard;
 mod identity;

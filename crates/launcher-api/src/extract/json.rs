@@ -18,8 +18,6 @@ use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{ExtendBody, LaunchBody};
 
-/// How much of a body that is too large is read and dropped, so that its sender gets to read the answer.
-const MAX_DRAINED_BYTES: usize = 8 * 1024 * 1024;
 /// How long a body may take. Nothing that is this small takes longer on a working line.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -92,19 +90,13 @@ async fn read(request: Request) -> Result<Bytes, Problem> {
 
 async fn read_limited(mut body: axum::body::Body) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut seen = 0_usize;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| malformed("The body broke off."))?;
         let Ok(data) = frame.into_data() else { continue };
-        seen = seen.saturating_add(data.len());
-        if seen <= MAX_BODY_BYTES {
-            bytes.extend_from_slice(&data);
-        } else if seen > MAX_DRAINED_BYTES {
-            break;
+        if bytes.len() + data.len() > MAX_BODY_BYTES {
+            return Err(Problem::new(ProblemCode::BodyTooLarge, "The body is larger than 256 KiB."));
         }
-    }
-    if seen > MAX_BODY_BYTES {
-        return Err(Problem::new(ProblemCode::BodyTooLarge, "The body is larger than 256 KiB."));
+        bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
 }

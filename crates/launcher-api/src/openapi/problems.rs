@@ -23,6 +23,8 @@ pub(super) fn complete(document: &mut Value, base_path: &str) {
             "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" } },
         "Retry-After": { "description": "When to try again, in seconds.", "required": true,
             "schema": { "type": "integer", "minimum": 1 } },
+        "WWW-Authenticate": { "description": "A login with a browser, kept in a cookie.", "required": true,
+            "schema": { "type": "string" } },
     });
     let mut shared = Map::new();
     let Some(paths) = document["paths"].as_object_mut() else { return };
@@ -36,7 +38,8 @@ pub(super) fn complete(document: &mut Value, base_path: &str) {
 fn complete_operation(method: &str, operation: &mut Value, base_path: &str, shared: &mut Map<String, Value>) {
     let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
     let mut codes: Vec<ProblemCode> = ProblemCode::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|code| {
             ALWAYS.contains(code) || named.as_array().is_some_and(|named| named.contains(&json!(code.as_str())))
         })
@@ -83,6 +86,9 @@ fn response(codes: &[ProblemCode], base_path: &str) -> Value {
             "examples": examples,
         }},
     });
+    if codes.contains(&ProblemCode::AuthenticationRequired) {
+        response["headers"]["WWW-Authenticate"] = json!({ "$ref": "#/components/headers/WWW-Authenticate" });
+    }
     if codes.iter().any(|code| code.retry_after().is_some()) {
         response["headers"]["Retry-After"] = json!({ "$ref": "#/components/headers/Retry-After" });
     }
@@ -108,7 +114,7 @@ fn problem_schema() -> Value {
             "title": { "type": "string", "description": "The kind of problem." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
             "detail": { "type": "string", "description": "What is wrong with this request, and what to do about it." },
-            "code": { "type": "string", "enum": ProblemCode::ALL.map(ProblemCode::as_str) },
+            "code": { "type": "string", "enum": ProblemCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>() },
             "request_id": { "type": "string", "description": "As in `X-Request-Id`; left out of `not-found`." },
             "login_url": { "type": "string", "format": "uri-reference", "description": "With 401: where to log in." },
             "errors": { "type": "array", "description": "With 422: each wrong field or parameter.", "items": {

@@ -149,3 +149,26 @@ async fn every_answer_keeps_a_browser_in_bounds() {
     assert_eq!(alice.get("/me").await.header("content-security-policy"), "default-src 'none'; frame-ancestors 'none'");
     app.finish().await;
 }
+
+/// The client of this test, like many, looks for an answer only after it has sent everything.
+#[tokio::test]
+async fn whoever_sends_a_lot_and_is_refused_gets_to_read_why() {
+    let (app, nobody, ..) = TestApp::start().await;
+    let identity = "X-Auth-Request-Email: alice@example.org\r\n";
+    let form = "X-Auth-Request-Email: alice@example.org\r\nContent-Type: application/x-www-form-urlencoded\r\n";
+    let size = 4 * 1024 * 1024;
+    for (lines, path, status) in [
+        ("", "/api/v1/templates/", 401),
+        (identity, "/api/v1/templates/", 403),
+        (identity, "/api/v1/nothing", 404),
+        (identity, "/api/v1/me", 405),
+        (form, "/launch/01890000-0000-7000-8000-000000000000", 413),
+    ] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{lines}Content-Length: {size}\r\n\r\n"
+        );
+        let answer = nobody.raw(&[head.into_bytes(), vec![b'x'; size]].concat()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+    }
+    app.finish().await;
+}
