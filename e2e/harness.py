@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -19,10 +20,16 @@ MARKER = b"WORKSHOP_LAUNCHER_ID="
 
 
 def free_port():
-    """A loopback port that nobody listens on at the moment."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A loopback port that nobody listens on, and that nobody is given for an outgoing connection in between.
+
+    A launcher that is started again must get its port again.
+    """
+    first_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(first_outgoing // 2, first_outgoing)
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_for(what, look, seconds):

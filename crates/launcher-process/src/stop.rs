@@ -70,12 +70,6 @@ impl Stop {
         self.requested.cancelled().await;
     }
 
-    /// A token that is cancelled when the stop is requested, for those who know tokens and not stops.
-    #[must_use]
-    pub fn requested_token(&self) -> CancellationToken {
-        self.requested.clone()
-    }
-
     /// Waits until the stop is forced.
     pub async fn forced(&self) {
         self.forced.cancelled().await;

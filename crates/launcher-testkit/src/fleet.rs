@@ -1,6 +1,6 @@
-//! A fleet in memory that a test drives.
+//! A fleet in memory that a test drives and disturbs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::{Clock, FailureCode, FailureReason};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
-use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
@@ -26,14 +26,38 @@ struct State {
     workshops: BTreeMap<String, Workshop>,
     watchers: Vec<UnboundedSender<FleetEvent>>,
     created: usize,
+    applied: usize,
     runs_at_once: bool,
+    /// Deletions stay under way until the test finishes them.
+    holds_deletions: bool,
+    /// What goes wrong with the next calls.
+    faults: VecDeque<Fault>,
+}
+
+/// What goes wrong with one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is done, and the answer is an error.
+    Unavailable,
+    /// It is done, and the answer is an error all the same.
+    LostAnswer,
+    /// The Workshop is refused for good.
+    Refused,
 }
 
 impl FakeFleet {
     /// An empty fleet. With `runs_at_once` each Workshop is ready as soon as it is applied, else when the test says so.
     #[must_use]
     pub fn new(clock: Arc<TestClock>, runs_at_once: bool) -> Self {
-        let state = State { workshops: BTreeMap::new(), watchers: Vec::new(), created: 0, runs_at_once };
+        let state = State {
+            workshops: BTreeMap::new(),
+            watchers: Vec::new(),
+            created: 0,
+            applied: 0,
+            runs_at_once,
+            holds_deletions: false,
+            faults: VecDeque::new(),
+        };
         Self { state: Arc::new(Mutex::new(state)), clock }
     }
 
@@ -47,6 +71,22 @@ impl FakeFleet {
     #[must_use]
     pub fn created(&self) -> usize {
         self.lock().created
+    }
+
+    /// How often a Workshop was applied, whatever the answer.
+    #[must_use]
+    pub fn applied(&self) -> usize {
+        self.lock().applied
+    }
+
+    /// From now on deletions stay under way until [`FakeFleet::lose`] finishes each.
+    pub fn hold_deletions(&self) {
+        self.lock().holds_deletions = true;
+    }
+
+    /// The next calls go wrong, one after the other.
+    pub fn disturb(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.lock().faults.extend(faults);
     }
 
     /// The Workshop with this name.
@@ -65,7 +105,36 @@ impl FakeFleet {
         self.report(name, WorkshopStatus::failed(FailureReason::new(code, None), Some(log_tail.to_owned())));
     }
 
-    /// Deletes a Workshop behind the service's back.
+    /// Ends a Workshop's workload because its time is up.
+    pub fn expire(&self, name: &str) {
+        self.report(name, WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() });
+    }
+
+    /// Removes a Workshop without telling anybody: what an interrupted watch misses.
+    pub fn vanish(&self, name: &str) {
+        self.lock().workshops.remove(name);
+    }
+
+    /// Puts a Workshop there that nobody asked for.
+    pub fn intrude(&self, workshop: &Workshop) {
+        self.lock().store(workshop, None);
+    }
+
+    /// Changes a Workshop's spec behind the service's back, without telling anybody.
+    pub fn tamper(&self, name: &str, change: impl FnOnce(&mut WorkshopSpec)) {
+        let mut state = self.lock();
+        let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
+        change(&mut workshop.spec);
+    }
+
+    /// Tells all watchers everything anew.
+    pub fn relist(&self) {
+        let mut state = self.lock();
+        let event = FleetEvent::Relisted(state.workshops.values().cloned().collect());
+        state.tell(&event);
+    }
+
+    /// Deletes a Workshop behind the service's back, or finishes a deletion that is held.
     pub fn lose(&self, name: &str) {
         self.lock().remove(name);
     }
@@ -97,6 +166,25 @@ impl State {
         self.watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
     }
 
+    fn store(&mut self, wanted: &Workshop, running: Option<WorkshopStatus>) -> Workshop {
+        let name = wanted.name_any();
+        let mut workshop = wanted.clone();
+        match self.workshops.get(&name) {
+            Some(known) => {
+                workshop.metadata.uid.clone_from(&known.metadata.uid);
+                workshop.status.clone_from(&known.status);
+            }
+            None => {
+                self.created += 1;
+                workshop.metadata.uid = Some(format!("uid-{}", self.created));
+                workshop.status = running.filter(|_| self.runs_at_once);
+            }
+        }
+        self.workshops.insert(name, workshop.clone());
+        self.tell(&FleetEvent::Applied(Box::new(workshop.clone())));
+        workshop
+    }
+
     fn remove(&mut self, name: &str) {
         if let Some(workshop) = self.workshops.remove(name) {
             self.tell(&FleetEvent::Deleted(Box::new(workshop)));
@@ -104,36 +192,42 @@ impl State {
     }
 }
 
+fn unavailable() -> FleetError {
+    FleetError::Unavailable("the test says so".to_owned())
+}
+
 #[async_trait]
 impl Fleet for FakeFleet {
     async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
-        let name = wanted.name_any();
-        let running = self.running(&name);
+        let running = self.running(&wanted.name_any());
         let mut state = self.lock();
-        let mut workshop = wanted.clone();
-        match state.workshops.get(&name) {
-            Some(known) => {
-                workshop.metadata.uid.clone_from(&known.metadata.uid);
-                workshop.status.clone_from(&known.status);
+        state.applied += 1;
+        match state.faults.pop_front() {
+            Some(Fault::Unavailable) => Err(unavailable()),
+            Some(Fault::Refused) => Err(FleetError::Refused("the test says so".to_owned())),
+            Some(Fault::LostAnswer) => {
+                state.store(wanted, Some(running));
+                Err(unavailable())
             }
-            None => {
-                state.created += 1;
-                workshop.metadata.uid = Some(format!("uid-{}", state.created));
-                workshop.status = state.runs_at_once.then_some(running);
-            }
+            None => Ok(state.store(wanted, Some(running))),
         }
-        state.workshops.insert(name, workshop.clone());
-        state.tell(&FleetEvent::Applied(Box::new(workshop.clone())));
-        Ok(workshop)
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
         let mut state = self.lock();
-        let found = state.workshops.get(name).and_then(|workshop| workshop.metadata.uid.clone());
-        if found.is_some() && (uid.is_none() || found.as_deref() == uid) {
-            state.remove(name);
+        let fault = state.faults.pop_front();
+        if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
+            return Err(unavailable());
         }
-        Ok(Deletion::Gone)
+        let found = state.workshops.get(name).and_then(|workshop| workshop.metadata.uid.clone());
+        if found.is_none() || (uid.is_some() && found.as_deref() != uid) {
+            return Ok(Deletion::Gone);
+        }
+        if state.holds_deletions {
+            return Ok(Deletion::InProgress);
+        }
+        state.remove(name);
+        if fault == Some(Fault::LostAnswer) { Err(unavailable()) } else { Ok(Deletion::InProgress) }
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {

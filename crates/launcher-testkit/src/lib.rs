@@ -15,5 +15,5 @@ pub use client::{Client, Reply};
 pub use clock::TestClock;
 pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
-pub use fleet::FakeFleet;
+pub use fleet::{FakeFleet, Fault};
 pub use poll::eventually;

@@ -1,9 +1,9 @@
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, Limits};
+use launcher_domain::{EndReason, FailureCode, InstanceState, Limits};
 use launcher_service::ServiceError;
 use launcher_testkit::eventually;
 
-use crate::{World, caller};
+use crate::{SOON, World, caller};
 
 #[tokio::test]
 async fn extending_moves_the_end_of_the_row_and_of_the_workshop() {
@@ -12,7 +12,7 @@ async fn extending_moves_the_end_of_the_row_and_of_the_workshop() {
     let running = world.running(&alice).await;
     let extended = world.launcher.extend(&alice, &running.k8s_name, running.expires_at).await.unwrap().instance;
     assert!(extended.expires_at > running.expires_at);
-    eventually(async || {
+    eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
     })
     .await;
@@ -30,7 +30,7 @@ async fn ending_says_who_ended_it_and_waits_until_it_is_gone() {
         assert_eq!((ending.state, ending.end_reason), (InstanceState::Terminating, Some(reason)));
         let again = world.launcher.terminate(&caller(who), &running.k8s_name).await.unwrap().instance;
         assert_eq!(again.revision, ending.revision, "repeating it changes nothing");
-        world.fleet.finish_deletion(&running.k8s_name);
+        world.fleet.lose(&running.k8s_name);
         let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
         assert!(ended.ended_at.is_some() && ended.url.is_none());
         assert_eq!(ended.end_reason, Some(reason));
@@ -54,11 +54,11 @@ async fn a_failure_is_explained_frees_its_place_and_stays_until_it_is_dismissed(
     let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
-    let reason = FailureReason::new(FailureCode::OutOfMemory, None);
-    world.fleet.fail(&running.k8s_name, reason.clone(), Some("Killed"));
+    world.fleet.fail(&running.k8s_name, FailureCode::OutOfMemory, "Killed");
     let failed = world.until(&running.k8s_name, InstanceState::Failed).await;
-    assert_eq!((failed.reason, failed.log_tail.as_deref()), (Some(reason), Some("Killed")));
-    eventually(async || world.fleet.names().is_empty().then_some(())).await;
+    let code = failed.reason.map(|reason| reason.code);
+    assert_eq!((code, failed.log_tail.as_deref()), (Some(FailureCode::OutOfMemory), Some("Killed")));
+    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
     world.launch(&alice).await;
 
     world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
@@ -82,7 +82,7 @@ async fn what_is_deleted_from_outside_is_lost_whether_it_was_seen_or_not() {
     let world = World::new().await;
     let (alice, bob) = (caller("alice"), caller("bob"));
     let seen = world.running(&alice).await;
-    world.fleet.finish_deletion(&seen.k8s_name);
+    world.fleet.lose(&seen.k8s_name);
     assert_eq!(world.until(&seen.k8s_name, InstanceState::Terminated).await.end_reason, Some(EndReason::Lost));
 
     let unseen = world.running(&bob).await;

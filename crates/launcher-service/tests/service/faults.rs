@@ -1,8 +1,10 @@
-use launcher_domain::{Clock, FailureCode, Instance, InstanceState};
+use std::time::Duration;
+
+use launcher_domain::{FailureCode, Instance, InstanceState};
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::wanted;
 
-use crate::{World, caller};
+use crate::{SOON, World, caller};
 
 #[tokio::test]
 async fn a_fleet_that_does_not_answer_is_asked_again() {
@@ -10,7 +12,7 @@ async fn a_fleet_that_does_not_answer_is_asked_again() {
     world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&name).await;
-    eventually(async || (world.fleet.applied() >= 3).then_some(())).await;
+    eventually(SOON, async || (world.fleet.applied() >= 3).then_some(())).await;
     assert_eq!(world.fleet.names(), [name], "an answer that was lost doubles nothing");
 }
 
@@ -42,7 +44,7 @@ async fn what_was_stored_before_a_kill_is_brought_about_after_it() {
     world.kill().await;
     world.start();
     world.workshop(&launched.k8s_name).await;
-    world.fleet.ready(&launched.k8s_name, world.clock.now());
+    world.fleet.ready(&launched.k8s_name);
     world.until(&launched.k8s_name, InstanceState::Running).await;
 
     world.kill().await;
@@ -61,7 +63,7 @@ async fn what_happened_while_nobody_looked_is_seen_after_the_next_start() {
     world.until(&starting, InstanceState::Starting).await;
     let gone = world.running(&caller("bob")).await.k8s_name;
     world.kill().await;
-    world.fleet.ready(&starting, world.clock.now());
+    world.fleet.ready(&starting);
     world.fleet.vanish(&gone);
     world.start();
     world.until(&starting, InstanceState::Running).await;
@@ -73,8 +75,8 @@ async fn a_workshop_that_no_row_wants_is_ended() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
-    world.fleet.intrude(wanted(&stray));
-    eventually(async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
+    world.fleet.intrude(&wanted(&stray));
+    eventually(SOON, async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
 }
 
 #[tokio::test]
@@ -83,8 +85,10 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
     let running = world.running(&caller("alice")).await;
     world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
     world.fleet.relist();
-    eventually(async || (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(()))
-        .await;
+    eventually(SOON, async || {
+        (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -93,7 +97,7 @@ async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent()
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.until(&name, InstanceState::Starting).await;
     world.kill().await;
-    world.clock.advance(700);
+    world.clock.advance(Duration::from_secs(700));
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
     assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
@@ -107,7 +111,7 @@ async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
     world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
     world.until(&running.k8s_name, InstanceState::Terminated).await;
     world.kill().await;
-    world.clock.advance(31 * 24 * 3600);
+    world.clock.advance(Duration::from_secs(31 * 24 * 3600));
     world.start();
-    eventually(async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
+    eventually(SOON, async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use launcher_domain::{Clock, InstanceState, Limits};
+use launcher_domain::{InstanceState, Limits};
 use launcher_service::FeedEvent;
 use tokio::time::timeout;
 
@@ -68,6 +68,6 @@ async fn tells_when_a_place_in_line_moves_up() {
         }
     };
     next(&mut feed, at(2)).await;
-    world.fleet.ready(&first, world.clock.now());
+    world.fleet.ready(&first);
     next(&mut feed, at(1)).await;
 }

@@ -2,7 +2,7 @@ use launcher_domain::{InstanceState, Limits, TemplateDraft};
 use launcher_service::{InstanceFilter, LaunchRequest, Page, ServiceError};
 use launcher_testkit::eventually;
 
-use crate::{World, caller};
+use crate::{SOON, World, caller};
 
 #[tokio::test]
 async fn a_launch_becomes_a_workshop_and_then_runs() {
@@ -15,10 +15,10 @@ async fn a_launch_becomes_a_workshop_and_then_runs() {
     assert_eq!(workshop.metadata.labels.unwrap().len(), 2, "exactly app and managed-by");
     assert_eq!(world.until(&launched.k8s_name, InstanceState::Starting).await.url, None);
 
-    let ready_at = launcher_domain::Clock::now(&*world.clock);
-    world.fleet.ready(&launched.k8s_name, ready_at);
+    world.fleet.ready(&launched.k8s_name);
+    let ready_at = world.workshop(&launched.k8s_name).await.status.unwrap().ready_at;
     let running = world.until(&launched.k8s_name, InstanceState::Running).await;
-    assert_eq!(running.started_at, Some(ready_at));
+    assert_eq!(running.started_at, ready_at);
     assert!(running.expires_at > running.started_at && running.url.is_some());
 }
 
@@ -45,11 +45,11 @@ async fn more_than_may_start_at_once_wait_in_line_and_move_up() {
     }
     world.workshop(&names[1]).await;
     let position = async |name: &str| world.launcher.instance(&admin, name).await.unwrap().queue_position;
-    eventually(async || (position(&names[2]).await == Some(1)).then_some(())).await;
+    eventually(SOON, async || (position(&names[2]).await == Some(1)).then_some(())).await;
     assert_eq!(position(&names[3]).await, Some(2));
     assert_eq!(world.fleet.names().len(), 2);
 
-    world.fleet.ready(&names[0], launcher_domain::Clock::now(&*world.clock));
+    world.fleet.ready(&names[0]);
     world.workshop(&names[2]).await;
     assert_eq!(position(&names[3]).await, Some(1));
 }

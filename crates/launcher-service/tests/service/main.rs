@@ -8,17 +8,19 @@ mod launching;
 mod templates;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{
-    AdminList, Caller, Clock, EmailAddress, Instance, InstanceState, Limits, Template, TemplateDraft,
-};
+use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, Limits, Template, TemplateDraft};
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// How long the loops may take for what a test waits for.
+const SOON: Duration = Duration::from_secs(20);
 
 /// A service with its loops running, gone when dropped.
 struct World {
@@ -50,7 +52,8 @@ impl World {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
         let store = Store::open(&url).await.unwrap();
-        let (fleet, clock) = (FakeFleet::new(), Arc::new(TestClock::new()));
+        let clock = Arc::new(TestClock::default());
+        let fleet = FakeFleet::new(clock.clone(), false);
         let launcher = launcher(&store, &fleet, &clock, limits);
         let mut world = Self { launcher, store, fleet, clock, loops: None, limits, _directory: directory };
         world.start();
@@ -86,19 +89,19 @@ impl World {
     async fn running(&self, who: &Caller) -> Instance {
         let name = self.launch(who).await.k8s_name;
         self.workshop(&name).await;
-        self.fleet.ready(&name, self.clock.now());
+        self.fleet.ready(&name);
         self.until(&name, InstanceState::Running).await
     }
 
     /// Waits for the Workshop.
     async fn workshop(&self, name: &str) -> launcher_workshop::Workshop {
-        eventually(async || self.fleet.workshop(name)).await
+        eventually(SOON, async || self.fleet.workshop(name)).await
     }
 
     /// Waits until an instance is in a state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
-        eventually(async || {
+        eventually(SOON, async || {
             let instance = self.launcher.instance(&admin, name).await.unwrap().instance;
             (instance.state == state).then_some(instance)
         })
