@@ -13,6 +13,8 @@ use crate::error::{StoreError, is_locked};
 
 /// How long a request waits for a connection, or for its turn to write.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How soon an opening that found the file locked is tried again.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// One database engine.
 #[derive(Debug)]
@@ -61,10 +63,14 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
         }
     };
     // The pool would try again until its patience ends, and keep the reason to itself.
-    let mut first = options.connect().await.map_err(not_opened)?;
-    first.execute(engine.session).await.map_err(not_opened)?;
-    migrate(&mut first, engine.migrations).await?;
-    first.close().await?;
+    let deadline = Instant::now() + PATIENCE;
+    while let Err(error) = prepare(&options, engine).await {
+        // SQLite does not wait for its lock where a file turns to WAL: who opens a new file beside others tries again.
+        if !matches!(error, StoreError::Unavailable(_)) || Instant::now() > deadline {
+            return Err(error);
+        }
+        sleep(RETRY).await;
+    }
     let pool = AnyPoolOptions::new()
         .max_connections(engine.connections)
         .acquire_timeout(PATIENCE)
