@@ -8,6 +8,7 @@ use std::time::Duration;
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
+use tokio::time::{Instant, sleep};
 
 use crate::error::{StoreError, is_locked};
 
@@ -92,6 +93,14 @@ fn not_opened(error: sqlx::Error) -> StoreError {
         ),
         _ => error.into(),
     }
+}
+
+/// Opens the database once, and brings its schema up to date.
+async fn prepare(options: &AnyConnectOptions, engine: &Engine) -> Result<(), StoreError> {
+    let mut connection = options.connect().await.map_err(not_opened)?;
+    connection.execute(engine.session).await.map_err(not_opened)?;
+    migrate(&mut connection, engine.migrations).await?;
+    Ok(connection.close().await?)
 }
 
 /// Two processes may open a new database at once; the one that comes second finds its step done when it looks again.
