@@ -194,6 +194,8 @@ impl Instance {
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
+                    // The Workshop's spec says when its time is up as soon as that is known.
+                    next.spec_version += 1;
                 }
             }
             ObservedPhase::Failed(reason) => {

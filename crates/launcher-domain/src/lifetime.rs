@@ -68,10 +68,12 @@ impl Instance {
     ///
     /// `expected_expires_at` is the expiry that the caller saw, when it says so: it makes a double click harmless.
     ///
+    /// One whose time is up does not run any more, whether or not the fleet has said so already.
+    ///
     /// # Errors
     /// [`ExtendError`]; the instance stays as it is.
-    pub fn extend(&self, expected_expires_at: Option<Timestamp>) -> Result<Self, ExtendError> {
-        if self.state != InstanceState::Running {
+    pub fn extend(&self, expected_expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, ExtendError> {
+        if self.state != InstanceState::Running || self.expires_at.is_some_and(|end| end <= now) {
             return Err(ExtendError::NotRunning);
         }
         if expected_expires_at.is_some() && expected_expires_at != self.expires_at {

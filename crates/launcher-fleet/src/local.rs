@@ -119,6 +119,10 @@ impl Fleet for LocalFleet {
         Ok(self.0.board.get(name))
     }
 
+    async fn identity(&self) -> Result<String, FleetError> {
+        Ok(self.0.context.fleet_id.clone())
+    }
+
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         self.0.board.watch()
     }

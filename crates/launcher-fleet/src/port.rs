@@ -31,6 +31,13 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// [`FleetError::Unavailable`] to be tried again.
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError>;
 
+    /// What tells this fleet from another: rows of one belong to one. Never changes for the same data directory or
+    /// cluster.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`] to be tried again.
+    async fn identity(&self) -> Result<String, FleetError>;
+
     /// Everything that is there, then each change, for ever. After a gap the stream starts over with
     /// [`FleetEvent::Relisted`]; it ends only when the fleet is closed.
     fn watch(&self) -> BoxStream<'static, FleetEvent>;

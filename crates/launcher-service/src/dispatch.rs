@@ -3,7 +3,7 @@
 //! Level-triggered: each round asks the database which rows the fleet has not been told of and tells it. It runs after
 //! each change and as a sweep, on any number of replicas: applying twice does no harm.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::change::Row;
+use crate::error::{Chain, LoopError};
 use crate::{Launcher, ServiceError};
 
 /// How long a change can stay unseen when whoever made it could not wake this loop (another replica, a crash).
@@ -25,7 +26,7 @@ const BATCH: u32 = 500;
 /// How many rows are told to the fleet at once.
 const CONCURRENCY: usize = 16;
 /// How long the fleet may take to answer. Libraries below may retry for minutes by themselves.
-const CALL_TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
@@ -48,10 +49,16 @@ impl Backoffs {
         *failures += 1;
     }
 
-    /// When the first of them is due, at most a sweep from now.
+    /// Forgets those that the fleet need not be told of any more.
+    fn keep_only(&mut self, pending: &HashSet<Uuid>) {
+        self.0.retain(|id, _| pending.contains(id));
+    }
+
+    /// When the first of them is due: at most a sweep from now, and never at once, whatever the entries say.
     fn next(&self) -> Instant {
-        let sweep = Instant::now() + SWEEP;
-        self.0.values().map(|(_, until)| *until).min().map_or(sweep, |first| first.min(sweep))
+        let now = Instant::now();
+        let first = self.0.values().map(|(_, until)| *until).min();
+        first.map_or(now + SWEEP, |first| first.clamp(now + FIRST_BACKOFF, now + SWEEP))
     }
 }
 
@@ -74,42 +81,52 @@ impl Launcher {
         }
     }
 
-    /// One round. Returns whether there is more to do at once.
+    /// One round over everything that the fleet has to be told. Returns whether it was told anything: then there may be
+    /// more to do at once.
     async fn dispatch_round(&self, backoffs: &mut Backoffs) -> Result<bool, ServiceError> {
         let promoted =
             self.0.store.dispatch_promote_queued(self.0.limits.max_concurrent_starts, self.0.clock.now()).await?;
         if !promoted.is_empty() {
             self.0.changed.notify_one();
         }
-        let pending = self.0.store.dispatch_pending(BATCH).await?;
-        let full = pending.len() >= BATCH as usize;
+        let (mut told, mut pending, mut behind) = (false, HashSet::new(), Some(0));
+        while let Some(place) = behind {
+            let part = self.0.store.dispatch_pending(place, BATCH).await?;
+            behind = part.next;
+            pending.extend(part.instances.iter().map(|instance| instance.instance_id));
+            told |= self.dispatch_part(part.instances, backoffs).await;
+        }
+        backoffs.keep_only(&pending);
+        Ok(told)
+    }
+
+    /// Tells the fleet of those that are due, several at once. Returns whether it took any.
+    async fn dispatch_part(&self, instances: Vec<Instance>, backoffs: &mut Backoffs) -> bool {
         let now = Instant::now();
-        backoffs.0.retain(|id, _| full || pending.iter().any(|instance| instance.instance_id == *id));
-        let due: Vec<Instance> = pending.into_iter().filter(|instance| !backoffs.holds(instance, now)).collect();
+        let due: Vec<Instance> = instances.into_iter().filter(|instance| !backoffs.holds(instance, now)).collect();
         let mut outcomes = futures_util::stream::iter(due)
             .map(|instance| async move {
                 let outcome = self.dispatch_one(&instance).await;
                 if let Err(error) = &outcome {
                     self.0.metrics.dispatch_failures.inc();
-                    let error: &dyn std::error::Error = error;
-                    tracing::warn!(instance = %instance.k8s_name, error, "not dispatched; it is tried again");
+                    tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "not dispatched; it is tried again");
                 }
                 (instance.instance_id, outcome.is_ok())
             })
             .buffer_unordered(CONCURRENCY);
-        let mut told = 0_u32;
+        let mut told = false;
         while let Some((instance_id, succeeded)) = outcomes.next().await {
             backoffs.note(instance_id, succeeded);
-            told += u32::from(succeeded);
+            told |= succeeded;
         }
-        Ok(told > 0)
+        told
     }
 
-    async fn dispatch_one(&self, instance: &Instance) -> Result<(), DispatchError> {
+    async fn dispatch_one(&self, instance: &Instance) -> Result<(), LoopError> {
         if instance.state.wants_workshop() { self.apply(instance).await } else { self.delete(instance).await }
     }
 
-    async fn apply(&self, instance: &Instance) -> Result<(), DispatchError> {
+    async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
         match timeout(CALL_TIMEOUT, self.0.fleet.apply(&wanted(instance))).await? {
             Ok(workshop) => {
                 let uid = workshop.uid();
@@ -120,7 +137,7 @@ impl Launcher {
         }
     }
 
-    async fn delete(&self, instance: &Instance) -> Result<(), DispatchError> {
+    async fn delete(&self, instance: &Instance) -> Result<(), LoopError> {
         let deletion = self.0.fleet.delete(&instance.k8s_name, instance.workshop_uid.as_deref());
         let deletion = timeout(CALL_TIMEOUT, deletion).await??;
         if deletion == Deletion::Gone && instance.state == InstanceState::Terminating {
@@ -141,21 +158,5 @@ impl Launcher {
             Observation { phase: ObservedPhase::Failed(reason.clone()), url: None, ready_at: None, log_tail: None };
         self.change(Row::Observed(k8s_name), |instance| Ok(instance.observe(&seen))).await?;
         Ok(())
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-enum DispatchError {
-    #[error("the fleet did not answer in time")]
-    Timeout(#[from] tokio::time::error::Elapsed),
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-}
-
-impl From<launcher_store::StoreError> for DispatchError {
-    fn from(error: launcher_store::StoreError) -> Self {
-        Self::Service(error.into())
     }
 }

@@ -2,7 +2,9 @@
 
 use launcher_domain::FieldError;
 use launcher_domain::lifetime::ExtendError;
+use launcher_fleet::FleetError;
 use launcher_store::StoreError;
+use tokio::time::error::Elapsed;
 
 /// Why a use case did not do what it was asked. Each variant has one answer in HTTP.
 #[derive(Debug, thiserror::Error)]
@@ -53,5 +55,54 @@ impl From<StoreError> for ServiceError {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
             other => Self::Internal(Box::new(other)),
         }
+    }
+}
+
+/// An error with everything behind it, in one line, for the log: a log in JSON would keep only the first of them.
+#[derive(Debug)]
+pub struct Chain<'e>(pub &'e (dyn std::error::Error + 'static));
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut said = self.0.to_string();
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            // Transparent errors repeat what they wrap.
+            let text = error.to_string();
+            if text != said {
+                write!(f, ": {text}")?;
+            }
+            said = text;
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
+/// Why a loop did not get on with one instance.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoopError {
+    /// The fleet took longer than it may.
+    #[error("the fleet did not answer in time")]
+    Timeout(#[from] Elapsed),
+    /// The fleet said no.
+    #[error(transparent)]
+    Fleet(#[from] FleetError),
+    /// The database, or a defect.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
+impl LoopError {
+    /// Whether the same attempt may succeed later, with nothing put right meanwhile.
+    pub(crate) fn is_passing(&self) -> bool {
+        !matches!(self, Self::Service(ServiceError::Internal(_)))
+    }
+}
+
+impl From<StoreError> for LoopError {
+    fn from(error: StoreError) -> Self {
+        Self::Service(error.into())
     }
 }

@@ -16,6 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::error::Chain;
 use crate::{Launcher, ServiceError};
 
 /// How soon changes of other replicas are seen.
@@ -56,7 +57,7 @@ impl Launcher {
             };
             if let Err(error) = outcome {
                 // The client sees the end of the stream and comes back with the id of the last event it got.
-                tracing::warn!(error = &error as &dyn std::error::Error, "an event stream ended early");
+                tracing::warn!(error = %Chain(&error), "an event stream ended early");
             }
         });
         ReceiverStream::new(stream)
@@ -150,7 +151,7 @@ impl Launcher {
             match self.feed_round(seen, &mut positions).await {
                 Ok(latest) => seen = Some(latest),
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the feed waits for the database")
+                    tracing::warn!(error = %Chain(&error), "the feed is tried again")
                 }
             }
             tokio::select! {

@@ -39,7 +39,8 @@ impl Launcher {
         k8s_name: &str,
         expected_expires_at: Option<Timestamp>,
     ) -> Result<Listed, ServiceError> {
-        self.change(Row::Of(caller, k8s_name), |instance| Ok(Some(instance.extend(expected_expires_at)?)))
+        let now = self.0.clock.now();
+        self.change(Row::Of(caller, k8s_name), |instance| Ok(Some(instance.extend(expected_expires_at, now)?)))
             .await?
             .map(|instance| Listed { instance, queue_position: None })
             .ok_or(ServiceError::NotFound)

@@ -44,16 +44,16 @@ impl Launcher {
         request: &LaunchRequest,
     ) -> Result<Launched, ServiceError> {
         let template = self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)?;
-        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
-        if decide(caller, action) != Verdict::Granted {
-            return Err(ServiceError::TemplateInactive);
-        }
-        let limit = (!caller.is_admin()).then_some(self.0.limits.max_instances_per_user);
-        let rules = LaunchRules { max_per_user: limit, max_queued: self.0.limits.max_queued };
         let key = request
             .idempotency_key
             .as_ref()
             .map(|key| IdempotencyKey { key: key.clone(), body_hash: fingerprint(template_id, &request.body) });
+        let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
+        if decide(caller, action) != Verdict::Granted {
+            return self.launched_before(caller, key.as_ref()).await;
+        }
+        let limit = (!caller.is_admin()).then_some(self.0.limits.max_instances_per_user);
+        let rules = LaunchRules { max_per_user: limit, max_queued: self.0.limits.max_queued };
         for _ in 0..NAME_ATTEMPTS {
             let instance = self.draft(caller, &template);
             match self.0.store.launch(&instance, &rules, key.as_ref()).await? {
@@ -70,6 +70,16 @@ impl Launcher {
         Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are broken".into()))
     }
 
+    /// The launch that this key stands for, made while the template was still in the catalog.
+    async fn launched_before(&self, caller: &Caller, key: Option<&IdempotencyKey>) -> Result<Launched, ServiceError> {
+        let Some(key) = key else { return Err(ServiceError::TemplateInactive) };
+        match self.0.store.launched_before(caller, key).await? {
+            Some(LaunchOutcome::Replayed(instance)) => self.launched(caller, instance, false).await,
+            Some(LaunchOutcome::KeyReused) => Err(ServiceError::IdempotencyKeyReused),
+            _ => Err(ServiceError::TemplateInactive),
+        }
+    }
+
     async fn launched(&self, caller: &Caller, instance: Instance, created: bool) -> Result<Launched, ServiceError> {
         if created {
             self.0.metrics.launches.inc();
@@ -81,8 +91,9 @@ impl Launcher {
                 "instance launched"
             );
         }
-        // The answer tells the position in line, which only a fresh look knows.
-        let listed = self.0.store.instance(caller, &instance.k8s_name).await?;
+        // The answer tells the position in line, which only a fresh look knows. The launch is stored: when that look
+        // fails, the answer does without.
+        let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
         Ok(Launched { listed: listed.unwrap_or(Listed { instance, queue_position: None }), created })
     }
 

@@ -5,6 +5,7 @@
 //! level-triggered: whatever is killed between two of them, the next round finds what is left to do in the rows.
 
 mod change;
+mod claim;
 mod dispatch;
 mod error;
 mod feed;
@@ -25,7 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
 
-pub use error::ServiceError;
+pub use claim::ClaimError;
+pub use error::{Chain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher_store::{InstanceFilter, Listed, Page, StateFilter};

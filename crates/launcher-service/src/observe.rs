@@ -1,41 +1,54 @@
 //! Observe: from Workshop statuses to rows, and out with Workshops that no row wants.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use launcher_domain::{Instance, InstanceState};
-use launcher_fleet::FleetEvent;
+use launcher_fleet::{FleetError, FleetEvent};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Row;
+use crate::dispatch::CALL_TIMEOUT;
+use crate::error::{Chain, LoopError};
 use crate::{Launcher, ServiceError};
 
 /// How long to wait before a change is written again that the database or the fleet did not take.
 const RETRY: Duration = Duration::from_secs(1);
+/// How often everything is compared with everything, whatever the watch has told.
+const RELIST: Duration = Duration::from_secs(300);
 
 impl Launcher {
     pub(crate) async fn run_observe(&self, stop: CancellationToken) {
-        let mut events = self.0.fleet.watch();
-        loop {
-            let event = tokio::select! {
-                event = events.next() => event,
-                () = stop.cancelled() => return,
-            };
-            let Some(event) = event else { return };
-            // An event that is dropped is a row that stays wrong: it is tried until it is written.
-            while let Err(error) = self.observed(&event).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a Workshop's change waits to be written");
-                tokio::select! {
-                    () = tokio::time::sleep(RETRY) => {}
-                    () = stop.cancelled() => return,
-                }
+        while !stop.is_cancelled() {
+            let events = self.0.fleet.watch();
+            // Watching anew begins with everything there is: whatever was missed is found then.
+            let until = Instant::now() + RELIST;
+            tokio::select! {
+                () = self.observe_until(events, until) => {}
+                () = stop.cancelled() => {}
             }
         }
     }
 
-    async fn observed(&self, event: &FleetEvent) -> Result<(), ServiceError> {
+    async fn observe_until(&self, mut events: BoxStream<'static, FleetEvent>, until: Instant) {
+        while let Ok(event) = timeout_at(until, events.next()).await {
+            let Some(event) = event else { return sleep_until(until).await };
+            // An event that is dropped is a row that stays wrong: it is tried again for as long as that may help.
+            while let Err(error) = self.observed(&event).await {
+                tracing::warn!(error = %Chain(&error), "a Workshop's change is not written");
+                if !error.is_passing() {
+                    break;
+                }
+                sleep(RETRY).await;
+            }
+        }
+    }
+
+    async fn observed(&self, event: &FleetEvent) -> Result<(), LoopError> {
         match event {
             FleetEvent::Applied(workshop) => self.workshop_seen(workshop).await,
             FleetEvent::Deleted(workshop) => {
@@ -44,18 +57,18 @@ impl Launcher {
                 if is_another(&instance, workshop) {
                     return Ok(());
                 }
-                self.workshop_gone(&name).await
+                Ok(self.workshop_gone(&name).await?)
             }
             FleetEvent::Relisted(workshops) => self.relisted(workshops).await,
         }
     }
 
     /// Brings a row in line with its Workshop; a Workshop that no row wants is ended.
-    async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), ServiceError> {
+    async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), LoopError> {
         let name = workshop.name_any();
         let stray = match self.0.store.observe_instance(&name).await? {
             None => true,
-            Some(instance) => instance.state == InstanceState::Terminated || is_another(&instance, workshop),
+            Some(instance) => is_another(&instance, workshop) || has_outlived(&instance),
         };
         if stray {
             return self.end_stray(workshop).await;
@@ -66,45 +79,49 @@ impl Launcher {
         Ok(())
     }
 
-    async fn end_stray(&self, workshop: &Workshop) -> Result<(), ServiceError> {
+    async fn end_stray(&self, workshop: &Workshop) -> Result<(), LoopError> {
+        if workshop.metadata.deletion_timestamp.is_some() {
+            return Ok(());
+        }
         let name = workshop.name_any();
         tracing::warn!(workshop = %name, "no instance wants this Workshop: it is ended");
-        let outcome = self.0.fleet.delete(&name, workshop.uid().as_deref()).await;
-        outcome.map(drop).map_err(|error| ServiceError::Internal(Box::new(error)))
+        let uid = workshop.uid();
+        answered(self.0.fleet.delete(&name, uid.as_deref())).await.map(drop)
     }
 
-    /// Compares everything with everything: after a start, and after each gap in what was watched.
-    async fn relisted(&self, workshops: &[Workshop]) -> Result<(), ServiceError> {
+    /// Compares everything with everything: after a start, after each gap in what was watched, and now and then. What
+    /// cannot be done for one does not keep the others waiting; it is found again next time.
+    async fn relisted(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
         for workshop in workshops {
-            self.workshop_seen(workshop).await?;
+            passed_over(self.workshop_seen(workshop).await)?;
         }
-        let there: HashSet<String> = workshops.iter().map(ResourceExt::name_any).collect();
+        let there: HashMap<String, &Workshop> =
+            workshops.iter().map(|workshop| (workshop.name_any(), workshop)).collect();
         // Read after the list was taken: a Workshop that is not on it was not there when it was taken.
         for instance in self.0.store.observe_with_workshop().await? {
-            if there.contains(&instance.k8s_name) {
-                self.repair_drift(&instance, workshops).await?;
-            } else if instance.applied_version > 0 && self.is_gone(&instance).await? {
-                self.workshop_gone(&instance.k8s_name).await?;
-            }
+            passed_over(match there.get(&instance.k8s_name) {
+                Some(workshop) => self.repair_drift(&instance, workshop).await,
+                None => self.find_out_whether_gone(&instance).await,
+            })?;
         }
         Ok(())
     }
 
-    /// Tells the fleet again what a row wants when the Workshop says otherwise.
-    async fn repair_drift(&self, instance: &Instance, workshops: &[Workshop]) -> Result<(), ServiceError> {
-        let workshop = workshops.iter().find(|workshop| workshop.name_any() == instance.k8s_name);
-        let wanted = WorkshopSpec::of(instance);
-        if !instance.state.wants_workshop() || workshop.is_none_or(|workshop| workshop.spec == wanted) {
-            return Ok(());
+    /// Has the fleet told again what a row wants when the Workshop says otherwise.
+    async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
+        if instance.state.wants_workshop() && workshop.spec != WorkshopSpec::of(instance) {
+            self.0.store.dispatch_again(instance.instance_id).await?;
+            self.0.dispatch.notify_one();
         }
-        let applied = self.0.fleet.apply(&launcher_workshop::wanted(instance)).await;
-        applied.map(drop).map_err(|error| ServiceError::Internal(Box::new(error)))
+        Ok(())
     }
 
-    /// Whether an instance's Workshop is certainly not there now: the list may have been older than the Workshop.
-    async fn is_gone(&self, instance: &Instance) -> Result<bool, ServiceError> {
-        let found = self.0.fleet.get(&instance.k8s_name).await;
-        found.map(|workshop| workshop.is_none()).map_err(|error| ServiceError::Internal(Box::new(error)))
+    /// An instance whose Workshop is not on the list: the list may be older than the Workshop.
+    async fn find_out_whether_gone(&self, instance: &Instance) -> Result<(), LoopError> {
+        if instance.applied_version > 0 && answered(self.0.fleet.get(&instance.k8s_name)).await?.is_none() {
+            self.workshop_gone(&instance.k8s_name).await?;
+        }
+        Ok(())
     }
 
     /// Notes that an instance's Workshop and workload are gone.
@@ -112,6 +129,31 @@ impl Launcher {
         let now = self.0.clock.now();
         self.change(Row::Observed(k8s_name), |instance| Ok(instance.workshop_gone(now))).await?;
         Ok(())
+    }
+}
+
+/// What the fleet answers, if it answers in time.
+async fn answered<T>(call: impl Future<Output = Result<T, FleetError>>) -> Result<T, LoopError> {
+    Ok(timeout(CALL_TIMEOUT, call).await??)
+}
+
+/// An error that would come again at once is reported and passed over; one that passes stops the round.
+fn passed_over(outcome: Result<(), LoopError>) -> Result<(), LoopError> {
+    match outcome {
+        Err(error) if !error.is_passing() => {
+            tracing::error!(error = %Chain(&error), "one instance is passed over");
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+/// Whether an instance has ended and the fleet was told so: a Workshop that is still there came too late.
+fn has_outlived(instance: &Instance) -> bool {
+    match instance.state {
+        InstanceState::Terminated => true,
+        InstanceState::Failed => instance.applied_version >= instance.spec_version,
+        _ => false,
     }
 }
 

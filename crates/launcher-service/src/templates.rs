@@ -98,13 +98,25 @@ impl Launcher {
         .await
     }
 
-    /// Takes a template out of the catalog. Running instances go on; repeating it changes nothing.
+    /// Takes a template out of the catalog. Running instances go on; repeating it changes nothing. `expected_version` is
+    /// the version that the caller read, when it says so: another one is refused.
     ///
     /// # Errors
-    /// Forbidden, NotFound, Unavailable.
-    pub async fn archive_template(&self, caller: &Caller, template_id: Uuid) -> Result<Template, ServiceError> {
+    /// Forbidden, NotFound, VersionMismatch, Unavailable.
+    pub async fn archive_template(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+        expected_version: Option<i64>,
+    ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        self.change_template(template_id, |before| Ok(Template { active: false, ..before })).await
+        self.change_template(template_id, |before| {
+            if expected_version.is_some_and(|expected| expected != before.version) {
+                return Err(ServiceError::VersionMismatch);
+            }
+            Ok(Template { active: false, ..before })
+        })
+        .await
     }
 
     async fn change_template<F>(&self, template_id: Uuid, change: F) -> Result<Template, ServiceError>

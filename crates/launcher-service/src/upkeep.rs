@@ -6,6 +6,7 @@ use jiff::SignedDuration;
 use launcher_domain::{FailureCode, FailureReason, InstanceState};
 use tokio_util::sync::CancellationToken;
 
+use crate::error::Chain;
 use crate::{Launcher, ServiceError};
 
 const EVERY: Duration = Duration::from_secs(30);
@@ -17,7 +18,7 @@ impl Launcher {
     pub(crate) async fn run_upkeep(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.upkeep_round().await {
-                tracing::warn!(error = &error as &dyn std::error::Error, "upkeep waits for the database");
+                tracing::warn!(error = %Chain(&error), "upkeep is tried again");
             }
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}

@@ -21,10 +21,21 @@ pub(crate) const PROMOTE: &str = concat!(
 pub(crate) const PENDING: &str = concat!(
     "SELECT ",
     instance_columns!(),
-    " FROM workshop_instances WHERE applied_version < spec_version ORDER BY revision LIMIT $1"
+    " FROM workshop_instances WHERE applied_version < spec_version AND revision > $1 ORDER BY revision LIMIT $2"
 );
+pub(crate) const AGAIN: &str = "UPDATE workshop_instances \
+     SET applied_version = spec_version - 1 WHERE instance_id = $1 AND applied_version = spec_version";
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
      SET applied_version = $1, workshop_uid = COALESCE($2, workshop_uid) WHERE instance_id = $3 AND applied_version <= $1";
+
+/// A part of what the fleet has to be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pending {
+    /// The oldest change first.
+    pub instances: Vec<Instance>,
+    /// Where to go on; `None` when this was all.
+    pub next: Option<i64>,
+}
 
 impl Store {
     /// Moves the oldest queued instances to starting, until `max_starting` are, and returns those it moved. However
@@ -60,19 +71,32 @@ impl Store {
                 .bind(instance_id)
                 .fetch_one(write.on())
                 .await?;
-            promoted.push(rows::instance(&row)?);
+            promoted.extend(rows::reported(rows::instance(&row)));
         }
         write.commit().await?;
         Ok(promoted)
     }
 
-    /// Instances whose Workshop is not yet as it should be (`applied_version < spec_version`), the oldest change first.
+    /// Instances whose Workshop is not yet as it should be (`applied_version < spec_version`), at most `limit` of them,
+    /// behind the place where the part before ended (0 for the first part). A row that cannot be read is passed over.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn dispatch_pending(&self, limit: u32) -> Result<Vec<Instance>, StoreError> {
-        let rows = sqlx::query(PENDING).bind(i64::from(limit)).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::instance)
+    pub async fn dispatch_pending(&self, behind: i64, limit: u32) -> Result<Pending, StoreError> {
+        let rows = sqlx::query(PENDING).bind(behind).bind(i64::from(limit)).fetch_all(&self.pool).await?;
+        let last = rows.last().filter(|_| rows.len() >= limit as usize);
+        let next = last.map(|row| row.try_get("revision")).transpose()?;
+        Ok(Pending { instances: rows::readable(&rows), next })
+    }
+
+    /// Notes that the Workshop is not what the fleet was told: it is told again.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn dispatch_again(&self, instance_id: Uuid) -> Result<(), StoreError> {
+        let mut write = self.write().await?;
+        sqlx::query(AGAIN).bind(instance_id.to_string()).execute(write.on()).await?;
+        write.commit().await
     }
 
     /// Notes that the fleet was told this `version` of the instance, and the identity that the Workshop has; `None`

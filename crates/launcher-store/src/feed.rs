@@ -13,7 +13,8 @@ pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE count
 
 impl Store {
     /// The instances within the scope that changed after this revision, in the order of their last change. Each comes
-    /// once, as it is now: what happened in between two changes of one row is not kept.
+    /// once, as it is now: what happened in between two changes of one row is not kept. A row that cannot be read is
+    /// passed over.
     ///
     /// Resume with the revision of the last row; nothing that was committed before it is still to come.
     ///
@@ -21,7 +22,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Vec<Listed>, StoreError> {
         let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::listed)
+        Ok(rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect())
     }
 
     /// The revision of the latest change; 0 when nothing ever changed.

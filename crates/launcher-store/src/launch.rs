@@ -1,6 +1,6 @@
 //! One launch: replayed, refused or stored, decided in one transaction.
 
-use launcher_domain::Instance;
+use launcher_domain::{Caller, Instance};
 use sqlx::Row;
 
 use crate::Store;
@@ -107,6 +107,22 @@ impl Store {
         }
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
+    }
+}
+
+impl Store {
+    /// The launch that this caller made with this key: [`LaunchOutcome::Replayed`] or [`LaunchOutcome::KeyReused`];
+    /// `None` when there was none. It writes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn launched_before(
+        &self,
+        caller: &Caller,
+        key: &IdempotencyKey,
+    ) -> Result<Option<LaunchOutcome>, StoreError> {
+        let mut write = self.write().await?;
+        replay(&mut write, caller.email().as_str(), key).await
     }
 }
 

@@ -12,6 +12,7 @@ mod dispatch;
 mod driver;
 mod error;
 mod feed;
+mod fleet;
 mod instances;
 mod launch;
 mod observe;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use sqlx::AnyPool;
 use tokio::sync::Semaphore;
 
+pub use dispatch::Pending;
 pub use error::StoreError;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
 pub use page::{InstanceFilter, Page, StateFilter};

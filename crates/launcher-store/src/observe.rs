@@ -9,7 +9,6 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::launch::BY_NAME;
 use crate::rows::{self, instance_columns};
-use crate::sql::Sql;
 
 /// A failed instance's Workshop exists until the fleet was told to delete it.
 pub(crate) const WITH_WORKSHOP: &str = concat!(
@@ -18,6 +17,7 @@ pub(crate) const WITH_WORKSHOP: &str = concat!(
     " FROM workshop_instances WHERE state IN ('starting', 'running', 'terminating', 'failed') \
      AND (state <> 'failed' OR applied_version < spec_version)"
 );
+pub(crate) const OLD: &str = "SELECT 1 FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 LIMIT 1";
 /// In portions, so that no launch waits long behind it.
 pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
@@ -25,9 +25,6 @@ pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id
 pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE NOT EXISTS \
      (SELECT 1 FROM workshop_instances WHERE workshop_instances.owner_email = launch_gate.owner_email)";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_instances GROUP BY state";
-
-/// How many names one statement asks for.
-const NAMES_AT_ONCE: usize = 500;
 
 impl Store {
     /// The instance with this name, whoever owns it.
@@ -39,20 +36,6 @@ impl Store {
         row.as_ref().map(rows::instance).transpose()
     }
 
-    /// The instances with these names that exist, whoever owns them, in no particular order. A Workshop whose name is
-    /// not among them is wanted by no row.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn observe_instances(&self, names: &[String]) -> Result<Vec<Instance>, StoreError> {
-        let mut found = Vec::with_capacity(names.len());
-        for names in names.chunks(NAMES_AT_ONCE) {
-            let rows = by_names(names).fetch_all(&self.pool).await?;
-            found.extend(rows::all(&rows, rows::instance)?);
-        }
-        Ok(found)
-    }
-
     /// The instances that may have a Workshop: starting, running, terminating, and failed ones whose Workshop the fleet
     /// was not yet told to delete.
     ///
@@ -60,7 +43,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
         let rows = sqlx::query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::instance)
+        Ok(rows::readable(&rows))
     }
 
     /// Removes the terminated instances that ended before this time, with their idempotency keys, and whatever else was
@@ -69,6 +52,10 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; what was removed until then stays removed.
     pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
+        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
+        if sqlx::query(OLD).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
+            return Ok(0);
+        }
         let mut removed = 0;
         loop {
             let mut write = self.write().await?;
@@ -99,16 +86,4 @@ impl Store {
         }
         Ok(counts)
     }
-}
-
-pub(crate) fn by_names(names: &[String]) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name IN ("));
-    for (index, name) in names.iter().enumerate() {
-        if index > 0 {
-            sql.push(", ");
-        }
-        sql.bind(name.clone());
-    }
-    sql.push(")");
-    sql
 }

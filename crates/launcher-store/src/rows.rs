@@ -100,6 +100,16 @@ pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>
     rows.iter().map(read).collect()
 }
 
+/// What can be read, for a loop: one row that cannot must not stop all the others. It is reported, again and again.
+pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
+    rows.iter().filter_map(|row| reported(instance(row))).collect()
+}
+
+/// Reports a row that cannot be read, and passes over it.
+pub(crate) fn reported<T>(row: Result<T, StoreError>) -> Option<T> {
+    row.inspect_err(|error| tracing::error!(%error, "a row is passed over")).ok()
+}
+
 /// A time as it is stored: milliseconds since the epoch.
 pub(crate) fn millis(time: Option<Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())

@@ -17,6 +17,7 @@ use crate::TestClock;
 /// A fleet in memory. Clones share it.
 #[derive(Debug, Clone)]
 pub struct FakeFleet {
+    name: &'static str,
     state: Arc<Mutex<State>>,
     clock: Arc<TestClock>,
 }
@@ -58,7 +59,13 @@ impl FakeFleet {
             holds_deletions: false,
             faults: VecDeque::new(),
         };
-        Self { state: Arc::new(Mutex::new(state)), clock }
+        Self { name: "fake", state: Arc::new(Mutex::new(state)), clock }
+    }
+
+    /// An empty fleet that is not the one that [`FakeFleet::new`] makes.
+    #[must_use]
+    pub fn named(name: &'static str, clock: Arc<TestClock>) -> Self {
+        Self { name, ..Self::new(clock, false) }
     }
 
     /// The names of the Workshops there are.
@@ -87,6 +94,11 @@ impl FakeFleet {
     /// The next calls go wrong, one after the other.
     pub fn disturb(&self, faults: impl IntoIterator<Item = Fault>) {
         self.lock().faults.extend(faults);
+    }
+
+    /// From now on nothing goes wrong any more.
+    pub fn calm(&self) {
+        self.lock().faults.clear();
     }
 
     /// The Workshop with this name.
@@ -232,6 +244,10 @@ impl Fleet for FakeFleet {
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
         Ok(self.workshop(name))
+    }
+
+    async fn identity(&self) -> Result<String, FleetError> {
+        Ok(self.name.to_owned())
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

@@ -21,7 +21,7 @@ use launcher_process::serve::{Body, serve_http};
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::telemetry;
-use launcher_service::Launcher;
+use launcher_service::{ClaimError, Launcher};
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
@@ -49,6 +49,8 @@ pub(crate) enum ServeError {
     Store(#[from] StoreError),
     #[error("the local fleet cannot be used: {0}")]
     Fleet(#[from] LocalFleetError),
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
     Seeds(#[from] seeds::SeedError),
     #[error("a part of the service ended by itself: {0}")]
@@ -81,6 +83,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     };
     let launcher =
         Launcher::new(store.clone(), Arc::new(fleet.clone()), clock, Arc::new(SystemEntropy), settings.limits());
+    launcher.claim_fleet().await?;
     seeds::plant(&launcher, &settings).await?;
 
     let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), &stop));

@@ -55,9 +55,9 @@ impl TemplateDraft {
         let mut errors = Errors::default();
         let name = self.name.trim().to_owned();
         errors.check(
-            (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control),
+            (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(is_unseen),
             "/name",
-            "1 to 80 characters on one line",
+            "1 to 80 characters on one line, without invisible ones",
         );
         errors.check(
             self.description.chars().count() <= MAX_DESCRIPTION && !self.description.contains('\0'),
@@ -112,6 +112,13 @@ impl TemplateDraft {
         errors.check(extension <= longest_or_default, "/extension_seconds", "at most max_lifetime_seconds");
         [lifetime, extension, longest_or_default]
     }
+}
+
+/// Control characters, and those that nobody sees but that turn or join what others read (Unicode 16, 23.2: zero-width
+/// and bidirectional controls).
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Visible characters that an image reference can have; the registry has the last word.

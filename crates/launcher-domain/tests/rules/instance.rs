@@ -12,8 +12,9 @@ fn ready_starts_the_lifetime_once() {
     let ready = instance(InstanceState::Starting).observe(&seen(ObservedPhase::Running)).unwrap();
     assert_eq!(ready.state, InstanceState::Running);
     assert_eq!((ready.started_at, ready.expires_at), (Some(at(100)), Some(at(100 + 7200))));
+    assert_eq!(ready.spec_version, 2, "the fleet has to be told the end");
     assert_eq!(ready.observe(&seen(ObservedPhase::Running)), None);
-    let extended = ready.extend(None).unwrap();
+    let extended = ready.extend(None, at(100)).unwrap();
     assert_eq!(extended.observe(&seen(ObservedPhase::Running)), None, "a late report does not undo an extension");
 }
 

@@ -8,10 +8,10 @@ use crate::{at, instance};
 fn extends_up_to_the_limit_and_then_says_so() {
     let mut running = instance(InstanceState::Running);
     for hours in 3..=8 {
-        running = running.extend(None).unwrap();
+        running = running.extend(None, at(0)).unwrap();
         assert_eq!(running.expires_at, Some(at(hours * 3600)));
     }
-    assert_eq!(running.extend(None), Err(ExtendError::LifetimeLimitReached));
+    assert_eq!(running.extend(None, at(0)), Err(ExtendError::LifetimeLimitReached));
     assert_eq!(extension(&running).latest_expires_at, Some(at(8 * 3600)));
 }
 
@@ -19,21 +19,28 @@ fn extends_up_to_the_limit_and_then_says_so() {
 fn the_last_extension_is_cut_at_the_limit() {
     let mut running = instance(InstanceState::Running);
     running.expires_at = Some(at(8 * 3600 - 60));
-    assert_eq!(running.extend(None).unwrap().expires_at, Some(at(8 * 3600)));
+    assert_eq!(running.extend(None, at(0)).unwrap().expires_at, Some(at(8 * 3600)));
 }
 
 #[test]
 fn a_double_click_extends_once() {
     let running = instance(InstanceState::Running);
     let seen = running.expires_at;
-    let extended = running.extend(seen).unwrap();
-    assert_eq!(extended.extend(seen), Err(ExtendError::ExpiryChanged));
+    let extended = running.extend(seen, at(0)).unwrap();
+    assert_eq!(extended.extend(seen, at(0)), Err(ExtendError::ExpiryChanged));
+}
+
+#[test]
+fn what_has_come_to_its_end_is_not_extended() {
+    let running = instance(InstanceState::Running);
+    assert_eq!(running.extend(None, at(7200)), Err(ExtendError::NotRunning));
+    assert!(running.extend(None, at(7199)).is_ok());
 }
 
 #[test]
 fn only_what_runs_can_be_extended() {
     for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
-        assert_eq!(instance(state).extend(None), Err(ExtendError::NotRunning), "{state:?}");
+        assert_eq!(instance(state).extend(None, at(0)), Err(ExtendError::NotRunning), "{state:?}");
         assert_eq!(extension(&instance(state)).outcome, Err(ExtendError::NotRunning), "{state:?}");
     }
 }
@@ -45,7 +52,7 @@ proptest! {
         running.settings.extension_seconds = extension;
         running.settings.max_lifetime_seconds = max;
         for _ in 0..clicks {
-            if let Ok(extended) = running.extend(running.expires_at) {
+            if let Ok(extended) = running.extend(running.expires_at, at(0)) {
                 prop_assert!(extended.expires_at > running.expires_at);
                 prop_assert!(extended.expires_at <= Some(at(i64::from(max))));
                 running = extended;

@@ -47,6 +47,8 @@ fn each_field_says_what_is_wrong_with_it() {
         (json!({"name": "  "}), "/name"),
         (json!({"name": "x".repeat(81)}), "/name"),
         (json!({"name": "a\nb"}), "/name"),
+        (json!({"name": "R\u{202e}Studio"}), "/name"),
+        (json!({"name": "zero\u{200b}width"}), "/name"),
         (json!({"description": "x".repeat(4001)}), "/description"),
         (json!({"image": ""}), "/image"),
         (json!({"image": "a b"}), "/image"),

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use launcher_domain::{FailureCode, Instance, InstanceState};
+use launcher_domain::{FailureCode, Instance, InstanceState, Limits};
+use launcher_service::LaunchRequest;
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::wanted;
 
@@ -14,6 +15,35 @@ async fn a_fleet_that_does_not_answer_is_asked_again() {
     world.workshop(&name).await;
     eventually(SOON, async || (world.fleet.applied() >= 3).then_some(())).await;
     assert_eq!(world.fleet.names(), [name], "an answer that was lost doubles nothing");
+}
+
+#[tokio::test]
+async fn what_the_fleet_does_not_take_keeps_nobody_else_waiting() {
+    // More than one part of what is pending, all of it held back; then one more.
+    let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
+    let admin = caller("admin");
+    let template = world.template().await.template_id;
+    world.fleet.disturb((0..4000).map(|_| Fault::Unavailable));
+    for _ in 0..520 {
+        world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+    }
+    let last = world.launch(&admin).await.k8s_name;
+    eventually(SOON, async || (world.fleet.applied() >= 521).then_some(())).await;
+    world.fleet.calm();
+    world.workshop(&last).await;
+}
+
+#[tokio::test]
+async fn a_workshop_that_comes_too_late_for_its_failure_is_ended() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    let late = world.fleet.workshop(&running.k8s_name).unwrap();
+    world.fleet.fail(&running.k8s_name, FailureCode::Crashed, "");
+    world.until(&running.k8s_name, InstanceState::Failed).await;
+    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    world.fleet.intrude(&late);
+    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
 }
 
 #[tokio::test]

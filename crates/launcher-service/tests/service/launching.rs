@@ -91,10 +91,25 @@ async fn a_repeated_launch_with_its_key_is_one_launch() {
 async fn an_archived_template_is_launched_by_admins_only() {
     let world = World::new().await;
     let template = world.template().await.template_id;
-    world.launcher.archive_template(&caller("admin"), template).await.unwrap();
+    world.launcher.archive_template(&caller("admin"), template, None).await.unwrap();
     let refused = world.launcher.launch(&caller("alice"), template, &LaunchRequest::default()).await.unwrap_err();
     assert!(matches!(refused, ServiceError::TemplateInactive), "{refused}");
     world.launcher.launch(&caller("admin"), template, &LaunchRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_repeated_launch_is_answered_even_when_the_template_has_left_the_catalog() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let template = world.template().await.template_id;
+    let request = LaunchRequest { idempotency_key: Some("monday".to_owned()), ..LaunchRequest::default() };
+    let first = world.launcher.launch(&alice, template, &request).await.unwrap();
+    world.launcher.archive_template(&caller("admin"), template, None).await.unwrap();
+    let again = world.launcher.launch(&alice, template, &request).await.unwrap();
+    assert!(!again.created && again.listed.instance.k8s_name == first.listed.instance.k8s_name);
+    let other = LaunchRequest { idempotency_key: Some("tuesday".to_owned()), ..LaunchRequest::default() };
+    let refused = world.launcher.launch(&alice, template, &other).await.unwrap_err();
+    assert!(matches!(refused, ServiceError::TemplateInactive), "{refused}");
 }
 
 #[tokio::test]

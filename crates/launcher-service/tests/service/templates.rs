@@ -16,7 +16,7 @@ async fn only_admins_write_the_catalog() {
     for refused in [
         world.launcher.create_template(&alice, draft("Mine")).await.unwrap_err(),
         world.launcher.update_template(&alice, id, update).await.unwrap_err(),
-        world.launcher.archive_template(&alice, id).await.unwrap_err(),
+        world.launcher.archive_template(&alice, id, None).await.unwrap_err(),
     ] {
         assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
     }
@@ -28,8 +28,8 @@ async fn archived_ones_leave_the_catalog_and_stay_readable() {
     let world = World::new().await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let id = world.template().await.template_id;
-    world.launcher.archive_template(&admin, id).await.unwrap();
-    let again = world.launcher.archive_template(&admin, id).await.unwrap();
+    world.launcher.archive_template(&admin, id, None).await.unwrap();
+    let again = world.launcher.archive_template(&admin, id, None).await.unwrap();
     assert_eq!((again.active, again.version), (false, 2), "archiving twice is archiving once");
     assert!(world.launcher.templates(&alice, &PAGE).await.unwrap().is_empty());
     assert_eq!(world.launcher.templates(&admin, &PAGE).await.unwrap().len(), 1);

@@ -87,3 +87,9 @@ CREATE TABLE change_counter (
 );
 
 INSERT INTO change_counter (counter_id, revision) VALUES (1, 0);
+
+-- One row at most: the fleet that the instances belong to. Another fleet does not have their Workshops.
+CREATE TABLE fleet_binding (
+    binding_id BIGINT NOT NULL PRIMARY KEY CHECK (binding_id = 1),
+    fleet TEXT NOT NULL
+);

@@ -59,18 +59,18 @@ async fn pending_is_what_the_fleet_was_not_told_the_oldest_change_first() {
         for number in 0..3 {
             launched(&store, &format!("user{number}@example.org")).await;
         }
-        assert!(store.dispatch_pending(10).await.unwrap().is_empty(), "queued ones want no Workshop yet");
+        assert!(store.dispatch_pending(0, 10).await.unwrap().instances.is_empty(), "queued ones want no Workshop yet");
         let promoted = store.dispatch_promote_queued(3, at(10)).await.unwrap();
         let touched = changed(&store, &promoted[0], |row| row.spec_version += 1).await;
         let order = [&promoted[1], &promoted[2], &touched];
-        let pending = store.dispatch_pending(10).await.unwrap();
+        let pending = store.dispatch_pending(0, 10).await.unwrap().instances;
         assert_eq!(pending.iter().collect::<Vec<_>>(), order);
-        assert_eq!(names(&store.dispatch_pending(2).await.unwrap()), names(order[..2].iter().copied()));
+        assert_eq!(names(&store.dispatch_pending(0, 2).await.unwrap().instances), names(order[..2].iter().copied()));
 
         store.dispatch_applied(touched.instance_id, 1, None).await.unwrap();
-        assert_eq!(store.dispatch_pending(10).await.unwrap().len(), 3, "version 2 is still to be told");
+        assert_eq!(store.dispatch_pending(0, 10).await.unwrap().instances.len(), 3, "version 2 is still to be told");
         store.dispatch_applied(touched.instance_id, 2, None).await.unwrap();
-        assert_eq!(names(&store.dispatch_pending(10).await.unwrap()), names(order[..2].iter().copied()));
+        assert_eq!(names(&store.dispatch_pending(0, 10).await.unwrap().instances), names(order[..2].iter().copied()));
     })
     .await;
 }

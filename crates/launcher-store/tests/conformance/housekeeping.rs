@@ -32,15 +32,12 @@ async fn a_workshop_may_exist_while_starting_running_terminating_or_failed_and_n
 }
 
 #[tokio::test]
-async fn known_names_are_found_however_many_are_asked_for() {
+async fn rows_belong_to_the_first_fleet_that_binds_them() {
     on_every_engine(async |store| {
-        let first = launched(&store, "alice@example.org").await;
-        let second = launched(&store, "bob@example.org").await;
-        let mut asked: Vec<String> = (0..1100).map(|number| format!("unknown-{number}")).collect();
-        asked.insert(3, first.k8s_name.clone());
-        asked.push(second.k8s_name.clone());
-        assert_eq!(store.observe_instances(&asked).await.unwrap(), [first, second]);
-        assert!(store.observe_instances(&[]).await.unwrap().is_empty());
+        assert_eq!(store.bound_fleet().await.unwrap(), None);
+        assert_eq!(store.bind_fleet("first").await.unwrap(), "first");
+        assert_eq!(store.bind_fleet("second").await.unwrap(), "first");
+        assert_eq!(store.bound_fleet().await.unwrap().as_deref(), Some("first"));
     })
     .await;
 }

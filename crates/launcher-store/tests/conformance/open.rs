@@ -1,6 +1,7 @@
 //! Opening, reopening, and being refused; locks and damage.
 
 use launcher_domain::InstanceState;
+use launcher_domain::Scope;
 use launcher_store::{Store, StoreError};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, Transaction};
 use tokio::task::JoinSet;
@@ -85,6 +86,7 @@ async fn an_unreadable_value_names_its_table_row_and_column() {
             let error = store.observe_instance(&row.k8s_name).await.unwrap_err();
             let StoreError::Corrupt { table, row: id, column: named } = error else { panic!("{error}") };
             assert_eq!((table, id, named), ("workshop_instances", row.instance_id, column));
+            assert!(store.feed_since(Scope::Everyone, 0, 10).await.unwrap().is_empty(), "loops pass over it");
             let mended = match column {
                 "settings" => serde_json::to_string(&row.settings).unwrap(),
                 "owner_email" => row.owner_email.to_string(),

@@ -143,7 +143,7 @@ pub(crate) async fn archive(
     Admin(caller): Admin,
     Path(template_id): Path<String>,
 ) -> PageResult {
-    state.launcher.archive_template(&caller, forms::template_id(&template_id)?).await?;
+    state.launcher.archive_template(&caller, forms::template_id(&template_id)?, None).await?;
     Ok(to_list())
 }
 

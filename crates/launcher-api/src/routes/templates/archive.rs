@@ -23,6 +23,6 @@ pub(crate) async fn archive_template(
     Admin(caller): Admin,
     TemplateId(id): TemplateId,
 ) -> Result<StatusCode, Problem> {
-    state.launcher.archive_template(&caller, id).await?;
+    state.launcher.archive_template(&caller, id, None).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,0 +1,36 @@
+use std::sync::Arc;
+
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{Clock, Limits};
+use launcher_service::{ClaimError, Launcher};
+use launcher_store::Store;
+use launcher_testkit::FakeFleet;
+
+use crate::{World, caller};
+
+#[tokio::test]
+async fn rows_stay_with_their_fleet() {
+    let world = World::new().await;
+    world.launcher.claim_fleet().await.unwrap();
+    world.launcher.claim_fleet().await.unwrap();
+    let other = FakeFleet::named("another", world.clock.clone());
+    let clock: Arc<dyn Clock> = world.clock.clone();
+    let elsewhere =
+        Launcher::new(world.store.clone(), Arc::new(other), clock, Arc::new(SystemEntropy), Limits::default());
+    let refused = elsewhere.claim_fleet().await.unwrap_err();
+    assert!(matches!(refused, ClaimError::AnotherFleet { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn a_new_database_does_not_take_over_a_fleet_that_is_at_work() {
+    let world = World::new().await;
+    world.running(&caller("alice")).await;
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&format!("sqlite:{}", directory.path().join("typo.db").display())).await.unwrap();
+    let clock: Arc<dyn Clock> = world.clock.clone();
+    let mistaken =
+        Launcher::new(store, Arc::new(world.fleet.clone()), clock, Arc::new(SystemEntropy), Limits::default());
+    let refused = mistaken.claim_fleet().await.unwrap_err();
+    assert!(matches!(refused, ClaimError::NewDatabase { workshops: 1 }), "{refused}");
+    assert_eq!(world.fleet.names().len(), 1);
+}

@@ -1,0 +1,32 @@
+//! Which fleet the rows belong to.
+
+use sqlx::Row;
+
+use crate::Store;
+use crate::error::StoreError;
+
+const BOUND: &str = "SELECT fleet FROM fleet_binding WHERE binding_id = 1";
+const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1) ON CONFLICT (binding_id) DO NOTHING";
+
+impl Store {
+    /// The fleet that the rows of this database belong to; `None` while they belong to none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query(BOUND).fetch_optional(&self.pool).await?;
+        Ok(row.map(|row| row.try_get("fleet")).transpose()?)
+    }
+
+    /// Binds the rows of this database to a fleet, once: the first binding stays. Returns the fleet they are bound to.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
+        let mut write = self.write().await?;
+        sqlx::query(BIND).bind(fleet.to_owned()).execute(write.on()).await?;
+        let bound = sqlx::query(BOUND).fetch_one(write.on()).await?.try_get("fleet")?;
+        write.commit().await?;
+        Ok(bound)
+    }
+}
