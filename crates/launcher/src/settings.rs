@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use http::Uri;
 use launcher_domain::caller::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
+use launcher_domain::local_path::LocalPath;
 use launcher_domain::{AdminList, EmailAddress, Limits};
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
@@ -60,11 +62,11 @@ pub(crate) struct ServeSettings {
     pub(crate) admin_emails: AdminList,
 
     /// Where a browser goes to log in
-    #[arg(long, env = "SERVICE_LOGIN_URL", default_value = "/oauth2/start", value_name = "URL")]
+    #[arg(long, env = "SERVICE_LOGIN_URL", default_value = "/oauth2/start", value_name = "URL", value_parser = link)]
     pub(crate) login_url: String,
 
     /// Where a browser goes to log out; no link when not given
-    #[arg(long, env = "SERVICE_LOGOUT_URL", value_name = "URL")]
+    #[arg(long, env = "SERVICE_LOGOUT_URL", value_name = "URL", value_parser = link)]
     pub(crate) logout_url: Option<String>,
 
     /// Names that start with this are the login proxy's cookies: no workshop ever sees or sets them
@@ -88,7 +90,8 @@ pub(crate) struct ServeSettings {
     pub(crate) fleet: FleetKind,
 
     /// The domain whose subdomains are the workshops
-    #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN")]
+    #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN",
+          value_parser = domain)]
     pub(crate) workshop_domain: String,
 
     /// The program of JupyterLab, for the local fleet
@@ -164,13 +167,44 @@ fn trusted_header(text: &str) -> Result<TrustedHeader, TrustedHeaderError> {
     TrustedHeader::parse(text)
 }
 
+/// The pages have the other paths.
 fn base_path(text: &str) -> Result<String, &'static str> {
     let path = text.trim_end_matches('/');
-    let readable = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte));
-    if path.starts_with('/') && !path.contains("//") && readable {
+    let segment = |segment: &str| {
+        !segment.is_empty()
+            && !segment.starts_with('.')
+            && segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    let mut segments = path.split('/').skip(1);
+    if path.starts_with("/api") && segments.all(segment) {
         Ok(path.to_owned())
     } else {
-        Err("write a path with at least one segment, as in /api/v1")
+        Err("write a path that begins with /api, as in /api/v1")
+    }
+}
+
+/// Where a browser may be sent: a path of this site, or another site over HTTP.
+fn link(text: &str) -> Result<String, &'static str> {
+    let elsewhere = text.parse::<Uri>().is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
+    if elsewhere || LocalPath::parse(text).is_some() {
+        Ok(text.to_owned())
+    } else {
+        Err("write a path, as in /oauth2/start, or a URL that begins with https://")
+    }
+}
+
+/// A DNS name without a port (RFC 1035, 2.3.1).
+fn domain(text: &str) -> Result<String, &'static str> {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    if text.len() <= 200 && text.split('.').all(label) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("write a domain without scheme, port or wildcard, as in workshops.example.org")
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod claim;
 mod ending;
+mod errors;
 mod faults;
 mod feed;
 mod launching;
