@@ -5,8 +5,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 use http::request::Parts;
+use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::identity::{IdentityError, TrustedHeader};
 use launcher_domain::{Caller, EmailAddress};
+use launcher_service::ServiceError;
 
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
@@ -83,16 +85,42 @@ impl FromRequestParts<AppState> for Identity {
     }
 }
 
-/// An identity that has been found to be an admin's: taken before a body, so that nobody else learns anything from it.
-#[derive(Debug, Clone)]
-pub(crate) struct Admin(pub(crate) Caller);
+/// Refuses what the caller may not do.
+///
+/// # Errors
+/// 403, or 404 where the caller may not even know that it exists.
+pub(crate) fn permit(caller: &Caller, action: Action<'_>) -> Result<(), Problem> {
+    match decide(caller, action) {
+        Verdict::Granted => Ok(()),
+        Verdict::Hidden => Err(Problem::not_found()),
+        Verdict::Forbidden => Err(ServiceError::Forbidden.into()),
+    }
+}
 
-impl FromRequestParts<AppState> for Admin {
+/// An identity that may manage templates: taken before a body, so that nobody else learns anything from it.
+#[derive(Debug, Clone)]
+pub(crate) struct TemplateManager(pub(crate) Caller);
+
+impl FromRequestParts<AppState> for TemplateManager {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
-        let Identity { caller, .. } = Identity::from_request_parts(parts, state).await?;
-        state.launcher.may_manage_templates(&caller)?;
+        let Identified(caller) = Identified::from_request_parts(parts, state).await?;
+        permit(&caller, Action::ManageTemplates)?;
+        Ok(Self(caller))
+    }
+}
+
+/// An identity that may see everybody's instances.
+#[derive(Debug, Clone)]
+pub(crate) struct Overseer(pub(crate) Caller);
+
+impl FromRequestParts<AppState> for Overseer {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Identified(caller) = Identified::from_request_parts(parts, state).await?;
+        permit(&caller, Action::ListAllInstances)?;
         Ok(Self(caller))
     }
 }

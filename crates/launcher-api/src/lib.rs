@@ -4,7 +4,7 @@
 //! [`router`] is everything that is served to people and programs, behind one list of middleware (`middleware.rs`).
 //! Under the base path errors are problem documents, elsewhere they are pages.
 
-mod drain;
+mod body;
 mod extract;
 mod guard;
 mod identity;
@@ -16,6 +16,7 @@ mod request_id;
 mod routes;
 mod settings;
 mod state;
+mod streams;
 mod wire;
 
 pub use openapi::openapi;

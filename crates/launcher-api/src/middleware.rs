@@ -12,7 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{drain, guard, identity, problem, request_id};
+use crate::{body, guard, identity, problem, request_id};
 
 /// The largest body, in bytes.
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -28,7 +28,7 @@ pub(crate) fn around(router: Router, state: &AppState) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(with(), problem::render))
         .layer(from_fn_with_state(with(), problem::pages_elsewhere))
-        .layer(from_fn(drain::refused_bodies))
+        .layer(from_fn(body::bounded))
         .layer(from_fn(harden))
         .layer(from_fn_with_state(with(), request_id::assign))
 }

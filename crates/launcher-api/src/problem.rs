@@ -63,7 +63,7 @@ impl Problem {
             StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, "The form is larger than 256 KiB."),
             StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, "Send the page's own form."),
             StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, "The form lacks fields or has others."),
-            _ => (ProblemCode::MalformedBody, "The form cannot be read."),
+            _ => (ProblemCode::MalformedBody, "The form cannot be read, or did not arrive within 30 seconds."),
         };
         Self::new(code, detail)
     }

@@ -6,8 +6,6 @@ mod instances;
 mod me;
 mod templates;
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::routing::{MethodRouter, get};
 use launcher_service::Launcher;
@@ -65,7 +63,7 @@ pub fn routes(base_path: &str) -> Vec<(String, String)> {
 /// The API, the pages, and an answer for everything else.
 pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
     let base_path = settings.base_path.clone();
-    let state = AppState { launcher, settings: Arc::new(settings) };
+    let state = AppState::new(launcher, settings);
     let routed = Router::new()
         .merge(pages::router())
         .nest(&base_path, api())

@@ -32,6 +32,8 @@ pub enum Action<'a> {
         /// Who launched it.
         owner: &'a EmailAddress,
     },
+    /// List everybody's instances, and filter them by owner or template.
+    ListAllInstances,
     /// Read a template, active or not.
     ReadTemplate,
     /// See inactive templates in the list.
@@ -64,6 +66,8 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         _ if caller.is_admin() => Verdict::Granted,
         Action::Instance { owner } if caller.scope().includes(owner) => Verdict::Granted,
         Action::Instance { .. } => Verdict::Hidden,
-        Action::ListInactiveTemplates | Action::LaunchInactive | Action::ManageTemplates => Verdict::Forbidden,
+        Action::ListAllInstances | Action::ListInactiveTemplates | Action::LaunchInactive | Action::ManageTemplates => {
+            Verdict::Forbidden
+        }
     }
 }

@@ -51,7 +51,8 @@ impl EmailAddress {
     /// # Errors
     /// [`EmailError`] says which rule the text breaks.
     pub fn parse(text: &str) -> Result<Self, EmailError> {
-        let text = text.trim();
+        // Only what a header or a list may have around a value: other white space is as foreign as other letters.
+        let text = text.trim_ascii();
         if text.is_empty() {
             return Err(EmailError::Empty);
         }

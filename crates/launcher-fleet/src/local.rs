@@ -9,6 +9,7 @@
 //! launcher that was killed takes its running Workshops up again. It reads `/proc` and so runs on Linux only.
 
 mod board;
+mod census;
 mod command;
 mod ending;
 mod exit;
@@ -16,9 +17,11 @@ mod expand;
 mod gateway;
 mod jupyter;
 mod layout;
+mod listener;
 mod log;
 mod open;
 mod pages;
+mod ports;
 mod process;
 mod readiness;
 mod settings;
@@ -42,8 +45,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
 use board::Board;
+use census::CensusTaker;
 pub use gateway::Gateway;
 use layout::Layout;
+use ports::Ports;
 pub use settings::{LocalFleetError, LocalSettings};
 use shop::{Shop, Wish};
 use state::{Record, StateError};
@@ -74,6 +79,8 @@ struct Context {
     /// In the environment of every process of this fleet, and of no other's.
     fleet_id: String,
     clock: Arc<dyn Clock>,
+    ports: Ports,
+    census: CensusTaker,
     stop: Stop,
     /// Held for as long as this fleet is open; the kernel lets go of it when the program ends, however it ends.
     _lock: std::fs::File,

@@ -11,12 +11,14 @@ use tokio_util::task::TaskTracker;
 
 /// A stop that everybody who serves or loops holds a copy of.
 ///
-/// Its two stages: *requested* means take nothing new and finish what is under way; *forced* means drop it.
+/// Its stages: *requested* means say that you stop and finish what is under way; *drained* means that everybody had the
+/// time to hear of it, so take nothing new; *forced* means drop what is left.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     requested: CancellationToken,
     forced: CancellationToken,
     tasks: TaskTracker,
+    drain: Duration,
 }
 
 impl Stop {
@@ -24,6 +26,13 @@ impl Stop {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// This stop with a time between *requested* and *drained*: how long whoever sends requests here may take to learn
+    /// that they should go elsewhere. None unless said. Copies made before do not know of it.
+    #[must_use]
+    pub fn with_drain(self, drain: Duration) -> Self {
+        Self { drain, ..self }
     }
 
     /// A stop that SIGTERM and SIGINT request; a second signal forces it.
@@ -68,6 +77,16 @@ impl Stop {
     /// Waits until the stop is requested.
     pub async fn requested(&self) {
         self.requested.cancelled().await;
+    }
+
+    /// Waits until the stop has been requested and its drain time has passed, or until it is forced. Call it before the stop is
+    /// requested: the time counts from when this notices the request.
+    pub async fn drained(&self) {
+        self.requested().await;
+        tokio::select! {
+            () = tokio::time::sleep(self.drain) => {}
+            () = self.forced() => {}
+        }
     }
 
     /// Waits until the stop is forced.

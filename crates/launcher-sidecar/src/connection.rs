@@ -134,10 +134,10 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
         S: Future<Output = ()>,
     {
         let mut scanner = Scanner::default();
-        let mut has_begun = false;
+        let (mut has_begun, mut skipped_line) = (false, false);
         let client = &mut self.client;
         client.alarm.set(due);
-        poll_fn(|cx| client.poll_head(&mut scanner, &mut has_begun, stop.as_mut(), cx)).await
+        poll_fn(|cx| client.poll_head(&mut scanner, &mut has_begun, &mut skipped_line, stop.as_mut(), cx)).await
     }
 }
 
@@ -154,6 +154,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         &mut self,
         scanner: &mut Scanner,
         has_begun: &mut bool,
+        skipped_line: &mut bool,
         mut stop: Pin<&mut S>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<usize, NoHead>>
@@ -161,9 +162,10 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         S: Future<Output = ()>,
     {
         loop {
-            // Some clients send an empty line behind a body.
-            while !*has_begun && self.inbox.starts_with(b"\r\n") {
+            // Some clients send an empty line behind a body (RFC 9112, 2.2). More of them are no client's.
+            if !*has_begun && !*skipped_line && self.inbox.starts_with(b"\r\n") {
                 self.inbox.drain(..2);
+                *skipped_line = true;
             }
             if !self.inbox.is_empty() && self.inbox != b"\r" {
                 match scanner.scan(&self.inbox, MAX_REQUEST_LINES) {

@@ -30,8 +30,8 @@ pub(crate) enum End {
     Tunnel(TcpStream, Vec<u8>),
 }
 
-/// As of `begun`, sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the client's inbox;
-/// relays the response.
+/// As of `begun`, sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the
+/// client's inbox; relays the response.
 pub(crate) async fn run<IO>(
     sidecar: &Inner,
     stop: &Stop,
@@ -90,5 +90,100 @@ where
                 return if close { End::Close } else { End::Next(ended) };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use launcher_domain::EmailAddress;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::alarm::Alarm;
+    use crate::judge::judge;
+    use crate::{Policy, Sidecar};
+
+    /// More than the kernel keeps between two sockets of one machine.
+    const LARGE: usize = 64 * 1024 * 1024;
+    const HEAD: &str = "POST /up HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n";
+
+    async fn app() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        (listener, addr)
+    }
+
+    /// An exchange over a request that has arrived whole.
+    async fn exchange(sidecar: &Sidecar, head: &str, body: Vec<u8>) -> (End, Vec<u8>) {
+        let mut app_outbox = Outbox::default();
+        let inner = sidecar.inner();
+        let admitted = judge(&inner.rules, head.as_bytes(), None, app_outbox.space()).unwrap();
+        let (io, mut far) = tokio::io::duplex(1024 * 1024);
+        let mut client =
+            Client { io, inbox: body, outbox: Outbox::default(), has_ended: false, alarm: Alarm::default() };
+        let stop = Stop::new();
+        let under_way = run(inner, &stop, &admitted, &mut client, app_outbox, Instant::now());
+        let end = tokio::time::timeout(std::time::Duration::from_secs(10), under_way).await.unwrap();
+        drop(client);
+        let mut answer = Vec::new();
+        far.read_to_end(&mut answer).await.unwrap();
+        (end, answer)
+    }
+
+    fn sidecar(addr: SocketAddr) -> Sidecar {
+        Sidecar::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr)
+    }
+
+    #[tokio::test]
+    async fn an_app_that_answers_before_it_was_sent_everything_is_not_sent_another_request() {
+        let (listener, addr) = app().await;
+        let sidecar = sidecar(addr);
+        let answering = tokio::spawn(async move {
+            let (mut first, _) = listener.accept().await.unwrap();
+            first.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await.unwrap();
+            (listener, first)
+        });
+        let head = format!("{HEAD}Content-Length: {LARGE}\r\n\r\n");
+        let (end, answer) = exchange(&sidecar, &head, vec![b'A'; LARGE]).await;
+        assert!(matches!(end, End::Next(_)) && answer.ends_with(b"ok"), "{end:?}");
+        let (listener, _first) = answering.await.unwrap();
+        let next = tokio::spawn(async move {
+            let (mut second, _) = listener.accept().await.unwrap();
+            let mut head = vec![0; 4096];
+            let count = second.read(&mut head).await.unwrap();
+            second.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            head.truncate(count);
+            head
+        });
+        let head = HEAD.replacen("POST /up", "GET /next", 1) + "\r\n";
+        exchange(&sidecar, &head, Vec::new()).await;
+        let seen = next.await.unwrap();
+        assert!(seen.starts_with(b"GET /next "), "the next request has a connection of its own");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_the_app_has_begun_to_answer_is_not_sent_again() {
+        let (listener, addr) = app().await;
+        let sidecar = sidecar(addr);
+        let requests = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut area = vec![0; 4096];
+            assert_ne!(stream.read(&mut area).await.unwrap(), 0);
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            assert_ne!(stream.read(&mut area).await.unwrap(), 0);
+            stream.write_all(b"HTTP/1.1 102 Processing\r\n\r\n").await.unwrap();
+            drop(stream);
+            listener
+        });
+        let head = HEAD.replacen("POST", "GET", 1) + "\r\n";
+        exchange(&sidecar, &head, Vec::new()).await;
+        let (end, _) = exchange(&sidecar, &head, Vec::new()).await;
+        assert!(matches!(end, End::Refused { reason: Reason::AppBroken, .. }), "{end:?}");
+        let listener = requests.await.unwrap();
+        let again = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;
+        assert!(again.is_err(), "the request came a second time");
     }
 }

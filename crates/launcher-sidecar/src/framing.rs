@@ -67,7 +67,7 @@ impl<'h> FramingLines<'h> {
         }
         match (self.length, self.encoding) {
             (Some(_), Some(_)) => Err(FramingError::Both),
-            (None, Some(b"chunked")) => Ok(Some(Framing::Chunked)),
+            (None, Some(coding)) if coding.eq_ignore_ascii_case(b"chunked") => Ok(Some(Framing::Chunked)),
             (None, Some(_)) => Err(FramingError::Encoding),
             (Some(digits), None) => read_length(digits).map(Some),
             (None, None) => Ok(None),

@@ -65,6 +65,8 @@ pub(crate) struct Relay<'r, IO> {
     request: &'r mut Transfer,
     /// The app takes no more of the request. Its response may come all the same.
     is_refused: bool,
+    /// The app has begun to answer, if only with an interim response.
+    has_begun: bool,
     phase: Phase,
     wait: Wait,
     has_moved: bool,
@@ -90,6 +92,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             app_outbox,
             request,
             is_refused: false,
+            has_begun: false,
             phase: Phase::Head(Scanner::default()),
             wait: Wait::Nobody,
             has_moved: false,
@@ -168,10 +171,12 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             let step = match &self.phase {
                 Phase::Head(_) => ready!(self.poll_head(cx)),
                 &Phase::Body { ref body, app_stays, close } if body.is_done() => {
-                    // A client that is still sending, or an app that still should be reading, ends the connections.
-                    let is_sent = self.request.is_done() && !self.is_refused;
+                    // A client that is still sending ends its connection. An app that has not been sent the whole
+                    // request would take the next one for the rest of this one.
+                    let is_taken = self.request.is_done() && !self.is_refused;
+                    let is_sent = is_taken && self.app_outbox.is_empty();
                     let app_stays = app_stays && is_sent && self.app_inbox.is_empty();
-                    Some(Step::Complete { app_stays, close: close || !is_sent })
+                    Some(Step::Complete { app_stays, close: close || !is_taken })
                 }
                 Phase::Body { .. } => ready!(self.poll_body(cx)),
             };
@@ -194,8 +199,12 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             }
         }
         match ready!(poll_fill(&mut self.app, cx, &mut self.app_inbox)) {
-            Ok(1..) => self.has_moved = true,
-            Ok(0) | Err(_) if self.app_inbox.is_empty() => return Poll::Ready(Some(Step::Silent)),
+            Ok(1..) => {
+                // What a client does not get to see does not keep its exchange alive.
+                self.has_moved |= self.admitted.is_http11 || !self.has_begun;
+                self.has_begun = true;
+            }
+            Ok(0) | Err(_) if !self.has_begun => return Poll::Ready(Some(Step::Silent)),
             Ok(0) | Err(_) => return Poll::Ready(Some(Step::Refused(Reason::AppBroken))),
         }
         Poll::Ready(None)

@@ -70,6 +70,12 @@ impl Sidecar {
         Connection::new(&self.inner, io, peer).run(&stop).await;
     }
 
+    /// What its connections share.
+    #[cfg(test)]
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
+    }
+
     /// How much the app is used.
     #[must_use]
     pub fn activity(&self) -> Activity {

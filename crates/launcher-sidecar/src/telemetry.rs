@@ -19,7 +19,7 @@ use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
 use crate::sidecar::Sidecar;
 
 /// How long one request may take, its answer included.
-const REQUEST: Duration = Duration::from_secs(10);
+const REQUEST: Duration = Duration::from_secs(2);
 /// How many connections are answered at a time.
 const MAX_CONNECTIONS: usize = 64;
 /// How long to wait when the process has no file descriptor left for another connection.

@@ -1,23 +1,20 @@
 //! `launcher serve`: wires the rooms together, and stops them in order.
 
+mod front;
 mod seeds;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use http::header::HOST;
-use http::{Request, Uri};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use http::Uri;
 use launcher_api::ApiSettings;
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_fleet::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
+use launcher_fleet::{LocalFleet, LocalFleetError, LocalSettings};
 use launcher_process::health::Health;
-use launcher_process::serve::{Body, serve_http};
+use launcher_process::serve::serve_http;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::telemetry;
@@ -26,7 +23,6 @@ use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 use crate::Cli;
 use crate::settings::{FleetKind, ServeSettings};
@@ -66,7 +62,8 @@ pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
 
 async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     warn_about(&settings);
-    let stop = Stop::on_signals().map_err(ServeError::Runtime)?;
+    let drain = Duration::from_secs(settings.shutdown_delay);
+    let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
     // The listener comes first: whoever waits for the port is answered as soon as everything behind it is ready, and a
     // port that is taken is found out before any process is started.
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
@@ -96,7 +93,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let health = tokio::spawn(health(launcher, stop.clone()).serve(telemetry, health_stop.clone()));
     let gateway = fleet.gateway();
     let front = serve_http(listener, stop.clone(), move |request, peer| {
-        answer(router.clone(), gateway.clone(), request, peer.ip())
+        front::answer(router.clone(), gateway.clone(), request, peer.ip())
     });
     tracing::info!(url = %public_url, "ready");
     let crashed = tokio::select! {
@@ -122,16 +119,6 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 
 async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, ServeError> {
     TcpListener::bind(addr).await.map_err(|error| ServeError::Listen { setting, addr, error })
-}
-
-/// One request: a workshop's, when its host is one, else the API's or the pages'.
-async fn answer(router: Router, gateway: Gateway, request: Request<Incoming>, peer: IpAddr) -> http::Response<Body> {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if let Some(name) = host.and_then(|host| gateway.names_workshop(host)) {
-        return gateway.serve(&name, request, Some(peer)).await;
-    }
-    let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
-    response.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
 fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {

@@ -127,6 +127,11 @@ pub(crate) struct ServeSettings {
           value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) history_days: u64,
 
+    /// How long the service goes on accepting requests after it said that it stops, in seconds
+    #[arg(long, env = "SERVICE_SHUTDOWN_DELAY", default_value = "1", value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(..=3600))]
+    pub(crate) shutdown_delay: u64,
+
     /// How long requests in flight may take when the service stops, in seconds
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", default_value = "25", value_name = "SECONDS")]
     pub(crate) shutdown_grace: u64,
@@ -163,7 +168,7 @@ fn admin_list(text: &str) -> Result<AdminList, AdminListError> {
     AdminList::parse(text)
 }
 
-fn trusted_header(text: &str) -> Result<TrustedHeader, TrustedHeaderError> {
+pub(crate) fn trusted_header(text: &str) -> Result<TrustedHeader, TrustedHeaderError> {
     TrustedHeader::parse(text)
 }
 
@@ -194,7 +199,7 @@ fn link(text: &str) -> Result<String, &'static str> {
 }
 
 /// A DNS name without a port (RFC 1035, 2.3.1).
-fn domain(text: &str) -> Result<String, &'static str> {
+pub(crate) fn domain(text: &str) -> Result<String, &'static str> {
     let label = |label: &str| {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')

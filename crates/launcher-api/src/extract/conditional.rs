@@ -4,6 +4,9 @@ use axum::extract::FromRequestParts;
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use launcher_domain::Caller;
+use launcher_service::ServiceError;
+use uuid::Uuid;
 
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -18,7 +21,7 @@ fn quoted(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// What an update expects of the version that it replaces.
+/// What a change expects of the version that it changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
     /// Nothing: there is no If-Match, or it is `*`.
@@ -28,12 +31,20 @@ pub(crate) enum IfMatch {
 }
 
 impl IfMatch {
-    /// Whether a version is as expected. Weak tags never match here.
-    pub(crate) fn allows(&self, version: i64) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Tags(tags) => tags.contains(&quoted(version)),
-        }
+    /// The one version of a template that may be changed, when the caller names any; the change checks it again. Weak
+    /// tags never match here.
+    ///
+    /// # Errors
+    /// 404 without the template, 412 when it has another version, 503.
+    pub(crate) async fn expected_version(
+        &self,
+        state: &AppState,
+        caller: &Caller,
+        template_id: Uuid,
+    ) -> Result<Option<i64>, Problem> {
+        let Self::Tags(tags) = self else { return Ok(None) };
+        let version = state.launcher.template(caller, template_id).await?.version;
+        if tags.contains(&quoted(version)) { Ok(Some(version)) } else { Err(ServiceError::VersionMismatch.into()) }
     }
 }
 

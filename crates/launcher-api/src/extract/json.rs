@@ -1,7 +1,5 @@
 //! JSON bodies: declared as JSON, at most 256 KiB, nothing unknown in them; each error with its place.
 
-use std::time::Duration;
-
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
@@ -17,9 +15,6 @@ use crate::middleware::MAX_BODY_BYTES;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{ExtendBody, LaunchBody};
-
-/// How long a body may take. Nothing that is this small takes longer on a working line.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A type that bodies are read into.
 pub(crate) trait Body: DeserializeOwned {
@@ -84,14 +79,10 @@ fn malformed(detail: impl Into<String>) -> Problem {
 }
 
 async fn read(request: Request) -> Result<Bytes, Problem> {
-    let body = read_limited(request.into_body());
-    tokio::time::timeout(BODY_TIMEOUT, body).await.map_err(|_| malformed("The body did not arrive in time."))?
-}
-
-async fn read_limited(mut body: axum::body::Body) -> Result<Bytes, Problem> {
+    let mut body = request.into_body();
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| malformed("The body broke off."))?;
+        let frame = frame.map_err(|_| malformed("The body broke off, or did not arrive within 30 seconds."))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > MAX_BODY_BYTES {
             return Err(Problem::new(ProblemCode::BodyTooLarge, "The body is larger than 256 KiB."));

@@ -5,12 +5,14 @@ use form_urlencoded::Serializer;
 use http::header::LINK;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use launcher_domain::{EmailAddress, InstanceState};
+use launcher_domain::access::Action;
+use launcher_domain::{Caller, EmailAddress, InstanceState};
 use launcher_service::{Page, StateFilter};
 use uuid::Uuid;
 
 use super::path::hyphenated;
-use crate::problem::{Problem, ProblemCode};
+use crate::identity::permit;
+use crate::problem::Problem;
 use crate::state::AppState;
 
 const MAX_LIMIT: u32 = 500;
@@ -74,14 +76,13 @@ impl ListQuery {
         Ok(self.read("state", read, "live, ended, all, or the name of a state")?.unwrap_or_default())
     }
 
-    /// `owner_email` and `template_id`, which are for admins.
-    pub(crate) fn admin_filters(&mut self, is_admin: bool) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
+    /// `owner_email` and `template_id`, for callers who may list everybody's instances.
+    pub(crate) fn admin_filters(&mut self, caller: &Caller) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
         let email = |text: &str| EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len());
         let owner = self.read("owner_email", email, "an e-mail address")?;
         let template = self.read("template_id", hyphenated, "a UUID")?;
-        if !is_admin && (owner.is_some() || template.is_some()) {
-            let detail = "Only an administrator may filter by owner_email or template_id.";
-            return Err(Problem::new(ProblemCode::AdminOnly, detail));
+        if owner.is_some() || template.is_some() {
+            permit(caller, Action::ListAllInstances)?;
         }
         Ok((owner, template))
     }

@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::uri::PathAndQuery;
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 
@@ -29,8 +29,8 @@ struct ErrorPage {
     text: String,
     /// What to quote to whoever runs the service: of its own faults only.
     request_id: Option<String>,
-    /// Where to sign in.
-    sign_in: Option<String>,
+    /// Where to go from here, and what to call it.
+    way_on: Option<(String, &'static str)>,
 }
 
 /// What a page says of a problem document.
@@ -45,7 +45,7 @@ struct Document {
 
 /// Turns the problem documents of the routes below it into pages. Statuses and other headers stay as they are.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let back = come_back(&request);
+    let (back, path) = (come_back(&request), request.uri().path().to_owned());
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if !is_error || has_page(&response) {
@@ -54,7 +54,7 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     let (mut parts, body) = response.into_parts();
     let document = read(body).await;
     let identity = parts.extensions.get::<Identity>();
-    let page = render(&state, identity, parts.status, document, &back);
+    let page = render(&state, identity, parts.status, document, (&path, &back));
     let (page_parts, body) = page.into_parts();
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.extend(page_parts.headers);
@@ -73,20 +73,34 @@ fn sign_in(login_url: &str, back: &LocalPath) -> String {
     format!("{login_url}{joint}{query}")
 }
 
+/// Whether a request's path is the login's own: a request that gets here has met no login proxy on its way.
+fn is_path_of(path: &str, login_url: &str) -> bool {
+    login_url.parse::<Uri>().is_ok_and(|login| login.path() == path)
+}
+
 fn render(
     state: &AppState,
     identity: Option<&Identity>,
     status: StatusCode,
     document: Document,
-    back: &LocalPath,
+    (path, back): (&str, &LocalPath),
 ) -> Response {
-    let (title, text) = texts::error(&document.code, document.detail);
+    let (title, text, way_on) = match document.login_url {
+        Some(login_url) if is_path_of(path, &login_url) => {
+            (texts::NO_LOGIN_TITLE.to_owned(), texts::NO_LOGIN.to_owned(), None)
+        }
+        login_url => {
+            let (title, text) = texts::error(&document.code, document.detail);
+            let sign_in = login_url.map(|url| (sign_in(&url, back), "Sign in"));
+            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), "To the workshops"))))
+        }
+    };
     let error = ErrorPage {
         shell: identity.map_or_else(|| empty_shell(state), |identity| shell(state, &identity.caller, "")),
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),
-        sign_in: document.login_url.map(|url| sign_in(&url, back)),
+        way_on,
     };
     page(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }

@@ -16,7 +16,9 @@ use launcher_service::Listed;
 use serde::Deserialize;
 
 use super::forms::Query;
+use crate::extract::last_event_id;
 use crate::identity::Identified;
+use crate::problem::Problem;
 use crate::state::AppState;
 
 /// The event that the pages' `hx-trigger` names.
@@ -38,17 +40,21 @@ pub(crate) async fn stream(
     Identified(caller): Identified,
     Query(query): Query<EventsQuery>,
     headers: HeaderMap,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let last_event_id =
-        headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(|value| value.parse().ok());
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let open = state.streams.open(&caller)?;
+    let last_event_id = last_event_id(&headers);
     let feed = state.launcher.subscribe(&caller, last_event_id);
     // Something may have changed between the page and its stream, also to where no live row tells of it.
     let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
     let changes = feed
-        .filter(move |event| future::ready(concerns(&query.of, &caller, &event.listed)))
+        .filter(move |event| {
+            // Held for as long as the stream.
+            let _ = &open;
+            future::ready(concerns(&query.of, &caller, &event.listed))
+        })
         .map(|event| Event::default().id(event.id.to_string()).event(CHANGED).data(&event.listed.instance.k8s_name));
     let stop = state.settings.stop.clone().cancelled_owned();
-    Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
+    Ok(Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 fn concerns(of: &str, caller: &Caller, listed: &Listed) -> bool {

@@ -5,10 +5,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::names::is_k8s_name;
-use launcher_service::ServiceError;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 use crate::problem::{Problem, ProblemCode};
 
@@ -60,14 +57,4 @@ pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
 /// `303 See Other`: the browser gets the page, and loading it again repeats nothing.
 pub(crate) fn see_other(path: &LocalPath) -> Response {
     Redirect::to(path.as_str()).into_response()
-}
-
-/// The `{template_id}` of a path; what has not its shape is no template.
-pub(crate) fn template_id(text: &str) -> Result<Uuid, ServiceError> {
-    Uuid::try_parse(text).map_err(|_| ServiceError::NotFound)
-}
-
-/// The `{k8s_name}` of a path; what has not its shape is no instance.
-pub(crate) fn k8s_name(text: &str) -> Result<&str, ServiceError> {
-    if is_k8s_name(text) { Ok(text) } else { Err(ServiceError::NotFound) }
 }

@@ -1,7 +1,7 @@
 //! One instance: its page, extending it, ending it.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -10,6 +10,7 @@ use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
 use super::{assets, texts, workshops};
+use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
 
@@ -51,9 +52,9 @@ pub(crate) struct EndForm {
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(k8s_name): Path<String>,
+    InstanceName(k8s_name): InstanceName,
 ) -> PageResult {
-    let listed = state.launcher.instance(&caller, forms::k8s_name(&k8s_name)?).await?;
+    let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let detail = InstancePage {
         shell: shell(&state, &caller, ""),
         workshop: WorkshopView::new(&state.launcher, &caller, &listed),
@@ -68,12 +69,11 @@ pub(crate) async fn show(
 pub(crate) async fn extend(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(k8s_name): Path<String>,
+    InstanceName(k8s_name): InstanceName,
     headers: HeaderMap,
     Fields(form): Fields<ExtendForm>,
 ) -> PageResult {
-    let name = forms::k8s_name(&k8s_name)?;
-    let extended = state.launcher.extend(&caller, name, form.expected_expires_at).await;
+    let extended = state.launcher.extend(&caller, &k8s_name, form.expected_expires_at).await;
     let next = forms::return_to(form.return_to.as_deref());
     workshops::answer(&state, &caller, &headers, extended.map(drop), &next).await
 }
@@ -82,10 +82,10 @@ pub(crate) async fn extend(
 pub(crate) async fn confirm_end(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(k8s_name): Path<String>,
+    InstanceName(k8s_name): InstanceName,
     Query(query): Query<EndForm>,
 ) -> PageResult {
-    let listed = state.launcher.instance(&caller, forms::k8s_name(&k8s_name)?).await?;
+    let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let confirm = EndPage {
         shell: shell(&state, &caller, ""),
         workshop: WorkshopView::new(&state.launcher, &caller, &listed),
@@ -98,11 +98,11 @@ pub(crate) async fn confirm_end(
 pub(crate) async fn end(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(k8s_name): Path<String>,
+    InstanceName(k8s_name): InstanceName,
     headers: HeaderMap,
     Fields(form): Fields<EndForm>,
 ) -> PageResult {
-    let ended = state.launcher.terminate(&caller, forms::k8s_name(&k8s_name)?).await;
+    let ended = state.launcher.terminate(&caller, &k8s_name).await;
     let next = forms::return_to(form.return_to.as_deref());
     workshops::answer(&state, &caller, &headers, ended.map(drop), &next).await
 }

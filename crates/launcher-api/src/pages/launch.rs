@@ -1,8 +1,9 @@
 //! Launching: a template's page, which a teacher can share, and the form behind every "Launch".
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
+use launcher_domain::access::Action;
 use launcher_domain::local_path::LocalPath;
 use launcher_service::{LaunchRequest, Launched};
 use serde::Deserialize;
@@ -11,7 +12,8 @@ use super::forms::{self, Fields};
 use super::html::{PageResult, page, shell};
 use super::view::{Card, Shell};
 use super::{assets, markdown, texts, workshops};
-use crate::identity::Identified;
+use crate::extract::TemplateId;
+use crate::identity::{Identified, permit};
 use crate::state::AppState;
 
 /// The longest key that a form sends; the pages' own have 32 characters.
@@ -44,16 +46,18 @@ pub(crate) struct LaunchForm {
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(template_id): Path<String>,
+    TemplateId(template_id): TemplateId,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, forms::template_id(&template_id)?).await?;
+    let template = state.launcher.template(&caller, template_id).await?;
+    let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
+    let can_launch = permit(&caller, action).is_ok();
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
         card: Card::new(&state.launcher, &template),
         description: markdown::to_html(&template.settings.description),
         active: template.active,
-        can_launch: template.active || caller.is_admin(),
-        inactive_text: if caller.is_admin() { texts::INACTIVE_ADMIN } else { texts::INACTIVE_USER },
+        can_launch,
+        inactive_text: if can_launch { texts::INACTIVE_ADMIN } else { texts::INACTIVE_USER },
     };
     page(StatusCode::OK, &launch)
 }
@@ -62,11 +66,10 @@ pub(crate) async fn show(
 pub(crate) async fn launch(
     State(state): State<AppState>,
     Identified(caller): Identified,
-    Path(template_id): Path<String>,
+    TemplateId(template_id): TemplateId,
     headers: HeaderMap,
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
-    let template_id = forms::template_id(&template_id)?;
     let key = Some(form.idempotency_key).filter(|key| (1..=MAX_KEY).contains(&key.len()));
     let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
     let launched = state.launcher.launch(&caller, template_id, &request).await;

@@ -32,6 +32,15 @@ pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
 /// A filter that is not an address.
 pub(crate) const NOT_AN_EMAIL: &str = "This is not an e-mail address; everybody's instances are shown.";
 
+/// Somebody who wants to sign in, and meets no login proxy.
+pub(crate) const NO_LOGIN_TITLE: &str = "No login proxy answers here";
+/// What to do about it, for whoever runs the service.
+pub(crate) const NO_LOGIN: &str = "This address is where people sign in, but the launcher itself was asked for it: it \
+                                   signs nobody in. Put a login proxy in front of it, or set SERVICE_LOGIN_URL to where \
+                                   one is. To try the launcher on this machine without one, use make run, or start it \
+                                   with SERVICE_REQUIRE_AUTHENTICATION=false and \
+                                   SERVICE_DEV_IDENTITY=you@example.org. docs/settings.md explains them.";
+
 /// The caller may not launch more.
 pub(crate) const LIMIT_TITLE: &str = "You have as many workshops as you may have at a time.";
 /// A launch that was refused.

@@ -43,7 +43,8 @@ catalog! {
         "The identity header came twice, or beside another spelling of its name. The login proxy never sends \
          this: look at what stands between it and the service.";
     MalformedBody: "malformed-body", BAD_REQUEST, "The body is not JSON",
-        "The body is not valid JSON, names a field twice, is nested more than 128 levels deep, or broke off.";
+        "The body is not valid JSON, names a field twice, is nested more than 128 levels deep, broke off, or took \
+         longer than 30 seconds.";
     AuthenticationRequired: "authentication-required", UNAUTHORIZED, "Log in first",
         "The request carries no identity, or one that is not an e-mail address. Send a browser to `login_url`.";
     AdminOnly: "admin-only", FORBIDDEN, "For administrators only",
@@ -84,6 +85,8 @@ catalog! {
         "`errors` lists each wrong or unknown query parameter or header; `/limit` is the parameter limit.";
     IdempotencyKeyReused: "idempotency-key-reused", UNPROCESSABLE_ENTITY, "This Idempotency-Key was used for another launch",
         "The same key came before with another template or body. Use a new key for a new launch.";
+    TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
+        "One person may have 32 event streams open at a time, tabs with a page of this site included. Close one.";
     Internal: "internal", INTERNAL_SERVER_ERROR, "The service has made a mistake",
         "The log has the cause under this `request_id`.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
@@ -112,6 +115,7 @@ impl ProblemCode {
     pub(crate) fn retry_after(self) -> Option<u32> {
         match self {
             Self::Unavailable => Some(5),
+            Self::TooManyStreams => Some(10),
             Self::AtCapacity => Some(30),
             _ => None,
         }

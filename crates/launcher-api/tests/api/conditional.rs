@@ -31,6 +31,24 @@ async fn an_old_etag_replaces_nothing() {
     app.finish().await;
 }
 
+#[tokio::test]
+async fn an_old_etag_archives_nothing() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let path = format!("/templates/{}", app.template(&admin).await);
+    let archive = async |if_match: &str| {
+        Reply::of(admin.request(Method::DELETE, &admin.api(&path)).header("If-Match", if_match)).await
+    };
+    put(&admin, &path, &[], "second").await.expect(200);
+    for stale in ["\"1\"", "W/\"2\"", "2"] {
+        assert_eq!(archive(stale).await.expect(412).code(), "version-mismatch", "{stale}");
+    }
+    assert_eq!(admin.get(&path).await.json()["active"], true);
+    archive("\"1\", \"2\"").await.expect(204);
+    assert_eq!(admin.get(&path).await.json()["active"], false);
+    archive("*").await.expect(204);
+    app.finish().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_updates_of_one_version_one_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::Method;
 use launcher_testkit::{EventStream, Options, ServerEvent, TestApp, eventually};
 
 const SOON: Duration = Duration::from_secs(10);
@@ -102,5 +103,25 @@ async fn streams_end_when_the_service_stops() {
     app.request_stop();
     let end = tokio::time::timeout(SOON, async { while events.next().await.is_some() {} }).await;
     assert!(end.is_ok(), "the stream ends");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn one_person_has_so_many_streams_and_nobody_else_less() {
+    let (app, _, alice, bob, _) = TestApp::start().await;
+    let mut streams = Vec::new();
+    for index in 0..32 {
+        let path = if index % 2 == 0 { "/api/v1/events" } else { "/fragments/events" };
+        let stream = alice.request(Method::GET, path).send().await.unwrap();
+        assert_eq!(stream.status(), 200, "stream {index}");
+        streams.push(stream);
+    }
+    let refused = alice.get("/events").await.expect(429);
+    assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("too-many-streams", "10"));
+    assert_eq!(alice.page("/fragments/events").await.expect(429).header("retry-after"), "10");
+    assert_eq!(bob.events(None).await.status, 200);
+    drop(streams.pop());
+    eventually(SOON, async || (alice.events(None).await.status == 200).then_some(())).await;
+    drop(streams);
     app.finish().await;
 }

@@ -152,3 +152,18 @@ async fn an_open_page_is_told_of_changes_to_what_it_shows() {
     drop(stream);
     app.finish().await;
 }
+
+#[tokio::test]
+async fn an_admin_dismisses_what_failed_from_the_table() {
+    let app = App::start().await;
+    let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
+    let (admin, table, action) =
+        (app.browser(ADMIN), "/admin/instances?state=failed", format!("/instances/{name}/end"));
+    app.browser(ALICE).get_until("/", "Ready").await;
+    app.test.fleet.fail(&name, FailureCode::Crashed, "");
+    let form = admin.get_until(table, &format!("row-{name}")).await.form(&action);
+    assert_eq!(admin.post(&action, &borrowed(&form)).await.location(), table);
+    assert!(!admin.get(table).await.body.contains(&name));
+    app.browser(ALICE).get_until("/history", &name).await;
+    app.finish().await;
+}

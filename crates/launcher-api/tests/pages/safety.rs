@@ -89,6 +89,37 @@ async fn nobody_sees_a_page_without_signing_in() {
     app.finish().await;
 }
 
+/// Without a login proxy, the way to the login leads back to the launcher.
+#[tokio::test]
+async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing() {
+    let app = App::start().await;
+    for path in ["/oauth2/start", "/oauth2/start?rd=%2F"] {
+        let page = app.anonymous().get(path).await;
+        assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+        for words in ["No login proxy answers here", "SERVICE_DEV_IDENTITY", "make run", "docs/settings.md"] {
+            assert!(page.body.contains(words), "{path}: {}", page.body);
+        }
+        assert!(!page.body.contains("rd="), "{path}: {}", page.body);
+    }
+    app.finish().await;
+}
+
+/// One spelling of an identifier, as in the API.
+#[tokio::test]
+async fn other_spellings_of_an_identifier_name_nothing() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
+    let simple = template.replace('-', "");
+    for other in [&simple, &format!("urn:uuid:{template}"), &format!("%7B{template}%7D")] {
+        assert_eq!(alice.get(&format!("/launch/{other}")).await.status, StatusCode::NOT_FOUND, "{other}");
+        assert_eq!(alice.post(&format!("/launch/{other}"), &[]).await.status, StatusCode::NOT_FOUND, "{other}");
+        let edit = admin.get(&format!("/admin/templates/{other}/edit")).await;
+        assert_eq!(edit.status, StatusCode::NOT_FOUND, "{other}");
+    }
+    app.finish().await;
+}
+
 #[tokio::test]
 async fn only_admins_get_to_the_admins_pages() {
     let app = App::start().await;

@@ -10,6 +10,7 @@ fn the_whole_table() {
     use Verdict::{Forbidden, Granted, Hidden};
     for (action, of_owner, of_other, of_admin) in [
         (Action::Instance { owner: &alice }, Granted, Hidden, Granted),
+        (Action::ListAllInstances, Forbidden, Forbidden, Granted),
         (Action::ReadTemplate, Granted, Granted, Granted),
         (Action::LaunchActive, Granted, Granted, Granted),
         (Action::LaunchInactive, Forbidden, Forbidden, Granted),

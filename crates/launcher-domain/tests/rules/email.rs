@@ -27,6 +27,7 @@ fn each_rule_has_its_own_error() {
         ("alice\n@example.org", EmailError::NotVisibleAscii),
         ("alıce@example.org", EmailError::NotVisibleAscii),
         ("alice@example.org\0", EmailError::NotVisibleAscii),
+        ("\u{a0}alice@example.org\u{3000}", EmailError::NotVisibleAscii),
     ] {
         assert_eq!(EmailAddress::parse(text), Err(error), "{text:?}");
     }

@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rustix::process::{Signal, kill_process_group};
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::process::{Numbered, ProcessId, running};
+use super::census::CensusTaker;
+use super::process::{Numbered, ProcessId};
 
-/// How often to look whether processes have ended.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long to wait for the kernel to end what was killed, before saying that it does not.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Ends every process with this marker, and the group of this leader: SIGTERM, and SIGKILL for what is left after
-/// `grace`. Returns when none runs any more; what even SIGKILL does not end is logged.
-pub(super) async fn end(marker: &str, leader: Option<&ProcessId>, grace: Duration) {
+/// `grace`. Returns when none runs any more; what even SIGKILL does not end is logged. How often is looked, `census`
+/// decides: all that are ending at the same time share its looks.
+pub(super) async fn end(census: &CensusTaker, marker: &str, leader: Option<&ProcessId>, grace: Duration) {
     // A leader of another start of the machine, or whose number is another's by now, is none.
     let leader = leader.filter(|leader| leader.is_alive()).map(|leader| leader.number);
-    let mut hunt = Hunt { marker: marker.to_owned(), leader, known: BTreeSet::new(), asked: BTreeSet::new() };
+    let mut hunt = Hunt { census, marker, leader, known: BTreeSet::new(), asked: BTreeSet::new() };
     let mut left = hunt.look().await;
     if left.is_empty() {
         return;
@@ -31,14 +31,12 @@ pub(super) async fn end(marker: &str, leader: Option<&ProcessId>, grace: Duratio
     hunt.ask_orphans(&left);
     let deadline = Instant::now() + grace;
     while !left.is_empty() && Instant::now() < deadline {
-        sleep(LOOK_EVERY).await;
         left = hunt.look().await;
         hunt.ask_orphans(&left);
     }
     let deadline = Instant::now() + KILL_TIMEOUT;
     while !left.is_empty() && Instant::now() < deadline {
         left.iter().for_each(|process| process.signal(Signal::KILL));
-        sleep(LOOK_EVERY).await;
         left = hunt.look().await;
     }
     if !left.is_empty() {
@@ -46,8 +44,9 @@ pub(super) async fn end(marker: &str, leader: Option<&ProcessId>, grace: Duratio
     }
 }
 
-struct Hunt {
-    marker: String,
+struct Hunt<'a> {
+    census: &'a CensusTaker,
+    marker: &'a str,
     /// The leader of the group, for as long as it lives: only then is the group's number certainly its own.
     leader: Option<Numbered>,
     /// All that were ever seen: a member of the group stays one when its leader is gone.
@@ -56,19 +55,13 @@ struct Hunt {
     asked: BTreeSet<Numbered>,
 }
 
-impl Hunt {
+impl Hunt<'_> {
     /// What still runs.
     async fn look(&mut self) -> Vec<Numbered> {
-        let (marker, leader) = (self.marker.clone(), self.leader);
-        let known = std::mem::take(&mut self.known);
-        let looked = tokio::task::spawn_blocking(move || {
-            let leader = leader.filter(|leader| leader.is_alive());
-            let mut left: BTreeSet<Numbered> = known.into_iter().filter(|process| process.is_alive()).collect();
-            left.extend(running(&marker, leader));
-            (leader, left)
-        });
-        if let Ok((leader, left)) = looked.await {
-            (self.leader, self.known) = (leader, left);
+        if let Some(census) = self.census.fresh().await {
+            self.leader = self.leader.filter(|leader| census.has(*leader));
+            self.known.retain(|process| census.has(*process));
+            self.known.extend(census.members(self.marker, self.leader));
         }
         self.known.iter().copied().collect()
     }

@@ -4,24 +4,29 @@
 //! the sidecar judges connections. So each request gets a connection of its own to its sidecar, inside the process.
 
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use http::header::{CONNECTION, UPGRADE};
 use http::{Request, Response, StatusCode, Version};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper::upgrade::{OnUpgrade, on};
 use hyper_util::rt::TokioIo;
-use launcher_domain::identity::TrustedHeader;
 use launcher_process::serve::Body;
 use launcher_sidecar::Sidecar;
-use launcher_workshop::WorkshopSpec;
-use tokio::io::{copy_bidirectional, duplex};
+use launcher_workshop::Workshop;
+use tokio::io::{AsyncWriteExt, copy, duplex, split};
+use tokio::time::timeout;
 
 use super::{Inner, pages};
 
 /// How many bytes may be under way between the listener and a sidecar, in each direction.
 const PIPE_BYTES: usize = 64 * 1024;
+/// How long a client may take to end its side of a tunnel when the app has ended its own.
+const CLIENT_CLOSE: Duration = Duration::from_secs(5);
 /// How many header lines an app's response may have.
 const MAX_RESPONSE_HEADERS: usize = 256;
 
@@ -56,21 +61,29 @@ impl Gateway {
     /// Serves one request of a workshop's origin through its sidecar, which lets only the owner through to the app;
     /// upgrades included. `peer` is where the request comes from.
     ///
-    /// An unknown name is 404. While the app does not run its owner gets a page that says so (503; it loads itself
-    /// again while the workshop starts) and everybody else 403, as they would from the sidecar.
+    /// Everybody but the owner gets one and the same 403, whether or not there is a workshop of this name, and whether
+    /// or not it runs: nobody learns of other people's workshops. While the app does not run its owner gets a page that
+    /// says so (503; it loads itself again while the workshop starts). Where authentication is not required, an unknown
+    /// name is 404.
     pub async fn serve(&self, name: &str, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
-        let Some(workshop) = self.inner.board.get(name) else { return pages::unknown() };
+        let workshop = self.inner.board.get(name);
+        if !self.may_know(workshop.as_ref(), &request) {
+            return pages::forbidden();
+        }
+        let Some(workshop) = workshop else { return pages::unknown() };
         match self.inner.shop(name).and_then(|shop| shop.sidecar()) {
             Some(sidecar) => self.forward(sidecar, request, peer).await,
-            None if self.may_know(&workshop.spec, &request) => pages::not_running(workshop),
-            None => pages::forbidden(),
+            None => pages::not_running(workshop),
         }
     }
 
-    /// The sidecar's rule, for the pages that stand in for it.
-    fn may_know(&self, spec: &WorkshopSpec, request: &Request<Incoming>) -> bool {
+    /// The sidecar's rule, for all that is not the sidecar's to answer. The sidecar applies it again.
+    fn may_know(&self, workshop: Option<&Workshop>, request: &Request<Incoming>) -> bool {
         let settings = &self.inner.context.settings;
-        !settings.require_authentication || is_owner(&settings.trusted_header, spec, request)
+        let lines = request.headers().iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
+        let caller = settings.trusted_header.read(lines).ok();
+        let owner = workshop.and_then(|workshop| workshop.spec.owner_email());
+        !settings.require_authentication || (caller.is_some() && caller == owner)
     }
 
     async fn forward(&self, sidecar: Sidecar, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
@@ -105,6 +118,11 @@ impl Gateway {
             }
         });
         let client = on(&mut request);
+        if request.version() < Version::HTTP_11 {
+            // No upgrade in HTTP/1.0 (RFC 9110, 7.8).
+            request.headers_mut().remove(UPGRADE);
+            request.headers_mut().remove(CONNECTION);
+        }
         // What it is between the listener and the sidecar; the listener answers the client in the client's version.
         *request.version_mut() = Version::HTTP_11;
         let mut response = sender.send_request(request).await?;
@@ -117,23 +135,34 @@ impl Gateway {
     }
 }
 
-/// Joins the two sides of an upgraded connection until both have ended.
+/// Joins the two sides of an upgraded connection until both have ended. A client that does not end its side when the
+/// app has is not waited for: it may be gone.
 async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
-    let joined = async {
-        let (client, app) = tokio::try_join!(client, app)?;
-        let copied = copy_bidirectional(&mut TokioIo::new(client), &mut TokioIo::new(app)).await;
-        Ok::<_, hyper::Error>(copied)
+    let (client, app) = match tokio::try_join!(client, app) {
+        Ok(both) => both,
+        Err(error) => return tracing::debug!(%error, "an upgraded connection was not handed over"),
     };
-    match joined.await {
-        Ok(Ok((sent, received))) => tracing::debug!(sent, received, "a tunnel to a workshop has ended"),
-        Ok(Err(error)) => tracing::debug!(%error, "a tunnel to a workshop broke off"),
-        Err(error) => tracing::debug!(%error, "an upgraded connection was not handed over"),
+    let (mut from_client, mut to_client) = split(TokioIo::new(client));
+    let (mut from_app, mut to_app) = split(TokioIo::new(app));
+    let sending = async {
+        let sent = copy(&mut from_client, &mut to_app).await;
+        sent.and(to_app.shutdown().await)
+    };
+    let receiving = async {
+        let received = copy(&mut from_app, &mut to_client).await;
+        received.and(to_client.shutdown().await)
+    };
+    let (mut sending, mut receiving) = (pin!(sending), pin!(receiving));
+    let ended = tokio::select! {
+        ended = sending.as_mut() => ended.and(receiving.await),
+        ended = receiving.as_mut() => match timeout(CLIENT_CLOSE, sending).await {
+            Ok(closed) => ended.and(closed),
+            Err(_) => ended,
+        },
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a tunnel to a workshop broke off");
     }
-}
-
-fn is_owner(trusted: &TrustedHeader, spec: &WorkshopSpec, request: &Request<Incoming>) -> bool {
-    let lines = request.headers().iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
-    trusted.read(lines).is_ok_and(|caller| spec.owner_email() == Some(caller))
 }
 
 /// A host without its port. The address of IPv6 has colons of its own, in brackets.

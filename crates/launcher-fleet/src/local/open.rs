@@ -17,12 +17,15 @@ use rustix::io::Errno;
 use tokio_util::task::TaskTracker;
 
 use super::board::Board;
+use super::census::{Census, CensusTaker};
 use super::exit::ExitWatch;
 use super::layout::{self, Layout};
+use super::listener::{Listener, who_listened};
+use super::ports::Ports;
 use super::settings::{LocalFleetError, LocalSettings};
 use super::shop::Shop;
 use super::state::{self, Record};
-use super::{Context, Inner, LocalFleet, ending, process};
+use super::{Context, Inner, LocalFleet, ending};
 
 /// How often to try for the lock, and how long to wait in between.
 const LOCK_ATTEMPTS: u32 = 20;
@@ -30,7 +33,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 impl LocalFleet {
     /// Opens the fleet of a data directory and takes up the Workshops in it: those whose process still runs go on
-    /// undisturbed; those that are to run and do not, because the machine or their launcher stopped (or because they
+    /// undisturbed (an app whose port another program has meanwhile starts again on another one); those that are to run and do not, because the machine or their launcher stopped (or because they
     /// crashed while no launcher looked), start again in the same directory; those whose time was up meanwhile expire;
     /// those that were to go, go. Processes of this fleet that belong to no Workshop are ended.
     ///
@@ -47,7 +50,18 @@ impl LocalFleet {
         let lock = take_lock(&layout)?;
         let fleet_id = identity(&layout, &*clock)?;
         let records = at(&layout.records(), state::load(&layout))?;
-        let context = Arc::new(Context { settings, layout, fleet_id, clock, stop, _lock: lock });
+        // Before anything is started: what it holds, launchers before this one left.
+        let census = Census::take(&fleet_id);
+        let context = Arc::new(Context {
+            settings,
+            layout,
+            census: CensusTaker::new(fleet_id.clone()),
+            fleet_id,
+            clock,
+            ports: Ports::of_this_machine(),
+            stop,
+            _lock: lock,
+        });
         let inner = Arc::new(Inner {
             context,
             shops: Mutex::new(BTreeMap::new()),
@@ -55,37 +69,53 @@ impl LocalFleet {
             closed: tokio::sync::Mutex::new(false),
             tasks: TaskTracker::new(),
         });
-        let shops = records.into_iter().map(|(name, record)| inner.take_up(name, record)).collect::<Result<_, _>>()?;
-        inner.end_strangers(shops);
+        let shops = inner.shops_of(records);
+        let markers = shops.iter().map(|shop| shop.marker()).collect();
+        for shop in shops {
+            inner.take_up(shop, &census)?;
+        }
+        inner.end_strangers(&census, markers);
         Ok(Self(inner))
     }
 }
 
 impl Inner {
-    /// Takes up one Workshop as it was left; returns the marker of its processes.
-    fn take_up(self: &Arc<Self>, name: String, record: Record) -> Result<String, LocalFleetError> {
-        let adopted = record.process.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
-        let started = record.process.clone().filter(|_| adopted.is_some());
-        let phase = record.status().phase;
-        let shop = Arc::new(Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record));
-        match started {
-            Some(started) if phase == Phase::Running => shop.open_door(started.port),
+    /// The Workshops as they were left. All of them hold their ports before the first one starts.
+    fn shops_of(&self, records: Vec<(String, Record)>) -> Vec<Arc<Shop>> {
+        let shop = |(name, record)| Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record);
+        records.into_iter().map(shop).map(Arc::new).collect()
+    }
+
+    /// Takes up one Workshop.
+    fn take_up(self: &Arc<Self>, shop: Arc<Shop>, census: &Census) -> Result<(), LocalFleetError> {
+        let (phase, started) = (shop.phase(), shop.record().process);
+        let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
+        let state = self.context.layout.state(shop.name());
+        match started.filter(|_| adopted.is_some()) {
+            None => at(&state, shop.lost_its_process().map_err(io::Error::other))?,
+            Some(started) if phase == Phase::Running => {
+                let path = Path::new("/proc/net/tcp");
+                let is_ours = at(path, who_listened(&shop, started.port, census))? == Listener::Ours;
+                at(&state, shop.adopt(is_ours).map_err(io::Error::other))?;
+                if is_ours {
+                    shop.open_door(started.port);
+                }
+            }
             Some(_) => {}
-            None => at(&self.context.layout.state(shop.name()), shop.lost_its_process().map_err(io::Error::other))?,
         }
         tracing::info!(workshop = shop.name(), adopted = adopted.is_some(), ?phase, "a Workshop is taken up");
-        let marker = shop.marker();
         self.supervise(shop, adopted);
-        Ok(marker)
+        Ok(())
     }
 
     /// Ends the processes of this fleet that carry the marker of no Workshop.
-    fn end_strangers(&self, accounted: Vec<String>) {
-        let strangers = process::markers(&self.context.fleet_id).into_iter().filter(|held| !accounted.contains(held));
+    fn end_strangers(&self, census: &Census, accounted: Vec<String>) {
+        let strangers = census.markers().into_iter().filter(|held| !accounted.contains(held));
         for marker in strangers {
             tracing::warn!(marker, "processes that belong to no Workshop are ended");
-            let grace = self.context.settings.stop_grace;
-            self.tasks.spawn(async move { ending::end(&marker, None, grace).await });
+            let context = Arc::clone(&self.context);
+            self.tasks
+                .spawn(async move { ending::end(&context.census, &marker, None, context.settings.stop_grace).await });
         }
     }
 }
@@ -93,7 +123,12 @@ impl Inner {
 impl Record {
     /// What it becomes when its process is not there any more: what ran is about to start again.
     pub(super) fn without_process(&self) -> Self {
-        let mut next = Self { process: None, ..self.clone() };
+        Self { process: None, ..self.not_ready() }
+    }
+
+    /// What it becomes when its app does not answer (yet, or any more): its time goes on, and it has no address.
+    pub(super) fn not_ready(&self) -> Self {
+        let mut next = self.clone();
         let status = self.status();
         if matches!(status.phase, Phase::Starting | Phase::Running) {
             let ready_at = status.ready_at;

@@ -16,9 +16,14 @@ pub(super) fn unknown() -> Response<Body> {
     page(StatusCode::NOT_FOUND, "No such workshop", "There is no workshop at this address. It may have ended.", None)
 }
 
-/// The caller is not the owner.
+/// The caller is not the owner of a workshop of this name, if there is one: it must not be told which.
 pub(super) fn forbidden() -> Response<Body> {
-    page(StatusCode::FORBIDDEN, "Not your workshop", "Only the person who launched this workshop can open it.", None)
+    page(
+        StatusCode::FORBIDDEN,
+        "Not your workshop",
+        "There is no workshop of yours at this address. It may have ended, or be somebody else's.",
+        None,
+    )
 }
 
 /// The app did not answer as HTTP demands, or is gone between two looks.

@@ -73,6 +73,24 @@ impl Numbered {
         Stat::read(self.pid).is_some_and(|stat| stat.started == self.started && stat.is_alive())
     }
 
+    /// The marker in its environment; `None` also when it may not be seen, as another user's.
+    pub(super) fn marker(self) -> Option<String> {
+        let environment = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
+        let mut lines = environment.split(|byte| *byte == 0);
+        let held = lines.find_map(|line| line.strip_prefix(MARKER.as_bytes())?.strip_prefix(b"="))?;
+        String::from_utf8(held.to_vec()).ok()
+    }
+
+    /// The sockets (by inode) that it holds; none when it has ended or may not be seen.
+    pub(super) fn sockets(self) -> Vec<u64> {
+        let entries = fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();
+        let links = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
+        let sockets = links.filter_map(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
+        let sockets = sockets.collect();
+        // Its number may have become another process's meanwhile.
+        if self.is_alive() { sockets } else { Vec::new() }
+    }
+
     /// Sends a signal to this very process; one that has ended is passed over.
     pub(super) fn signal(self, signal: Signal) {
         let Some(pid) = self.pid() else { return };
@@ -86,48 +104,18 @@ impl Numbered {
     }
 }
 
-/// The processes that run now and carry a marker, or are in the group of a leader. Only those of the same user can be
-/// seen; this program itself is never among them.
-pub(super) fn running(marker: &str, leader: Option<Numbered>) -> Vec<Numbered> {
-    let line = format!("{MARKER}={marker}");
+/// The processes that run now, each with its group; not this program itself.
+pub(super) fn all() -> impl Iterator<Item = (Numbered, i32)> {
     let own = getpid().as_raw_nonzero().get();
-    let belongs = |process: Numbered, group| {
-        leader.is_some_and(|leader| leader.pid == group)
-            || lines_of_environment(process.pid).iter().any(|held| *held == line.as_bytes())
-    };
-    numbers()
-        .filter(|pid| *pid != own)
-        .filter_map(|pid| {
-            let stat = Stat::read(pid).filter(Stat::is_alive)?;
-            let process = Numbered { pid, started: stat.started };
-            belongs(process, stat.group).then_some(process)
-        })
-        .collect()
-}
-
-/// The markers of a fleet that processes carry now.
-pub(super) fn markers(fleet_id: &str) -> Vec<String> {
-    let start = format!("{MARKER}={fleet_id}/");
-    let own = getpid().as_raw_nonzero().get();
-    let mut markers: Vec<String> = numbers()
-        .filter(|pid| *pid != own)
-        .flat_map(lines_of_environment)
-        .filter(|line| line.starts_with(start.as_bytes()))
-        .filter_map(|line| String::from_utf8(line.get(MARKER.len() + 1..)?.to_vec()).ok())
-        .collect();
-    markers.sort();
-    markers.dedup();
-    markers
+    numbers().filter(move |pid| *pid != own).filter_map(|pid| {
+        let stat = Stat::read(pid).filter(Stat::is_alive)?;
+        Some((Numbered { pid, started: stat.started }, stat.group))
+    })
 }
 
 fn numbers() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-fn lines_of_environment(pid: i32) -> Vec<Vec<u8>> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
 fn boot() -> Option<String> {

@@ -1,34 +1,62 @@
-//! Ports, and whether an app answers on one.
+//! Whether an app answers on its port.
 
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
+use super::listener::{Listener, who_listens};
+use super::shop::Shop;
+
 /// How often to ask an app that is not ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 /// How long one answer may take: some apps are slow when they are asked for the first time.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often in a row a foreign program has to be seen: a process that was born during the look is not yet known.
+const FOREIGN_LOOKS: u32 = 2;
 
-/// A port on loopback that is free now. Another program may take it before the app does.
-pub(super) fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+/// What became of a port that an app was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Readiness {
+    /// The app answers there.
+    Ready,
+    /// Another program has it.
+    Taken,
 }
 
-/// Waits until an app answers HTTP on this port, whatever it answers. It is asked under the name it will be asked by
-/// later.
-pub(super) async fn answers(port: u16, host: &str) {
-    while !matches!(timeout(ANSWER_TIMEOUT, ask(port, host)).await, Ok(Ok(true))) {
+/// Waits until the Workshop's own app answers HTTP on this port, whatever it answers, or another program has the port.
+/// It is asked under the name it will be asked by later.
+///
+/// # Errors
+/// It cannot be told whose the port is.
+pub(super) async fn answers(shop: &Shop, port: u16) -> io::Result<Readiness> {
+    let host = shop.context().settings.host(shop.name());
+    let mut foreign = 0;
+    loop {
+        if let Ok(stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {
+            match who_listens(shop, port).await? {
+                Listener::Nobody => foreign = 0,
+                Listener::Foreign => foreign += 1,
+                Listener::Ours => {
+                    foreign = 0;
+                    if matches!(timeout(ANSWER_TIMEOUT, ask(stream, &host)).await, Ok(Ok(true))) {
+                        return Ok(Readiness::Ready);
+                    }
+                }
+            }
+            if foreign >= FOREIGN_LOOKS {
+                return Ok(Readiness::Taken);
+            }
+        }
         sleep(ASK_EVERY).await;
     }
 }
 
-async fn ask(port: u16, host: &str) -> io::Result<bool> {
+async fn ask(mut stream: TcpStream, host: &str) -> io::Result<bool> {
     const STATUS_LINE: &[u8; 5] = b"HTTP/";
-    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
     let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut start = [0; STATUS_LINE.len()];

@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use launcher_sidecar::{Policy, Sidecar};
-use launcher_workshop::{Phase, Workshop};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::sync::watch;
 
 use super::Context;
 use super::board::Board;
+use super::ports::Lease;
+use super::process::Numbered;
 use super::state::{self, Record, StateError};
 
 /// How long to wait before a file that could not be written is tried again.
@@ -37,6 +39,8 @@ pub(super) struct Shop {
     turn: Arc<tokio::sync::Mutex<()>>,
     wish: watch::Sender<Wish>,
     sidecar: Mutex<Option<Sidecar>>,
+    /// The port of its app, for as long as any process of it may run.
+    port: Mutex<Option<Lease>>,
 }
 
 /// Takes a lock. A thread that panicked while it held it has left nothing half done: values are replaced as a whole.
@@ -47,8 +51,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shop {
     pub(super) fn new(name: String, context: Arc<Context>, board: Arc<Board>, record: Record) -> Self {
         let wish = if record.workshop.metadata.deletion_timestamp.is_some() { Wish::Delete } else { Wish::Run };
+        // What a launcher before this one started has its port until it is seen to be gone.
+        let port = Mutex::new(record.process.as_ref().and_then(|started| context.ports.hold(started.port)));
         let (record, wish) = (Mutex::new(record), watch::Sender::new(wish));
-        Self { name, context, board, record, turn: Arc::default(), wish, sidecar: Mutex::new(None) }
+        Self { name, context, board, record, turn: Arc::default(), wish, sidecar: Mutex::new(None), port }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -82,6 +88,13 @@ impl Shop {
     pub(super) fn marker_of(&self, record: &Record) -> String {
         let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
         format!("{}/{}/{uid}", self.context.fleet_id, self.name)
+    }
+
+    /// What its processes are known by: their marker, and the leader of their group while it lives.
+    pub(super) fn kin(&self) -> (String, Option<Numbered>) {
+        let record = self.record();
+        let leader = record.process.as_ref().filter(|started| started.leader.is_alive());
+        (self.marker_of(&record), leader.map(|started| started.leader.number))
     }
 
     pub(super) fn wish_for(&self, wish: Wish) {
@@ -122,6 +135,16 @@ impl Shop {
     /// Lets nobody through any more: the port may soon be another program's.
     pub(super) fn close_door(&self) {
         *lock(&self.sidecar) = None;
+    }
+
+    /// Keeps the port of an app that is about to start.
+    pub(super) fn keep_port(&self, lease: Lease) {
+        *lock(&self.port) = Some(lease);
+    }
+
+    /// Lets go of the port: no process is left.
+    pub(super) fn release_port(&self) {
+        *lock(&self.port) = None;
     }
 
     /// Writes the record as it is.
@@ -188,6 +211,18 @@ impl Shop {
     pub(super) fn lost_its_process(&self) -> Result<(), StateError> {
         let mut record = lock(&self.record);
         let next = record.without_process();
+        self.replace(&mut record, next)
+    }
+
+    /// Its process was taken over while it ran. Its address may be another by now, as the launcher's may; when its app
+    /// does not listen on its port any more, it is not ready.
+    pub(super) fn adopt(&self, is_ready: bool) -> Result<(), StateError> {
+        let mut record = lock(&self.record);
+        let mut next = record.not_ready();
+        if is_ready {
+            let url = Some(self.context.settings.url(&self.name));
+            next.set_status(WorkshopStatus { url, ..record.status() });
+        }
         self.replace(&mut record, next)
     }
 

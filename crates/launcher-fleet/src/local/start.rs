@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
+use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{FailureCode, FailureReason};
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::process::{Child, Command};
@@ -17,7 +18,7 @@ use super::process::ProcessId;
 use super::shop::{Shop, Wish};
 use super::state::{Record, Started};
 use super::supervisor::End;
-use super::{layout, log, readiness};
+use super::{layout, log};
 
 /// Starts the app on a free port. On disk the process is known before this returns; a launcher that is killed before
 /// that finds it by its marker.
@@ -31,7 +32,9 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
         return Err(End::Overtaken);
     }
     let context = shop.context();
-    let port = readiness::free_port().map_err(|error| broken("no port is free", &error))?;
+    let lease = context.ports.take(&SystemEntropy).ok_or_else(no_port)?;
+    let port = lease.port();
+    shop.keep_port(lease);
     let marker = shop.marker_of(record);
     let order = Order {
         settings: &context.settings,
@@ -97,7 +100,11 @@ fn not_started(launch: &Launch, error: &io::Error) -> End {
     End::Failed(reason)
 }
 
-fn broken(what: &str, error: &io::Error) -> End {
+fn no_port() -> End {
+    End::Failed(FailureReason::new(FailureCode::Unschedulable, Some("Every port that a workshop may have is taken.")))
+}
+
+pub(super) fn broken(what: &str, error: &io::Error) -> End {
     tracing::error!(%error, what, "a Workshop cannot be started");
     End::Failed(FailureReason::new(FailureCode::Crashed, Some(&format!("It was not started: {what} ({error})."))))
 }

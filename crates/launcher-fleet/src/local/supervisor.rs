@@ -10,13 +10,17 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Context;
 use super::exit::ExitWatch;
+use super::listener::{Listener, who_listens};
+use super::readiness::{Readiness, answers};
 use super::shop::{Shop, Wish};
 use super::state::Record;
-use super::{ending, layout, log, readiness, start};
+use super::{ending, layout, log, start};
 
 /// How often the clock and the log are looked at. The clock is asked rather than slept on: it may jump, and the machine
 /// may have been asleep.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How many ports an app is given, one after the other, when other programs take them.
+const PORT_ATTEMPTS: u32 = 3;
 /// How long to wait before files that could not be removed are tried again.
 const REMOVE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -53,6 +57,14 @@ pub(super) enum End {
     Overtaken,
 }
 
+/// Why an app is not waited for any more.
+#[derive(Debug)]
+enum Halt {
+    End(End),
+    /// Another program has its port: it is to start again, on another one.
+    PortTaken,
+}
+
 impl Supervisor {
     /// For a Workshop that nothing runs for, or whose process was taken over from an earlier launcher.
     pub(super) fn new(shop: Arc<Shop>, adopted: Option<ExitWatch>) -> Self {
@@ -84,7 +96,7 @@ impl Supervisor {
         if matches!(self.shop.phase(), Phase::Failed | Phase::Expired) {
             return std::future::pending().await;
         }
-        let mut port_was_taken = false;
+        let mut attempts = 1;
         loop {
             if self.is_over() {
                 return End::Expired;
@@ -96,18 +108,36 @@ impl Supervisor {
                     Err(end) => return end,
                 }
             }
-            let ended = tokio::select! {
-                ended = ended(&mut self.exit) => ended,
-                end = bring_up(&self.shop) => return end,
+            let halt = tokio::select! {
+                ended = ended(&mut self.exit) => Err(ended),
+                halt = bring_up(&self.shop) => Ok(halt),
             };
-            self.exit = None;
-            let tail = log::tail(&self.context.layout.log(self.shop.name())).unwrap_or_default();
-            if !port_was_taken && self.shop.phase() != Phase::Running && says_port_is_taken(&tail) {
-                port_was_taken = true;
-                continue;
+            let halt = match halt {
+                Ok(halt) => halt,
+                Err(ended) => self.crashed(&ended).await,
+            };
+            match halt {
+                Halt::End(end) => return end,
+                Halt::PortTaken if attempts == PORT_ATTEMPTS => return End::Failed(ports_taken()),
+                Halt::PortTaken => {
+                    tracing::warn!(workshop = self.shop.name(), "another program took the port of a Workshop");
+                    attempts += 1;
+                    self.end_processes().await;
+                }
             }
-            return End::Failed(FailureReason::new(FailureCode::Crashed, Some(&ended)));
         }
+    }
+
+    /// What the end of the leading process means: an app that finds its port taken ends, each with words of its own.
+    async fn crashed(&mut self, ended: &str) -> Halt {
+        self.exit = None;
+        let port = self.shop.record().process.filter(|_| self.shop.phase() != Phase::Running).map(|held| held.port);
+        if let Some(port) = port
+            && matches!(who_listens(&self.shop, port).await, Ok(Listener::Foreign))
+        {
+            return Halt::PortTaken;
+        }
+        Halt::End(End::Failed(FailureReason::new(FailureCode::Crashed, Some(ended))))
     }
 
     fn is_over(&self) -> bool {
@@ -159,7 +189,9 @@ impl Supervisor {
         self.shop.close_door();
         // Waits for a start that is under way; none begins behind it, since the wish has changed.
         let leader = self.shop.settled_record().await.process.map(|started| started.leader);
-        ending::end(&self.shop.marker(), leader.as_ref(), self.context.settings.stop_grace).await;
+        let grace = self.context.settings.stop_grace;
+        ending::end(&self.context.census, &self.shop.marker(), leader.as_ref(), grace).await;
+        self.shop.release_port();
         self.exit = None;
     }
 }
@@ -171,19 +203,29 @@ async fn ended(exit: &mut Option<ExitWatch>) -> String {
     }
 }
 
+fn ports_taken() -> FailureReason {
+    let message =
+        format!("Other programs of this machine took each of the {PORT_ATTEMPTS} ports that the workshop was given.");
+    let remedy = "Launch it again; if it happens again, its program may listen in a way that hides whose it is.";
+    FailureReason { message, ..FailureReason::new(FailureCode::Unschedulable, None) }.with_remedy(remedy)
+}
+
 /// Waits until the app answers, says so, and stays until its time is up.
-async fn bring_up(shop: &Arc<Shop>) -> End {
+async fn bring_up(shop: &Arc<Shop>) -> Halt {
     let record = shop.record();
     let Some(started) = &record.process else { return std::future::pending().await };
     if record.status().phase != Phase::Running {
         let context = shop.context();
-        let host = context.settings.host(shop.name());
         tokio::select! {
-            () = readiness::answers(started.port, &host) => {}
-            () = time_up(shop) => return End::Expired,
+            readiness = answers(shop, started.port) => match readiness {
+                Ok(Readiness::Ready) => {}
+                Ok(Readiness::Taken) => return Halt::PortTaken,
+                Err(error) => return Halt::End(start::broken("it cannot be told who listens on its port", &error)),
+            },
+            () = time_up(shop) => return Halt::End(End::Expired),
             () = sleep(context.settings.start_timeout) => {
                 let detail = format!("It was given {} seconds.", context.settings.start_timeout.as_secs());
-                return End::Failed(FailureReason::new(FailureCode::StartTimeout, Some(&detail)));
+                return Halt::End(End::Failed(FailureReason::new(FailureCode::StartTimeout, Some(&detail))));
             }
         }
         shop.open_door(started.port);
@@ -201,7 +243,7 @@ async fn bring_up(shop: &Arc<Shop>) -> End {
         tracing::info!(workshop = shop.name(), "a Workshop is ready");
     }
     time_up(shop).await;
-    End::Expired
+    Halt::End(End::Expired)
 }
 
 /// Waits for the end of a Workshop's time, which each extension moves; keeps its log small meanwhile.
@@ -221,10 +263,4 @@ async fn time_up(shop: &Arc<Shop>) {
 
 fn end_of(record: &Record) -> Option<Timestamp> {
     record.workshop.spec.end(record.status().ready_at)
-}
-
-/// Whether an app ended because another program took its port between our choice and its start.
-fn says_port_is_taken(log: &str) -> bool {
-    let log = log.to_ascii_lowercase();
-    ["address already in use", "address in use", "eaddrinuse"].iter().any(|sign| log.contains(sign))
 }

@@ -111,19 +111,3 @@ async fn an_app_that_never_answers_is_given_up() {
     assert_eq!(status.reason.as_deref(), Some("start-timeout"));
     assert_eq!(status.log_tail.as_deref(), Some("waiting for nothing"));
 }
-
-#[tokio::test]
-async fn an_app_whose_port_was_taken_gets_another_once() {
-    let home = Home::new();
-    let fleet = home.open();
-    let text = "if [ -e tried ]; then exec python3 -m http.server \"$PORT\" --bind 127.0.0.1; fi; touch tried; \
-        echo 'OSError: [Errno 98] Address already in use' >&2; exit 1";
-    fleet.apply(&script("lab-a", text)).await.unwrap();
-    wait_for(&fleet, "lab-a", Phase::Running).await;
-
-    let always = "echo 'Error: listen EADDRINUSE' >&2; exit 1";
-    fleet.apply(&script("lab-b", always)).await.unwrap();
-    let failed = wait_for(&fleet, "lab-b", Phase::Failed).await.status.unwrap();
-    assert_eq!(failed.reason.as_deref(), Some("crashed"));
-    fleet.stop().await;
-}

@@ -19,7 +19,7 @@ use crate::support::{Home, OWNER, custom, eventually, in_time, kill, script, ser
 const IDENTITY: &str = "X-Auth-Request-Email";
 
 /// A listener that takes every request for a workshop's, as the launcher's does for those that are.
-async fn listen(fleet: &LocalFleet) -> SocketAddr {
+pub(crate) async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let gateway = fleet.gateway();
@@ -39,7 +39,7 @@ fn echo(name: &str) -> Workshop {
 }
 
 /// Asks for a page of a workshop, as this person or as nobody.
-async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> reqwest::Response {
+pub(crate) async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> reqwest::Response {
     let mut headers = HeaderMap::from_iter([(HOST, format!("{name}.localhost:8000").parse().unwrap())]);
     if let Some(who) = who {
         headers.insert("x-auth-request-email", HeaderValue::from_str(who).unwrap());
@@ -66,7 +66,6 @@ async fn only_the_owner_reaches_the_app() {
     for other in [None, Some("bob@example.org"), Some("alice@example.org,bob@example.org")] {
         assert_eq!(get(address, "lab-a", other).await.status(), StatusCode::FORBIDDEN, "{other:?}");
     }
-    assert_eq!(get(address, "lab-b", Some(OWNER)).await.status(), StatusCode::NOT_FOUND);
     fleet.stop().await;
 }
 
@@ -187,6 +186,36 @@ async fn while_it_starts_the_owner_waits_and_nobody_else_learns_of_it() {
 }
 
 #[tokio::test]
+async fn nobody_but_its_owner_can_tell_whether_a_workshop_exists() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&echo("lab-running")).await.unwrap();
+    fleet.apply(&custom("lab-starting", &["sleep", "1000"])).await.unwrap();
+    fleet.apply(&custom("lab-failed", &["no-such-program"])).await.unwrap();
+    wait_for(&fleet, "lab-running", Phase::Running).await;
+    wait_for(&fleet, "lab-failed", Phase::Failed).await;
+    let answer = async |name: &str, who: Option<&str>| {
+        let answer = get(address, name, who).await;
+        let mut headers = answer.headers().clone();
+        headers.remove("date");
+        (answer.status(), headers, answer.text().await.unwrap())
+    };
+
+    let unknown = answer("lab-unknown", None).await;
+
+    assert_eq!(unknown.0, StatusCode::FORBIDDEN);
+    for who in [None, Some(""), Some("bob@example.org"), Some("nobody"), Some("alice@example.org,bob@example.org")] {
+        for name in ["lab-running", "lab-starting", "lab-failed", "lab-unknown", "odd.lab-running"] {
+            assert_eq!(answer(name, who).await, unknown, "{name} as {who:?}");
+        }
+    }
+    assert_eq!(answer("lab-unknown", Some(OWNER)).await, unknown, "nobody is the owner of what does not exist");
+    assert_eq!(answer("lab-running", Some(OWNER)).await.0, StatusCode::OK);
+    fleet.stop().await;
+}
+
+#[tokio::test]
 async fn a_failure_is_told_to_the_owner_as_text() {
     let home = Home::new();
     let fleet = home.open();
@@ -215,6 +244,7 @@ async fn without_authentication_everybody_is_let_through() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
 
     assert_eq!(get(address, "lab-a", None).await.status(), StatusCode::OK);
+    assert_eq!(get(address, "lab-b", None).await.status(), StatusCode::NOT_FOUND);
     fleet.stop().await;
 }
 

@@ -57,6 +57,23 @@ async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
 }
 
 #[tokio::test]
+async fn a_fleet_is_the_same_for_as_long_as_its_directory() {
+    let (home, other) = (Home::new(), Home::new());
+    let fleet = home.open();
+    let identity = fleet.identity().await.unwrap();
+    assert_eq!(identity, home.fleet_id());
+    fleet.stop().await;
+    drop(fleet);
+
+    let (fleet, other) = (home.open(), other.open());
+
+    assert_eq!(fleet.identity().await.unwrap(), identity);
+    assert_ne!(other.identity().await.unwrap(), identity);
+    fleet.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
 async fn applying_again_changes_only_what_is_different() {
     let home = Home::new();
     let fleet = home.open();

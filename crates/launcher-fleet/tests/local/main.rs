@@ -4,5 +4,6 @@
 mod failures;
 mod gateway;
 mod lifecycle;
+mod ports;
 mod restart;
 mod support;

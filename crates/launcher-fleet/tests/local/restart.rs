@@ -15,7 +15,7 @@ use crate::support::{Home, NONE, custom, eventually, kill, script, server, wait_
 const ROLE: &str = "FLEET_TEST_DATA_DIR";
 
 /// Another launcher: this test program, run again for one test alone.
-struct Launcher(Child);
+pub(crate) struct Launcher(Child);
 
 impl Launcher {
     /// Starts one that does what `test` does for [`role`].
@@ -31,14 +31,14 @@ impl Launcher {
     }
 
     /// Starts one, and waits until it says that it is done.
-    async fn start(home: &Home, test: &str) -> Self {
+    pub(crate) async fn start(home: &Home, test: &str) -> Self {
         let launcher = Self::begin(home, test);
         eventually("the other launcher does its part", || home.path().join("done").exists()).await;
         launcher
     }
 
     /// SIGKILL: it cannot put anything in order.
-    fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
@@ -52,12 +52,12 @@ impl Drop for Launcher {
 }
 
 /// The home of the launcher that is to be killed, when this process is one.
-fn role() -> Option<Home> {
+pub(crate) fn role() -> Option<Home> {
     env::var_os(ROLE).map(|directory| Home::at(directory.as_ref()))
 }
 
 /// Says that the other launcher's part is done, and waits to be killed.
-async fn done(home: &Home) -> ! {
+pub(crate) async fn done(home: &Home) -> ! {
     fs::write(home.path().join("done"), "").unwrap();
     std::future::pending().await
 }
@@ -104,6 +104,29 @@ async fn a_killed_launchers_workshops_go_on_undisturbed() {
     assert_eq!(failed.reason.as_deref(), Some("crashed"));
     assert_eq!(failed.ready_at, adopted.status.unwrap().ready_at);
     assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn an_adopted_workshop_is_reached_where_the_launcher_is_now() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&numbered("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let mut home = Home::new();
+    Launcher::start(&home, "restart::an_adopted_workshop_is_reached_where_the_launcher_is_now").await.kill();
+    let processes = home.processes();
+    home.settings.public_origin = "https://launcher.example.org".parse().unwrap();
+    home.settings.workshop_domain = "workshops.example.org".to_owned();
+
+    let fleet = home.open();
+
+    let adopted = wait_for(&fleet, "lab-a", Phase::Running).await.status.unwrap();
+    assert_eq!(adopted.url.as_deref(), Some("https://lab-a.workshops.example.org/"));
+    assert!(adopted.ready_at.is_some());
+    assert_eq!(home.processes(), processes);
     fleet.stop().await;
 }
 
@@ -223,7 +246,9 @@ async fn a_planned_stop_ends_the_processes_and_the_next_start_brings_them_back()
     assert_eq!(back.status.unwrap().url, None);
     let after = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(after.metadata.uid, before.metadata.uid);
-    assert_eq!(after.status.unwrap().ready_at, before.status.unwrap().ready_at, "its time goes on");
+    let (before, after) = (before.status.unwrap(), after.status.unwrap());
+    assert_eq!(after.ready_at, before.ready_at, "its time goes on");
+    assert!(after.url.is_some() && after.url == before.url, "{:?}", after.url);
     assert_eq!(fs::read_to_string(home.working("lab-a").join("work.txt")).unwrap(), "unsaved no more");
     fleet.stop().await;
 }

@@ -1,3 +1,7 @@
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::Response;
@@ -35,6 +39,55 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
     let started = Instant::now();
     exchange(&mut stream, b"GET / HT").await;
     assert!(started.elapsed() <= Duration::from_secs(31), "closed after {:?}", started.elapsed());
+}
+
+const KEPT: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// Sends a request and reads its answer; the connection stays open.
+async fn ask(stream: &mut TcpStream) -> String {
+    stream.write_all(KEPT).await.unwrap();
+    let (mut answer, mut part) = (String::new(), [0; 1024]);
+    while !answer.ends_with("hello") {
+        let length = stream.read(&mut part).await.unwrap();
+        assert!(length > 0, "closed after {answer:?}");
+        answer.push_str(std::str::from_utf8(&part[..length]).unwrap());
+    }
+    answer
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_may_idle_for_longer_than_the_proxies_in_front_keep_theirs() {
+    let mut stream = start(&Stop::new()).await;
+    for _ in 0..3 {
+        ask(&mut stream).await;
+        tokio::time::sleep(Duration::from_secs(100)).await;
+    }
+    ask(&mut stream).await;
+    let idle = Instant::now();
+    assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0);
+    let idled = idle.elapsed();
+    assert!((Duration::from_secs(119)..Duration::from_secs(122)).contains(&idled), "closed after {idled:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_drips_in_is_not_waited_for_on_a_kept_connection_either() {
+    let mut stream = start(&Stop::new()).await;
+    ask(&mut stream).await;
+    tokio::time::sleep(Duration::from_secs(100)).await;
+    let (begun, (mut reader, mut writer)) = (Instant::now(), stream.into_split());
+    let dripping = tokio::spawn(async move {
+        for byte in KEPT {
+            if writer.write_all(&[*byte]).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_secs(10)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    drop(reader.read_to_end(&mut answer).await);
+    let taken = begun.elapsed();
+    assert!((Duration::from_secs(29)..Duration::from_secs(32)).contains(&taken), "closed after {taken:?}");
+    dripping.abort();
 }
 
 #[tokio::test]
@@ -75,4 +128,91 @@ async fn a_stop_lets_a_request_in_flight_finish_and_takes_no_other() {
     timeout(Duration::from_secs(10), stream.read_to_string(&mut answer)).await.unwrap().unwrap();
     assert!(answer.ends_with("hello"), "{answer}");
     assert!(stop.finish(Duration::from_secs(10)).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_it_drains_it_answers_and_asks_to_close() {
+    let stop = Stop::new().with_drain(Duration::from_secs(5));
+    let listener = listener().await;
+    let addr = listener.local_addr().unwrap();
+    let server = tokio::spawn(serve_http(listener, stop.clone(), |_, _| async { hello() }));
+    let mut kept = TcpStream::connect(addr).await.unwrap();
+    assert!(!ask(&mut kept).await.contains("connection: close"));
+    stop.request();
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let mut new = TcpStream::connect(addr).await.unwrap();
+    for stream in [&mut kept, &mut new] {
+        let answer = ask(stream).await;
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+        assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0, "it closes as it said");
+    }
+    server.await.unwrap();
+    TcpStream::connect(addr).await.unwrap_err();
+    assert!(stop.finish(Duration::from_secs(10)).await);
+}
+
+/// A request on a connection of its own; `None` when nobody listens any more.
+fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
+    let mut stream = std::net::TcpStream::connect(addr).ok()?;
+    let mut answer = String::new();
+    let exchanged = stream
+        .write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .and_then(|()| stream.read_to_string(&mut answer));
+    Some(exchanged.map(|_| answer))
+}
+
+/// Also without a drain time: who has been let in is answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_under_load_resets_nobody() {
+    for drain in [Duration::ZERO, Duration::from_millis(200)] {
+        let stop = Stop::new().with_drain(drain);
+        let listener = listener().await;
+        let addr = listener.local_addr().unwrap();
+        let server = tokio::spawn(serve_http(listener, stop.clone(), |_, _| async {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            hello()
+        }));
+        let answered = Arc::new(AtomicUsize::new(0));
+        let clients: Vec<_> = (0..64)
+            .map(|_| {
+                let answered = answered.clone();
+                std::thread::spawn(move || {
+                    while let Some(answer) = ask_once(addr) {
+                        let answer = answer.unwrap_or_else(|error| format!("{error}"));
+                        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("hello"), "{answer:?}");
+                        answered.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            })
+            .collect();
+        while answered.load(Ordering::Relaxed) < 500 {
+            tokio::task::yield_now().await;
+        }
+        stop.request();
+        server.await.unwrap();
+        assert!(stop.finish(Duration::from_secs(10)).await, "requests in flight are done soon");
+        let failed = clients.into_iter().filter_map(|client| client.join().err()).count();
+        assert_eq!(failed, 0, "of 64 clients, with a drain of {drain:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
+    let (stop, listener) = (Stop::new(), listener().await);
+    let addr = listener.local_addr().unwrap();
+    let mut streams = [TcpStream::connect(addr).await.unwrap(), TcpStream::connect(addr).await.unwrap()];
+    let server = tokio::spawn(serve_http(listener, stop.clone(), |_, _| async { hello() }));
+    let mut begun = TcpStream::connect(addr).await.unwrap();
+    begun.write_all(&KEPT[..5]).await.unwrap();
+    stop.request();
+    server.await.unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    begun.write_all(&KEPT[5..]).await.unwrap();
+    let mut rest = String::new();
+    begun.read_to_string(&mut rest).await.unwrap();
+    assert!(rest.ends_with("hello"), "{rest}");
+    assert!(ask(&mut streams[0]).await.contains("connection: close"));
+    // Nobody is waited for longer than a moment.
+    assert_eq!(streams[1].read(&mut [0; 16]).await.unwrap(), 0);
+    assert!(stop.finish(Duration::from_secs(2)).await);
 }

@@ -42,7 +42,6 @@ async fn encodings_other_than_chunked() {
     for encoding in [
         "xchunked",
         "chunkedx",
-        "Chunked",
         "chunked, chunked",
         "chunked,",
         ",chunked",

@@ -76,13 +76,20 @@ async fn between_requests_a_connection_may_wait_longer() {
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
     let answered = Instant::now();
-    // Empty lines are no request, and keep nothing alive.
-    for _ in 0..7 {
-        tokio::time::sleep(Duration::from_secs(10)).await;
-        client.send("\r\n").await;
-    }
+    // An empty line is no request, and keeps nothing alive.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    client.send("\r\n").await;
     task.await.unwrap();
     assert_eq!(answered.elapsed().as_secs(), 75);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_empty_line_before_a_request_is_passed_over_and_more_are_refused() {
+    let (mut client, _task, _stop) = serve();
+    client.send("\r\nGET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
+    assert_eq!(client.read_response().await.status, 403);
+    client.send("\r\n\r\n").await;
+    assert_eq!(client.read_response().await.status, 400);
 }
 
 #[tokio::test(start_paused = true)]

@@ -91,6 +91,36 @@ fn starts_serves_and_stops_in_order() {
 }
 
 #[test]
+fn a_host_that_can_be_read_in_two_ways_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start(data.path());
+    let identity = "X-Auth-Request-Email: admin@example.org\r\n";
+    let port = serving.listen.port();
+    let ask = |request: &str| {
+        let mut stream = TcpStream::connect(serving.listen).unwrap();
+        stream.write_all(format!("{request}{identity}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        drop(stream.read_to_end(&mut answer));
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    for request in [
+        format!("GET /api/v1/me HTTP/1.1\r\nHost: ws.localhost:{port}/\r\n"),
+        "GET /api/v1/me HTTP/1.1\r\nHost: ws.localhost:8x\r\n".to_owned(),
+        format!("GET /api/v1/me HTTP/1.1\r\nHost: ws.localhost:{port}, x\r\n"),
+        format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost:{port}\r\nHost: ws.localhost:{port}\r\n"),
+        format!("GET http://ws.localhost:{port}/api/v1/me HTTP/1.1\r\nHost: localhost:{port}\r\n"),
+        format!("GET /api/v1/me HTTP/1.1\r\nHost: x@localhost:{port}\r\n"),
+    ] {
+        assert!(ask(&request).starts_with("HTTP/1.1 400 "), "{request:?}: {}", ask(&request));
+    }
+    let plain = ask(&format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost:{port}\r\n"));
+    assert!(plain.starts_with("HTTP/1.1 200 "), "{plain}");
+    let workshop = ask(&format!("GET /api/v1/me HTTP/1.1\r\nHost: ws.localhost:{port}\r\n"));
+    assert!(workshop.starts_with("HTTP/1.1 403 "), "{workshop}");
+    assert_eq!(serving.stop().0, Some(0));
+}
+
+#[test]
 fn one_data_directory_belongs_to_one_launcher() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());

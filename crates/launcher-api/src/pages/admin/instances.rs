@@ -8,7 +8,7 @@ use launcher_service::{InstanceFilter, Page, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::identity::Admin;
+use crate::identity::Overseer;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
@@ -46,7 +46,7 @@ pub(crate) struct InstancesQuery {
 /// The page.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Admin(caller): Admin,
+    Overseer(caller): Overseer,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {

@@ -1,16 +1,18 @@
 //! The template editor: list, new, edit, archive, restore.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
+use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, TemplateForm};
 use super::lines;
-use crate::identity::Admin;
+use crate::extract::TemplateId;
+use crate::identity::TemplateManager;
 use crate::pages::forms::{self, Fields};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Card, Instant, Notice, Shell};
@@ -51,13 +53,13 @@ struct FormPage {
 }
 
 /// What the form is for.
-enum Purpose<'a> {
+enum Purpose {
     New,
-    Edit(&'a str),
+    Edit(Uuid),
 }
 
 /// `GET /admin/templates`.
-pub(crate) async fn list(State(state): State<AppState>, Admin(caller): Admin) -> PageResult {
+pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller): TemplateManager) -> PageResult {
     let templates = workshops::all_templates(&state.launcher, &caller).await?;
     let row = |template: &CatalogTemplate| Row {
         card: Card::new(&state.launcher, template),
@@ -71,7 +73,7 @@ pub(crate) async fn list(State(state): State<AppState>, Admin(caller): Admin) ->
 }
 
 /// `GET /admin/templates/new`.
-pub(crate) async fn new(State(state): State<AppState>, Admin(caller): Admin) -> PageResult {
+pub(crate) async fn new(State(state): State<AppState>, TemplateManager(caller): TemplateManager) -> PageResult {
     let form = TemplateForm::new_template();
     editor(&state, &caller, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
@@ -79,7 +81,7 @@ pub(crate) async fn new(State(state): State<AppState>, Admin(caller): Admin) -> 
 /// `POST /admin/templates`.
 pub(crate) async fn create(
     State(state): State<AppState>,
-    Admin(caller): Admin,
+    TemplateManager(caller): TemplateManager,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let created = match form.draft() {
@@ -98,24 +100,23 @@ pub(crate) async fn create(
 /// `GET /admin/templates/{template_id}/edit`.
 pub(crate) async fn edit(
     State(state): State<AppState>,
-    Admin(caller): Admin,
-    Path(template_id): Path<String>,
+    TemplateManager(caller): TemplateManager,
+    TemplateId(id): TemplateId,
 ) -> PageResult {
-    let template = state.launcher.template(&caller, forms::template_id(&template_id)?).await?;
+    let template = state.launcher.template(&caller, id).await?;
     let form = TemplateForm::of(&template);
-    let purpose = Purpose::Edit(&template_id);
+    let purpose = Purpose::Edit(id);
     editor(&state, &caller, &purpose, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
 
 /// `POST /admin/templates/{template_id}`.
 pub(crate) async fn update(
     State(state): State<AppState>,
-    Admin(caller): Admin,
-    Path(template_id): Path<String>,
+    TemplateManager(caller): TemplateManager,
+    TemplateId(id): TemplateId,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
-    let id = forms::template_id(&template_id)?;
-    let purpose = Purpose::Edit(&template_id);
+    let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
     let draft = match form.draft() {
         Ok(draft) => keep_line_breaks(draft, &before),
@@ -140,20 +141,19 @@ pub(crate) async fn update(
 /// `POST /admin/templates/{template_id}/archive`.
 pub(crate) async fn archive(
     State(state): State<AppState>,
-    Admin(caller): Admin,
-    Path(template_id): Path<String>,
+    TemplateManager(caller): TemplateManager,
+    TemplateId(id): TemplateId,
 ) -> PageResult {
-    state.launcher.archive_template(&caller, forms::template_id(&template_id)?, None).await?;
+    state.launcher.archive_template(&caller, id, None).await?;
     Ok(to_list())
 }
 
 /// `POST /admin/templates/{template_id}/restore`: back into the catalog, as it is.
 pub(crate) async fn restore(
     State(state): State<AppState>,
-    Admin(caller): Admin,
-    Path(template_id): Path<String>,
+    TemplateManager(caller): TemplateManager,
+    TemplateId(id): TemplateId,
 ) -> PageResult {
-    let id = forms::template_id(&template_id)?;
     let template = state.launcher.template(&caller, id).await?;
     let draft = TemplateDraft { active: true, ..TemplateDraft::from(&template) };
     let update = TemplateUpdate { draft, expected_version: Some(template.version) };
@@ -180,7 +180,7 @@ fn conflict() -> Notice {
 fn refused(
     state: &AppState,
     caller: &Caller,
-    purpose: &Purpose<'_>,
+    purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> PageResult {
@@ -190,7 +190,7 @@ fn refused(
 fn editor(
     state: &AppState,
     caller: &Caller,
-    purpose: &Purpose<'_>,
+    purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
     (status, notice): (StatusCode, Option<Notice>),

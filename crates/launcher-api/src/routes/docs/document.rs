@@ -1,8 +1,10 @@
 //! `GET /openapi.json`.
 
-use axum::Json;
 use axum::extract::State;
-use serde_json::Value;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
 
 use crate::openapi::openapi;
 use crate::state::AppState;
@@ -13,6 +15,7 @@ use crate::state::AppState;
     responses((status = 200, description = "This document.", body = Object, content_type = "application/json")),
     extensions(("x-problems" = json!([])))
 )]
-pub(crate) async fn read_openapi(State(state): State<AppState>) -> Json<Value> {
-    Json(openapi(&state.settings.base_path))
+pub(crate) async fn read_openapi(State(state): State<AppState>) -> Response {
+    let document = state.openapi.get_or_init(|| Bytes::from(openapi(&state.settings.base_path).to_string()));
+    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], document.clone()).into_response()
 }

@@ -30,17 +30,20 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
     get, path = "/events", operation_id = "followInstances", tag = "instances",
     params(("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that the client got.")),
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
-    extensions(("x-problems" = json!([])))
+    extensions(("x-problems" = json!(["too-many-streams"])))
 )]
 pub(crate) async fn follow_instances(
     State(state): State<AppState>,
     Identified(caller): Identified,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    let open = state.streams.open(&caller)?;
     // A stream that the database cannot feed would end at once: rather say so.
     state.launcher.ready().await?;
     let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
-    let changes = feed.map(|event| {
+    let changes = feed.map(move |event| {
+        // Held for as long as the stream.
+        let _ = &open;
         let body = WorkshopInstanceResponse::from(&*event.listed);
         let named = Event::default().event("instance").id(event.id.to_string());
         named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))

@@ -37,7 +37,7 @@ pub(crate) async fn list_instances(
 ) -> Result<Response, Problem> {
     let page = query.page()?;
     let filter_state = query.state()?;
-    let (owner_email, template_id) = query.admin_filters(caller.is_admin())?;
+    let (owner_email, template_id) = query.admin_filters(&caller)?;
     let query = query.finish()?;
     let filter = InstanceFilter { state: filter_state, owner_email, template_id };
     let one_more = Page { limit: page.limit + 1, ..page };

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use http::StatusCode;
 
-use crate::extract::TemplateId;
-use crate::identity::Admin;
+use crate::extract::{IfMatch, TemplateId};
+use crate::identity::TemplateManager;
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -14,15 +14,21 @@ use crate::state::AppState;
 /// `"active": true` brings it back.
 #[utoipa::path(
     delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+    params(
+        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
+        ("If-Match" = Option<String>, Header,
+            description = "ETags, one of which has to be current: nobody's change in between is lost. `*` for any."),
+    ),
     responses((status = 204, description = "It is archived.")),
-    extensions(("x-problems" = json!(["admin-only", "not-found"])))
+    extensions(("x-problems" = json!(["admin-only", "not-found", "version-mismatch"])))
 )]
 pub(crate) async fn archive_template(
     State(state): State<AppState>,
-    Admin(caller): Admin,
+    TemplateManager(caller): TemplateManager,
     TemplateId(id): TemplateId,
+    if_match: IfMatch,
 ) -> Result<StatusCode, Problem> {
-    state.launcher.archive_template(&caller, id, None).await?;
+    let expected_version = if_match.expected_version(&state, &caller, id).await?;
+    state.launcher.archive_template(&caller, id, expected_version).await?;
     Ok(StatusCode::NO_CONTENT)
 }

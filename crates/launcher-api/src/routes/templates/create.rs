@@ -8,7 +8,7 @@ use http::header::{ETAG, LOCATION};
 use launcher_domain::TemplateDraft;
 
 use crate::extract::{Json as Body, etag};
-use crate::identity::Admin;
+use crate::identity::TemplateManager;
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::{TemplateBody, WorkshopTemplateResponse};
@@ -29,7 +29,7 @@ use crate::wire::{TemplateBody, WorkshopTemplateResponse};
 )]
 pub(crate) async fn create_template(
     State(state): State<AppState>,
-    Admin(caller): Admin,
+    TemplateManager(caller): TemplateManager,
     Body(draft): Body<TemplateDraft>,
 ) -> Result<Response, Problem> {
     let template = state.launcher.create_template(&caller, draft).await?;

@@ -4,12 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use http::header::ETAG;
 use http::{HeaderName, HeaderValue};
-use launcher_domain::{Caller, TemplateDraft};
-use launcher_service::{ServiceError, TemplateUpdate};
-use uuid::Uuid;
+use launcher_domain::TemplateDraft;
+use launcher_service::TemplateUpdate;
 
 use crate::extract::{IfMatch, Json as Body, TemplateId, etag};
-use crate::identity::Admin;
+use crate::identity::TemplateManager;
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::{TemplateBody, WorkshopTemplateResponse};
@@ -36,26 +35,12 @@ type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 )]
 pub(crate) async fn update_template(
     State(state): State<AppState>,
-    Admin(caller): Admin,
+    TemplateManager(caller): TemplateManager,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     Body(draft): Body<TemplateDraft>,
 ) -> Result<Updated, Problem> {
-    let expected_version = expected(&state, &caller, id, &if_match).await?;
+    let expected_version = if_match.expected_version(&state, &caller, id).await?;
     let template = state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await?;
     Ok(([(ETAG, etag(template.version))], Json(template.into())))
-}
-
-/// The one version that the update may replace, when the caller names any. It is checked again with the write.
-async fn expected(
-    state: &AppState,
-    caller: &Caller,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<Option<i64>, ServiceError> {
-    if *if_match == IfMatch::Any {
-        return Ok(None);
-    }
-    let version = state.launcher.template(caller, id).await?.version;
-    if if_match.allows(version) { Ok(Some(version)) } else { Err(ServiceError::VersionMismatch) }
 }

@@ -1,0 +1,94 @@
+//! Bodies of requests: how long one may take, and what becomes of one that nobody wants.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::EXPECT;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::time::Sleep;
+
+/// How long a body may take. Nothing that is as small as ours may be takes longer on a working line.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of a refused request is read and dropped at most, in bytes. Whoever sends more than this is not owed an
+/// answer.
+const MAX_DRAINED: usize = 8 * 1024 * 1024;
+/// How long that may take.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A request's body that outlives the handler it is given to, and breaks off when it takes too long.
+#[derive(Debug, Clone)]
+struct Bounded(Arc<Mutex<Timed>>);
+
+#[derive(Debug)]
+struct Timed {
+    body: Body,
+    overdue: Pin<Box<Sleep>>,
+}
+
+impl Bounded {
+    fn new(body: Body) -> Self {
+        Self(Arc::new(Mutex::new(Timed { body, overdue: Box::pin(tokio::time::sleep(TIMEOUT)) })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Timed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HttpBody for Bounded {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let mut timed = self.lock();
+        if timed.overdue.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Some(Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)))));
+        }
+        Pin::new(&mut timed.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.lock().body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.lock().body.size_hint()
+    }
+}
+
+/// Gives a body its time, and reads what a refused request still sends while the answer goes out: a connection that is
+/// closed while its client is sending is reset, and the client never reads why it was refused.
+pub(crate) async fn bounded(request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    // Who waits to be asked for the body sends nothing after a refusal.
+    let waits = request.headers().contains_key(EXPECT);
+    let (parts, body) = request.into_parts();
+    let body = Bounded::new(body);
+    let response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
+    let refused = response.status().is_client_error() || response.status().is_server_error();
+    if refused && !waits && !body.is_end_stream() {
+        tokio::spawn(tokio::time::timeout(DRAIN_TIMEOUT, drop_rest(body)));
+    }
+    response
+}
+
+async fn drop_rest(mut body: Bounded) {
+    let mut dropped = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        dropped += frame.data_ref().map_or(0, Bytes::len);
+        if dropped > MAX_DRAINED {
+            return;
+        }
+    }
+}

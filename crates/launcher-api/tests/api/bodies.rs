@@ -1,0 +1,65 @@
+//! Bodies that come slowly or never.
+
+use std::time::Duration;
+
+use launcher_testkit::TestApp;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+
+const JSON: (&str, &str) = ("/api/v1/templates/01890000-0000-7000-8000-000000000000/launch", "application/json");
+const FORM: (&str, &str) = ("/launch/01890000-0000-7000-8000-000000000000", "application/x-www-form-urlencoded");
+
+/// Sends a head that announces 100 bytes, and the first of them.
+async fn begin(app: &TestApp, (path, content_type): (&str, &str), identity: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(app.addr).await.unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\n{identity}Content-Type: {content_type}\r\n\
+         Content-Length: 100\r\n\r\n{{"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+/// Reads until a whole head is there.
+async fn head(stream: &mut TcpStream) -> String {
+    let (mut answer, mut part) = (String::new(), [0; 4096]);
+    while !answer.contains("\r\n\r\n") {
+        let length = stream.read(&mut part).await.unwrap();
+        assert!(length > 0, "closed after {answer:?}");
+        answer.push_str(&String::from_utf8_lossy(&part[..length]));
+    }
+    answer
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_come_is_not_waited_for() {
+    let (app, ..) = TestApp::start().await;
+    for route in [JSON, FORM] {
+        let mut stream = begin(&app, route, "X-Auth-Request-Email: alice@example.org\r\n").await;
+        // Time stands still while somebody has something to do, and jumps when all wait.
+        tokio::time::pause();
+        let begun = Instant::now();
+        let answer = head(&mut stream).await;
+        let waited = begun.elapsed();
+        tokio::time::resume();
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{route:?}: {answer}");
+        assert!((Duration::from_secs(29)..Duration::from_secs(32)).contains(&waited), "{route:?}: after {waited:?}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn who_is_refused_is_told_at_once_whether_the_body_comes_or_not() {
+    let (app, ..) = TestApp::start().await;
+    for (identity, status) in
+        [("", 401), ("X-Auth-Request-Email: alice@example.org\r\nOrigin: https://evil.example\r\n", 403)]
+    {
+        for route in [JSON, FORM] {
+            let mut stream = begin(&app, route, identity).await;
+            let answer = timeout(Duration::from_secs(3), head(&mut stream)).await.expect("an answer without the body");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        }
+    }
+    app.finish().await;
+}

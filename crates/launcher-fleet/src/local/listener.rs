@@ -1,0 +1,122 @@
+//! Who listens on a port of loopback.
+//!
+//! A port is only a number: whoever binds it first has it. Before a sidecar lets an owner through to it, the socket that
+//! listens there has to be one that a process of this very Workshop holds.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use tokio::task::spawn_blocking;
+
+use super::census::Census;
+use super::process::Numbered;
+use super::shop::Shop;
+
+/// The state of a listening socket in `/proc/net/tcp`.
+const LISTEN: &str = "0A";
+
+/// Who listens on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listener {
+    Nobody,
+    /// Processes of the Workshop, and nobody else.
+    Ours,
+    /// A program that is not the Workshop's.
+    Foreign,
+}
+
+/// Who listens on this port now, seen from the Workshop that was given it.
+///
+/// # Errors
+/// `/proc` does not tell: nobody may be let through.
+pub(super) async fn who_listens(shop: &Shop, port: u16) -> io::Result<Listener> {
+    // A look breaks off only when the program ends: nothing is decided any more.
+    let Ok(sockets) = spawn_blocking(move || sockets(port)).await else { return Ok(Listener::Nobody) };
+    let sockets = sockets?;
+    if sockets.is_empty() {
+        return Ok(Listener::Nobody);
+    }
+    // After the sockets were read, so that whoever holds one is in it.
+    let Some(census) = shop.context().census.fresh().await else { return Ok(Listener::Nobody) };
+    let (marker, leader) = shop.kin();
+    let judged = spawn_blocking(move || judge(&sockets, &census, &marker, leader)).await;
+    Ok(judged.unwrap_or(Listener::Nobody))
+}
+
+/// The same as [`who_listens`] with a census that was taken before. It blocks.
+pub(super) fn who_listened(shop: &Shop, port: u16, census: &Census) -> io::Result<Listener> {
+    let (marker, leader) = shop.kin();
+    Ok(judge(&sockets(port)?, census, &marker, leader))
+}
+
+fn judge(sockets: &BTreeSet<u64>, census: &Census, marker: &str, leader: Option<Numbered>) -> Listener {
+    if sockets.is_empty() {
+        return Listener::Nobody;
+    }
+    let ours: BTreeSet<u64> = census.members(marker, leader).flat_map(Numbered::sockets).collect();
+    // Two may share a port (SO_REUSEPORT): the kernel would then choose whom a connection goes to.
+    if sockets.is_subset(&ours) { Listener::Ours } else { Listener::Foreign }
+}
+
+/// The sockets (by inode) that listen on this port, on loopback or on every address.
+fn sockets(port: u16) -> io::Result<BTreeSet<u64>> {
+    let mut tables = fs::read_to_string("/proc/net/tcp")?;
+    match fs::read_to_string("/proc/net/tcp6") {
+        Ok(table) => tables.push_str(&table),
+        // The machine has no IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    Ok(tables.lines().filter_map(|line| listening(line, port)).collect())
+}
+
+/// The inode of a line's socket, when it listens on this port and a connection to loopback may reach it.
+fn listening(line: &str, port: u16) -> Option<u64> {
+    let mut fields = line.split_ascii_whitespace();
+    let (address, held) = fields.nth(1)?.split_once(':')?;
+    let listens = u16::from_str_radix(held, 16) == Ok(port) && fields.nth(1)? == LISTEN;
+    let address = parse_address(address).filter(|_| listens)?.to_canonical();
+    let reached = address.is_unspecified() || address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST;
+    fields.nth(5)?.parse().ok().filter(|_| reached)
+}
+
+/// An address as the kernel writes it: words of 32 bits in the machine's byte order.
+fn parse_address(hex: &str) -> Option<IpAddr> {
+    let word = |at: usize| Some(u32::from_str_radix(hex.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    match hex.len() {
+        8 => Some(IpAddr::from(word(0)?)),
+        32 => {
+            let mut octets = [0; 16];
+            for (octets, at) in octets.chunks_exact_mut(4).zip([0, 8, 16, 24]) {
+                octets.copy_from_slice(&word(at)?);
+            }
+            Some(IpAddr::from(octets))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::sockets;
+
+    #[test]
+    fn listeners_are_found_on_every_address_that_loopback_reaches() {
+        for address in ["127.0.0.1:0", "0.0.0.0:0", "[::1]:0", "[::]:0", "[::ffff:127.0.0.1]:0"] {
+            let Ok(listener) = TcpListener::bind(address) else {
+                assert!(address.starts_with('['), "only IPv6 may be missing");
+                continue;
+            };
+            let port = listener.local_addr().unwrap().port();
+            assert_eq!(sockets(port).unwrap().len(), 1, "{address}");
+            drop(listener);
+            assert_eq!(sockets(port).unwrap().len(), 0, "{address}");
+        }
+        let elsewhere = TcpListener::bind("127.0.0.2:0").unwrap();
+        assert_eq!(sockets(elsewhere.local_addr().unwrap().port()).unwrap().len(), 0);
+    }
+}

@@ -1,0 +1,143 @@
+//! The loopback ports of the workshops: no two of one fleet ever hold the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
+
+use launcher_domain::Entropy;
+use tokio::net::TcpSocket;
+
+use super::shop::lock;
+
+/// Where to look for ports: above those that well-known services have.
+const WANTED: RangeInclusive<u16> = 20_000..=u16::MAX;
+/// A Kubernetes node answers on these without anybody who listens.
+const NODE_PORTS: RangeInclusive<u16> = 30_000..=32_767;
+/// With fewer candidates than this outside the range of the machine's own choice, that range is used as well.
+const ENOUGH: usize = 1_000;
+
+/// The ports that the workshops of one fleet may have, and those that they have.
+#[derive(Debug)]
+pub(super) struct Ports {
+    candidates: Vec<u16>,
+    held: Arc<Mutex<BTreeSet<u16>>>,
+}
+
+/// A port that is held, from before its app starts until all its processes are gone.
+#[derive(Debug)]
+pub(super) struct Lease {
+    port: u16,
+    held: Arc<Mutex<BTreeSet<u16>>>,
+}
+
+impl Ports {
+    /// Those of this machine, best outside the range from which the kernel serves programs that do not care: between our
+    /// choice and the app's start, none of them can be given ours.
+    pub(super) fn of_this_machine() -> Self {
+        let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
+        Self::new(candidates(range.ok().as_deref().and_then(parse_range)))
+    }
+
+    fn new(candidates: Vec<u16>) -> Self {
+        Self { candidates, held: Arc::default() }
+    }
+
+    /// Holds a port that is free now; `None` when there is none. Another program may still take it.
+    pub(super) fn take(&self, entropy: &dyn Entropy) -> Option<Lease> {
+        let mut random = [0; 4];
+        entropy.fill(&mut random);
+        let from = usize::try_from(u32::from_ne_bytes(random)).unwrap_or(0) % self.candidates.len().max(1);
+        let mut held = lock(&self.held);
+        let mut ports = self.candidates.iter().cycle().skip(from).take(self.candidates.len());
+        let port = *ports.find(|port| !held.contains(port) && is_free(**port))?;
+        held.insert(port);
+        Some(Lease { port, held: Arc::clone(&self.held) })
+    }
+
+    /// Holds a port that an app has since before this program started; `None` when another one has it too.
+    pub(super) fn hold(&self, port: u16) -> Option<Lease> {
+        lock(&self.held).insert(port).then(|| Lease { port, held: Arc::clone(&self.held) })
+    }
+}
+
+impl Lease {
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        lock(&self.held).remove(&self.port);
+    }
+}
+
+fn candidates(ephemeral: Option<RangeInclusive<u16>>) -> Vec<u16> {
+    let wanted = || WANTED.filter(|port| !NODE_PORTS.contains(port));
+    let outside: Vec<u16> =
+        wanted().filter(|port| ephemeral.as_ref().is_none_or(|range| !range.contains(port))).collect();
+    if outside.len() >= ENOUGH { outside } else { wanted().collect() }
+}
+
+fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {
+    let mut bounds = text.split_ascii_whitespace().map(str::parse);
+    Some(bounds.next()?.ok()?..=bounds.next()?.ok()?)
+}
+
+/// Whether nobody has this port on loopback. It is bound without listening, so that nobody takes us for an app.
+fn is_free(port: u16) -> bool {
+    let v4 = TcpSocket::new_v4().and_then(|socket| socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+    // A machine without IPv6 has nobody there.
+    let v6 = TcpSocket::new_v6().and_then(|socket| socket.bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))));
+    v4.is_ok() && v6.err().is_none_or(|error| error.kind() != io::ErrorKind::AddrInUse)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use launcher_domain::clock::SystemEntropy;
+
+    use super::{Ports, candidates, parse_range};
+
+    /// A port that nobody has, found by the kernel.
+    fn some_port() -> (TcpListener, u16) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        (listener, port)
+    }
+
+    #[test]
+    fn a_port_is_held_until_its_lease_ends() {
+        let (listener, port) = some_port();
+        let ports = Ports::new(vec![port]);
+        assert!(ports.take(&SystemEntropy).is_none(), "somebody listens on it");
+        drop(listener);
+
+        let lease = ports.take(&SystemEntropy).unwrap();
+
+        assert_eq!(lease.port(), port);
+        assert!(ports.take(&SystemEntropy).is_none(), "nobody listens on it yet, and it is held all the same");
+        assert!(ports.hold(port).is_none());
+        drop(lease);
+        let adopted = ports.hold(port).unwrap();
+        assert!(ports.take(&SystemEntropy).is_none());
+        drop(adopted);
+        assert!(ports.take(&SystemEntropy).is_some());
+    }
+
+    #[test]
+    fn ports_are_outside_the_range_from_which_the_kernel_chooses() {
+        let range = parse_range("32768\t60999\n");
+        assert_eq!(range, Some(32_768..=60_999));
+        let some = candidates(range);
+        assert!(some.contains(&20_000) && some.contains(&29_999) && some.contains(&61_000) && some.contains(&65_535));
+        assert!(some.iter().all(|port| !(30_000..=60_999).contains(port)), "{some:?}");
+        // Nothing is left outside of this one.
+        assert!(candidates(parse_range("1024 65535")).contains(&40_000));
+        assert_eq!(parse_range("odd"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! The front door: which of the origins behind one listener a request is for.
+
+use std::net::IpAddr;
+
+use axum::Router;
+use http::header::{CONNECTION, CONTENT_TYPE, HOST};
+use http::uri::Authority;
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use launcher_fleet::Gateway;
+use launcher_process::serve::Body;
+use tower::ServiceExt;
+
+/// One request: a workshop's, when its host is one, else the API's or the pages'. A workshop's origin is never answered
+/// by the launcher, so a host that two programs could read differently is refused.
+pub(super) async fn answer(
+    router: Router,
+    gateway: Gateway,
+    request: Request<Incoming>,
+    peer: IpAddr,
+) -> Response<Body> {
+    let Ok(host) = host(&request) else { return refused() };
+    if let Some(name) = host.and_then(|host| gateway.names_workshop(&host)) {
+        return gateway.serve(&name, request, Some(peer)).await;
+    }
+    let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
+    response.map(|body| body.map_err(Into::into).boxed_unsync())
+}
+
+/// A host that is not exactly one, plainly written.
+struct Ambiguous;
+
+/// The one host that a request names; `None` when it names none.
+fn host(request: &Request<Incoming>) -> Result<Option<String>, Ambiguous> {
+    let mut lines = request.headers().get_all(HOST).iter();
+    let (line, target) = (lines.next(), request.uri().authority());
+    if lines.next().is_some() {
+        return Err(Ambiguous);
+    }
+    let Some(line) = line else { return if target.is_none() { Ok(None) } else { Err(Ambiguous) } };
+    let host: Authority = line.to_str().ok().and_then(|host| host.parse().ok()).ok_or(Ambiguous)?;
+    let has_plain_port = host.as_str() == host.host() || host.port_u16().is_some();
+    if host.as_str().contains('@') || !has_plain_port || target.is_some_and(|target| *target != host) {
+        return Err(Ambiguous);
+    }
+    Ok(Some(host.to_string()))
+}
+
+fn refused() -> Response<Body> {
+    let text = "Name one host, as in Host: localhost:8000, and the same one in the target.\n";
+    let mut response = Response::new(Full::from(text).map_err(Into::into).boxed_unsync());
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
