@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt deny requirements clean
+.PHONY: help run test lint fmt deny requirements clean cluster-up cluster-images cluster-smoke cluster-down
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -28,6 +28,18 @@ deny: ## licences, advisories and sources of the dependencies
 
 requirements: ## pin the Python packages anew, at their current releases
 	@exec packaging/local/pin.sh
+
+cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check the one that KUBECONFIG names
+	@exec e2e/cluster/up.sh
+
+cluster-images: ## build the images and bring them into that cluster
+	@exec e2e/cluster/images.sh
+
+cluster-smoke: ## show that the cluster works, with timings
+	@exec e2e/cluster/smoke.sh
+
+cluster-down: ## stop that cluster and take back all it changed on this machine
+	@exec e2e/cluster/down.sh
 
 clean: ## remove what was built and downloaded; ./data, the service's own, stays
 	cargo clean

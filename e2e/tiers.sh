@@ -11,7 +11,7 @@ readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Which crates' tests a tier runs.
 declare -rA CRATES=(
-  [rules]="launcher-domain launcher-workshop"
+  [rules]="launcher-domain launcher-workshop launcher-operator"
   [service]="launcher-process launcher-store launcher-service launcher-testkit"
   [api]="launcher-api"
   [sidecar]="launcher-sidecar"
@@ -43,7 +43,7 @@ run_build() {
   "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
 }
 
-DESCRIBED[rules]="the rules: unit and property tests of domain and Workshop"
+DESCRIBED[rules]="the rules: unit and property tests of domain, Workshop and operator"
 needs_rules() { need_rust_tests; }
 run_rules() { rust_tests rules; }
 

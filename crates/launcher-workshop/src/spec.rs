@@ -1,18 +1,18 @@
 //! What should run.
+#![expect(unreachable_pub, reason = "KubeSchema derives a copy of each struct inside a function")]
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use kube::CustomResource;
+use kube::{CustomResource, KubeSchema};
 use launcher_domain::template::Resources;
 use launcher_domain::{AppType, EmailAddress, Instance, SecurityProfile};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::status::WorkshopStatus;
 
 /// What should run: one workshop of one owner.
-#[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "workshoplauncher.dev",
     version = "v1alpha1",
@@ -30,12 +30,18 @@ use crate::status::WorkshopStatus;
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopSpec {
     /// The e-mail address of the one person the sidecar lets through.
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the owner cannot change"))]
+    #[schemars(length(min = 3, max = 254))]
     pub owner: String,
     /// The image of the app.
+    #[x_kube(validation = Rule::new("self == oldSelf").message("the image cannot change: launch another workshop"))]
+    #[schemars(length(min = 1, max = 255))]
     pub image: String,
     /// The kind of app: rstudio, notebook or custom.
     pub app_type: String,
     /// Where the app listens.
+    #[x_kube(validation = Rule::new("self != 8080 && self != 8081").message("8080 and 8081 are the sidecar's"))]
+    #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
     /// Replaces the image's entry point when not empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,16 +64,20 @@ pub struct WorkshopSpec {
 }
 
 /// What the app may use, as Kubernetes quantities.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopResources {
     /// CPU that is set aside for it.
+    #[schemars(length(min = 1, max = 32))]
     pub cpu_request: String,
     /// CPU that it may use at most.
+    #[schemars(length(min = 1, max = 32))]
     pub cpu_limit: String,
     /// Memory that is set aside for it.
+    #[schemars(length(min = 1, max = 32))]
     pub memory_request: String,
     /// Memory that it may use at most.
+    #[schemars(length(min = 1, max = 32))]
     pub memory_limit: String,
 }
 

@@ -1,5 +1,7 @@
-//! The workshop launcher: `launcher serve` is the service, the other commands print what is generated from the code.
+//! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, the other
+//! commands print what is generated from the code.
 
+mod operator;
 mod serve;
 mod settings;
 
@@ -8,6 +10,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use launcher_process::settings::read;
 
+use crate::operator::OperatorArgs;
 use crate::settings::ServeSettings;
 
 /// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
@@ -22,6 +25,8 @@ struct Cli {
 enum Command {
     /// Serve the API and the pages
     Serve(Box<ServeSettings>),
+    /// Run workshops on Kubernetes: turn Workshops into workloads
+    Operator(Box<OperatorArgs>),
     /// Print the OpenAPI document
     Openapi,
     /// Print the custom resource definition of Workshop
@@ -32,6 +37,7 @@ fn main() -> ExitCode {
     let outcome = match read::<Cli>() {
         Ok(cli) => match cli.command {
             Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string()),
+            Command::Operator(settings) => operator::run(*settings).map_err(|error| error.to_string()),
             Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH)),
             Command::Crd => print(&launcher_workshop::crd()),
         },

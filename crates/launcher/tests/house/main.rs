@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "launcher-api",
             "launcher-domain",
             "launcher-fleet",
+            "launcher-operator",
             "launcher-process",
             "launcher-service",
             "launcher-store",
@@ -22,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-api", &["launcher-domain", "launcher-service"]),
     ("launcher-domain", &[]),
     ("launcher-fleet", &["launcher-domain", "launcher-process", "launcher-sidecar", "launcher-workshop"]),
+    ("launcher-operator", &["launcher-domain", "launcher-process", "launcher-workshop"]),
     ("launcher-process", &[]),
     ("launcher-service", &["launcher-domain", "launcher-fleet", "launcher-store", "launcher-workshop"]),
     ("launcher-sidecar", &["launcher-domain", "launcher-process"]),
@@ -35,6 +37,8 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx", "axum"]),
     // The rules are pure.
     ("launcher-domain", &["tokio", "http", "hyper", "sqlx", "kube", "axum"]),
+    // The operator never opens the database, and has no HTTP API.
+    ("launcher-operator", &["sqlx", "axum"]),
     // Nobody but the store sees SQL.
     ("launcher-api", &["sqlx", "kube"]),
     ("launcher-service", &["sqlx", "axum", "http"]),

@@ -3,6 +3,7 @@
 
 mod generated;
 mod lifecycle;
+mod operator;
 mod settings;
 
 use std::process::{Command, Output};

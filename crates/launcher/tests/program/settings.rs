@@ -95,7 +95,7 @@ fn the_help_and_the_documentation_name_every_setting() {
     }
 }
 
-fn names(help: &str) -> Vec<&str> {
+pub(crate) fn names(help: &str) -> Vec<&str> {
     help.split(|character: char| !(character.is_ascii_uppercase() || character == '_'))
         .filter(|word| word.starts_with("SERVICE_"))
         .collect()

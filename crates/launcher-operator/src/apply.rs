@@ -1,0 +1,172 @@
+//! Making it so, by server-side apply: repeated, it changes nothing. And taking it away again.
+
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentStatus};
+use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::networking::v1::Ingress;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::core::NamespaceResourceScope;
+use kube::runtime::reflector::{Lookup, ObjectRef, Store};
+use kube::{Api, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::FIELD_MANAGER;
+use crate::build::Built;
+use crate::context::Context;
+use crate::lease::NotLeading;
+
+/// Why the cluster could not be brought in line.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApplyError {
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
+    #[error("failed to apply the {kind} {name}: {source}")]
+    Apply { kind: String, name: String, source: kube::Error },
+    #[error("failed to delete the {kind} {name}: {source}")]
+    Delete { kind: String, name: String, source: kube::Error },
+}
+
+/// What was applied. Only [`apply`] makes one: a status can be derived from nothing else.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    /// Where the owner reaches it; none without an Ingress.
+    pub(crate) url: Option<String>,
+    /// What the Deployment's status says.
+    pub(crate) deployment: Option<DeploymentStatus>,
+}
+
+/// That everything was removed, or is on its way out. Only [`remove`] makes one.
+#[derive(Debug)]
+pub(crate) struct Removed {}
+
+/// What was last applied, and what became of it. Something that is as it was left is not applied again: a reconcile costs
+/// the API server nothing while nothing changes.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(Mutex<HashMap<(String, String), Entry>>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    wanted: u64,
+    left_as: Version,
+}
+
+/// Which object, and which version of what we decide about it.
+type Version = (Option<String>, Option<String>);
+
+impl Ledger {
+    fn holds(&self, key: &(String, String), entry: &Entry) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) == Some(entry)
+    }
+
+    fn note(&self, key: (String, String), entry: Entry) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
+    }
+
+    /// Forgets a Workshop that is gone.
+    pub(crate) fn forget(&self, name: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, of), _| of != name);
+    }
+}
+
+/// Applies everything that a Workshop wants.
+pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built) -> Result<Applied, ApplyError> {
+    let Built { deployment, service, ingress, url } = built;
+    let children = &context.children;
+    ensure(context, &deployment, version_by_generation, &children.deployments).await?;
+    ensure(context, &service, version_by_change, &children.services).await?;
+    match &ingress {
+        Some(ingress) => {
+            ensure(context, ingress, version_by_change, &children.ingresses).await?;
+        }
+        None => delete::<Ingress, _>(context, name, uid, &children.ingresses).await?,
+    }
+    let deployment = children.deployment_status(&context.settings.namespace, name);
+    Ok(Applied { url, deployment })
+}
+
+/// Removes everything below a Workshop that is there.
+pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<Removed, ApplyError> {
+    let children = &context.children;
+    delete::<Ingress, _>(context, name, uid, &children.ingresses).await?;
+    delete::<Service, _>(context, name, uid, &children.services).await?;
+    delete::<Deployment, _>(context, name, uid, &children.deployments).await?;
+    context.ledger.forget(name);
+    Ok(Removed {})
+}
+
+/// A Deployment's generation counts what is wanted of it, and not what its controller reports.
+fn version_by_generation(metadata: &ObjectMeta) -> Version {
+    (metadata.uid.clone(), metadata.generation.map(|generation| generation.to_string()))
+}
+
+/// Annotations count as well: on an Ingress they are the gate.
+fn version_by_change(metadata: &ObjectMeta) -> Version {
+    (metadata.uid.clone(), metadata.resource_version.clone())
+}
+
+async fn ensure<K, S>(
+    context: &Context,
+    wanted: &K,
+    version: fn(&ObjectMeta) -> Version,
+    seen: &Store<S>,
+) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
+    S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
+{
+    let (kind, name) = (K::kind(&()).into_owned(), wanted.name_any());
+    let key = (kind.clone(), name.clone());
+    let namespace = &context.settings.namespace;
+    if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
+        let entry = Entry { wanted: digest(wanted), left_as: version(Resource::meta(&*object)) };
+        if context.ledger.holds(&key, &entry) {
+            return Ok(());
+        }
+    }
+    context.fence.check()?;
+    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
+    let params = PatchParams::apply(FIELD_MANAGER).force();
+    let applied = api.patch(&name, &params, &Patch::Apply(wanted)).await.map_err(|source| ApplyError::Apply {
+        kind,
+        name,
+        source,
+    })?;
+    context.ledger.note(key, Entry { wanted: digest(wanted), left_as: version(applied.meta()) });
+    Ok(())
+}
+
+/// Deletes the object of this name if it belongs to this Workshop: another one of the same name keeps its own.
+async fn delete<K, S>(context: &Context, name: &str, uid: &str, seen: &Store<S>) -> Result<(), ApplyError>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+    S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
+{
+    let namespace = &context.settings.namespace;
+    let Some(object) = seen.get(&ObjectRef::new(name).within(namespace)) else { return Ok(()) };
+    let metadata = Resource::meta(&*object);
+    let owned = metadata.owner_references.iter().flatten().any(|owner| owner.uid == uid);
+    if !owned || metadata.deletion_timestamp.is_some() {
+        return Ok(());
+    }
+    context.fence.check()?;
+    let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
+    let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
+    match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
+        Ok(_) => Ok(()),
+        // Gone already, or another object by now: either way not ours any more.
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
+    }
+}
+
+fn digest(wanted: &impl Serialize) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    serde_json::to_string(wanted).unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
+}

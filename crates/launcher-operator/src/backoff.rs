@@ -1,0 +1,49 @@
+//! How long to wait before a Workshop that could not be reconciled is tried again: longer each time, for it alone.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const FIRST: Duration = Duration::from_millis(250);
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// How often each Workshop has failed in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Backoff(Mutex<HashMap<String, u32>>);
+
+impl Backoff {
+    /// It failed once more: how long to wait.
+    pub(crate) fn failed(&self, name: &str) -> Duration {
+        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = failures.entry(name.to_owned()).or_default();
+        let delay = FIRST.saturating_mul(1 << (*count).min(16)).min(LONGEST);
+        *count = count.saturating_add(1);
+        delay
+    }
+
+    /// It succeeded, or is gone.
+    pub(crate) fn forget(&self, name: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_workshop_waits_longer_by_itself_up_to_a_limit() {
+        let backoff = Backoff::default();
+        let delays: Vec<u128> = (0..9).map(|_| backoff.failed("a").as_millis()).collect();
+        assert_eq!(delays, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+        assert_eq!(backoff.failed("b"), FIRST);
+        backoff.forget("a");
+        assert_eq!(backoff.failed("a"), FIRST);
+    }
+
+    #[test]
+    fn a_long_row_of_failures_neither_overflows_nor_waits_longer() {
+        let backoff = Backoff::default();
+        assert!((0..100).map(|_| backoff.failed("a")).all(|delay| delay <= LONGEST));
+    }
+}

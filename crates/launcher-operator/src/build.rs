@@ -1,0 +1,66 @@
+//! From a validated Workshop to the resources it wants. Pure: the same Workshop and settings give the same bytes.
+
+mod deployment;
+mod ingress;
+mod pod;
+mod preset;
+mod service;
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Service;
+use k8s_openapi::api::networking::v1::Ingress;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+pub use pod::{APP_CONTAINER, SIDECAR_CONTAINER};
+
+use crate::WORKSHOP_LABEL;
+use crate::settings::{Gate, OperatorSettings};
+use crate::validate::Validated;
+
+/// What one Workshop wants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Built {
+    /// The pod with the app and the sidecar.
+    pub deployment: Deployment,
+    /// Port 80 to the sidecar.
+    pub service: Service,
+    /// The way in from outside; none without a gate in front of it.
+    pub ingress: Option<Ingress>,
+    /// Where its owner reaches it; none without an Ingress.
+    pub url: Option<String>,
+}
+
+/// Builds what a Workshop wants.
+#[must_use]
+pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Built {
+    let gated = settings.ingress.gate() != Gate::Missing;
+    Built {
+        deployment: deployment::deployment(workshop, settings),
+        service: service::service(workshop),
+        ingress: gated.then(|| ingress::ingress(workshop, settings)),
+        url: gated.then(|| format!("{}/", settings.origin(&workshop.name))),
+    }
+}
+
+/// The metadata of everything below a Workshop.
+fn metadata(workshop: &Validated) -> ObjectMeta {
+    ObjectMeta {
+        name: Some(workshop.name.clone()),
+        namespace: Some(workshop.namespace.clone()),
+        labels: Some(labels(workshop)),
+        owner_references: Some(vec![workshop.owner_reference.clone()]),
+        ..ObjectMeta::default()
+    }
+}
+
+/// The labels of everything below a Workshop: those of the Workshop, and its name to select by.
+fn labels(workshop: &Validated) -> BTreeMap<String, String> {
+    let mut labels = launcher_workshop::labels();
+    labels.extend(selector(workshop));
+    labels
+}
+
+fn selector(workshop: &Validated) -> BTreeMap<String, String> {
+    [(WORKSHOP_LABEL.to_owned(), workshop.name.clone())].into()
+}

@@ -1,0 +1,28 @@
+//! The Deployment: one pod, never two at a time.
+
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
+use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+
+use super::{labels, metadata, pod, selector};
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> Deployment {
+    Deployment {
+        metadata: metadata(workshop),
+        spec: DeploymentSpec {
+            replicas: Some(1),
+            // An old pod has to be gone before a new one starts: two would write the same files, one day.
+            strategy: Some(DeploymentStrategy { type_: Some("Recreate".to_owned()), rolling_update: None }),
+            revision_history_limit: Some(0),
+            selector: LabelSelector { match_labels: Some(selector(workshop)), match_expressions: None },
+            template: PodTemplateSpec {
+                metadata: Some(ObjectMeta { labels: Some(labels(workshop)), ..ObjectMeta::default() }),
+                spec: Some(pod::pod(workshop, settings)),
+            },
+            ..DeploymentSpec::default()
+        },
+        status: None,
+    }
+}

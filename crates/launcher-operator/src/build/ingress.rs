@@ -1,0 +1,43 @@
+//! The Ingress: a host of its own for each workshop, so that each is an origin of its own.
+
+use k8s_openapi::api::networking::v1::{
+    HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec,
+    IngressTLS, ServiceBackendPort,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::metadata;
+use super::service::SERVICE_PORT;
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingress {
+    let host = settings.host(&workshop.name);
+    let annotations = settings.ingress.annotations.clone();
+    let backend = IngressBackend {
+        service: Some(IngressServiceBackend {
+            name: workshop.name.clone(),
+            port: Some(ServiceBackendPort { number: Some(SERVICE_PORT), name: None }),
+        }),
+        resource: None,
+    };
+    let everything = HTTPIngressPath { path: Some("/".to_owned()), path_type: "Prefix".to_owned(), backend };
+    let tls = settings
+        .ingress
+        .tls_secret
+        .as_ref()
+        .map(|secret| vec![IngressTLS { hosts: Some(vec![host.clone()]), secret_name: Some(secret.clone()) }]);
+    Ingress {
+        metadata: ObjectMeta { annotations: (!annotations.is_empty()).then_some(annotations), ..metadata(workshop) },
+        spec: Some(IngressSpec {
+            ingress_class_name: settings.ingress.class.clone(),
+            rules: Some(vec![IngressRule {
+                host: Some(host),
+                http: Some(HTTPIngressRuleValue { paths: vec![everything] }),
+            }]),
+            tls,
+            ..IngressSpec::default()
+        }),
+        status: None,
+    }
+}

@@ -1,0 +1,57 @@
+//! What makes stock images work behind the sidecar as they are: no login of their own, on the port that was asked for, and
+//! on the loopback address where that can be said. What a template says goes first.
+
+use launcher_domain::AppType;
+
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+/// The arguments of the app: the template's, or what its kind of image needs.
+pub(super) fn args(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
+    if !workshop.args.is_empty() {
+        return workshop.args.clone();
+    }
+    match workshop.app_type {
+        // Stock RStudio images are told by DISABLE_AUTH, and listen on 8787 without being told.
+        AppType::Rstudio => Vec::new(),
+        AppType::Notebook => notebook(workshop, settings),
+        AppType::Custom if is_code_server(&workshop.image) => code_server(workshop),
+        AppType::Custom => Vec::new(),
+    }
+}
+
+/// Jupyter's stock images run `start-notebook.py` as their argument. A template with a command of its own gets the options
+/// alone: `jupyter lab` and its likes take the same ones.
+fn notebook(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
+    let program = workshop.command.is_empty().then(|| "start-notebook.py".to_owned());
+    let options = [
+        "--ServerApp.ip=127.0.0.1".to_owned(),
+        format!("--ServerApp.port={}", workshop.port),
+        "--ServerApp.port_retries=0".to_owned(),
+        "--ServerApp.open_browser=False".to_owned(),
+        "--ServerApp.allow_remote_access=True".to_owned(),
+        format!("--ServerApp.allow_origin={}", settings.origin(&workshop.name)),
+        "--IdentityProvider.token=".to_owned(),
+        "--ServerApp.password=".to_owned(),
+    ];
+    program.into_iter().chain(options).collect()
+}
+
+/// Whether it is Coder's own image, whose entry point takes options of code-server.
+fn is_code_server(image: &str) -> bool {
+    let without_digest = image.split('@').next().unwrap_or_default();
+    let repository = match without_digest.rsplit_once(':') {
+        Some((repository, tag)) if !tag.contains('/') => repository,
+        _ => without_digest,
+    };
+    repository == "codercom/code-server" || repository.ends_with("/codercom/code-server")
+}
+
+fn code_server(workshop: &Validated) -> Vec<String> {
+    vec![
+        format!("--bind-addr=127.0.0.1:{}", workshop.port),
+        "--auth=none".to_owned(),
+        "--disable-telemetry".to_owned(),
+        "--disable-update-check".to_owned(),
+    ]
+}

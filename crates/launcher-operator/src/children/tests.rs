@@ -1,0 +1,25 @@
+use std::time::Duration;
+
+use kube::runtime::watcher::Event;
+use tokio::time::timeout;
+
+use super::*;
+
+#[tokio::test]
+async fn everybody_who_waits_hears_that_all_has_been_seen() {
+    let (children, mut watches) = Children::new();
+    let waiters: Vec<_> = (0..4)
+        .map(|_| {
+            let children = children.clone();
+            tokio::spawn(async move { children.ready().await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    watches.deployments.apply_watcher_event(&Event::InitDone);
+    watches.services.apply_watcher_event(&Event::InitDone);
+    watches.ingresses.apply_watcher_event(&Event::InitDone);
+    watches.pods.apply_watcher_event(&Event::InitDone);
+    for waiter in waiters {
+        timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap().unwrap();
+    }
+}

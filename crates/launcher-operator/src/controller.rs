@@ -1,0 +1,80 @@
+//! The controller: watches, queue, bounded concurrency.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use kube::core::DeserializeGuard;
+use kube::runtime::{Config, Controller, WatchStreamExt, controller, reflector, watcher};
+use kube::{Api, Resource};
+use launcher_workshop::Workshop;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::children::{Watches, prune};
+use crate::context::Context;
+use crate::reconcile::{reconcile, retry};
+
+/// A Workshop, or what is wrong with it: one that cannot be read must not stop the watch of all others.
+pub(crate) type Guarded = DeserializeGuard<Workshop>;
+
+/// How often Workshops are counted.
+const COUNT: Duration = Duration::from_secs(15);
+
+/// The controller ended by itself, which it never should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the watch of the Workshops ended by itself; it is started again")]
+pub(crate) struct ControllerError;
+
+/// Reconciles Workshops until it is dropped.
+pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerError {
+    let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
+    let (reader, writer) = reflector::store();
+    let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watcher::Config::default())
+        .modify(|object| prune(object.meta_mut()))
+        .default_backoff()
+        .reflect(writer)
+        .touched_objects();
+    let (deployments, services, ingresses, pods) = watches.streams(&client, &namespace);
+    let outcomes = Controller::for_stream(workshops, reader.clone())
+        .owns_stream(deployments)
+        .owns_stream(services)
+        .owns_stream(ingresses)
+        .reconcile_on(pods)
+        .with_config(Config::default().concurrency(context.settings.concurrency))
+        .run(reconcile, retry, context.clone());
+    let mut outcomes = std::pin::pin!(outcomes);
+    let mut count = interval(COUNT);
+    count.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            outcome = outcomes.next() => match outcome {
+                None => return ControllerError,
+                Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled"),
+                Some(Err(error)) => note(&context, &error),
+            },
+            _ = count.tick() => {
+                let workshops = reader.state();
+                context.metrics.counted(workshops.iter().map(|one| phase(one)));
+            }
+        }
+    }
+}
+
+fn phase(object: &Guarded) -> launcher_workshop::Phase {
+    let status = object.0.as_ref().ok().and_then(|workshop| workshop.status.as_ref());
+    status.map(|status| status.phase).unwrap_or_default()
+}
+
+fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
+    match error {
+        // It is gone, and with it what we remember of it.
+        controller::Error::ObjectNotFound(object) => {
+            context.backoff.forget(&object.name);
+            context.ledger.forget(&object.name);
+        }
+        // Logged where the next try is decided.
+        controller::Error::ReconcilerFailed(..) => {}
+        controller::Error::QueueError(error) => tracing::warn!(%error, "a watch was interrupted"),
+        controller::Error::RunnerError(error) => tracing::error!(%error, "the queue failed"),
+    }
+}

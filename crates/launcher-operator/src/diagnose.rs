@@ -1,0 +1,129 @@
+//! From what is seen of a workload to how it is doing. Pure.
+
+mod container;
+mod pod;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::apps::v1::DeploymentStatus;
+use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::{FailureCode, FailureReason};
+
+use crate::settings::OperatorSettings;
+
+/// What is seen of one workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// The Deployment's status, if it has one yet.
+    pub deployment: Option<&'a DeploymentStatus>,
+    /// Its pods, in any order.
+    pub pods: &'a [Pod],
+    /// Since when it has not been ready: its creation, or the last time it stopped being ready.
+    pub waiting_since: Timestamp,
+}
+
+/// How a workload is doing.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Diagnosis {
+    /// The app answers.
+    Ready,
+    /// Not yet; look again at this time even if nothing changes.
+    Waiting(Timestamp),
+    /// It cannot go on.
+    Failed(Failure),
+}
+
+/// Why a workload cannot go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// For its owner.
+    pub reason: FailureReason,
+    /// Where to find out more.
+    pub evidence: Evidence,
+}
+
+/// Where to find out more about a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evidence {
+    /// The reason says it all.
+    None,
+    /// In the log of this pod's container.
+    Log {
+        /// The pod's name.
+        pod: String,
+        /// The container's name.
+        container: String,
+    },
+    /// In the events of this pod.
+    Events {
+        /// The pod's name.
+        pod: String,
+    },
+}
+
+impl Failure {
+    fn new(code: FailureCode, detail: Option<&str>) -> Self {
+        Self { reason: FailureReason::new(code, detail), evidence: Evidence::None }
+    }
+}
+
+/// How a workload is doing at `now`.
+#[must_use]
+pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
+    // A pod that is on its way out says why it had to go, and nothing about the one that comes after it.
+    let live: Vec<&Pod> = seen.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
+    if let Some(failure) = seen.pods.iter().find_map(pod::taken_away) {
+        return Diagnosis::Failed(failure);
+    }
+    if let Some(failure) = live.iter().find_map(|pod| container::cannot_go_on(pod)) {
+        return Diagnosis::Failed(failure);
+    }
+    if live.iter().any(|pod| pod::is_ready(pod)) {
+        return Diagnosis::Ready;
+    }
+    let start = Deadline::new(seen.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
+    let room = seen.deployment.and_then(|status| quota(status, settings.room_grace));
+    let waits = live.iter().filter_map(|pod| pod::waits(pod, settings.room_grace));
+    let deadlines: Vec<Deadline> = waits.chain(room).chain([start]).collect();
+    if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
+        return Diagnosis::Failed(passed.failure.clone());
+    }
+    let next = deadlines.iter().map(|deadline| deadline.at).min();
+    Diagnosis::Waiting(next.unwrap_or(now))
+}
+
+/// Something that may go on until a time.
+struct Deadline {
+    at: Timestamp,
+    failure: Failure,
+}
+
+impl Deadline {
+    fn new(since: Timestamp, grace: Duration, failure: impl FnOnce() -> Failure) -> Self {
+        Self { at: add(since, grace), failure: failure() }
+    }
+}
+
+/// A time, some time later; the end of time when that is beyond it.
+pub(crate) fn add(time: Timestamp, duration: Duration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
+}
+
+/// The Deployment cannot make its pod: a quota, or a rule of the namespace.
+fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
+    let condition = status.conditions.iter().flatten().find(|condition| {
+        condition.type_.as_deref() == Some("ReplicaFailure") && condition.status.as_deref() == Some("True")
+    })?;
+    let since = condition.last_transition_time.as_ref()?.0;
+    let message = condition.message.as_deref().unwrap_or_default();
+    let code = if message.contains("exceeded quota") { FailureCode::QuotaExceeded } else { FailureCode::InvalidSpec };
+    Some(Deadline::new(since, grace, || Failure::new(code, Some(&sentence(message)))))
+}
+
+/// A message of the cluster's as the end of ours: short, and on one line.
+fn sentence(message: &str) -> String {
+    const MOST: usize = 300;
+    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }
+}

@@ -1,0 +1,66 @@
+//! What the containers of a pod say.
+
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
+use kube::ResourceExt;
+use launcher_domain::FailureCode;
+
+use super::{Evidence, Failure, sentence};
+use crate::build::APP_CONTAINER;
+
+/// The app's container.
+pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
+    statuses(pod).find(|status| status.name == APP_CONTAINER)
+}
+
+fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
+}
+
+/// Why a pod cannot go on as it is: nothing that waiting would cure.
+pub(super) fn cannot_go_on(pod: &Pod) -> Option<Failure> {
+    statuses(pod).find_map(|status| failure(pod, status))
+}
+
+fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
+    let ended = terminated(status);
+    let log = || Evidence::Log { pod: pod.name_any(), container: status.name.clone() };
+    let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
+    let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
+    let message = waiting.and_then(|waiting| waiting.message.as_deref()).map(sentence);
+    let failure = match why {
+        // The work that was in memory is gone, whether or not the app starts again.
+        _ if status.name == APP_CONTAINER
+            && ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled")) =>
+        {
+            Failure { evidence: log(), ..Failure::new(FailureCode::OutOfMemory, None) }
+        }
+        "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message.as_deref()),
+        "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message.as_deref()),
+        "CrashLoopBackOff" => crashed(status, ended, log()),
+        _ => return None,
+    };
+    Some(failure)
+}
+
+/// It ended, was started again, and ended again.
+fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, log: Evidence) -> Failure {
+    let of_sidecar = if status.name == APP_CONTAINER { "" } else { "It was the proxy in front of it. " };
+    match ended {
+        // The runtime could not even start it: the command is not there, or not a program.
+        Some(ended) if matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun")) => {
+            let message = sentence(ended.message.as_deref().unwrap_or("Its command could not be started."));
+            Failure::new(FailureCode::InvalidSpec, Some(&message))
+        }
+        Some(ended) => {
+            let detail = format!("{of_sidecar}It ended with status {}, again and again.", ended.exit_code);
+            Failure { evidence: log, ..Failure::new(FailureCode::Crashed, Some(&detail)) }
+        }
+        None => Failure { evidence: log, ..Failure::new(FailureCode::Crashed, None) },
+    }
+}
+
+/// How it last ended, if it did.
+fn terminated(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
+    let now = status.state.as_ref().and_then(|state| state.terminated.as_ref());
+    now.or_else(|| status.last_state.as_ref().and_then(|state| state.terminated.as_ref()))
+}

@@ -1,0 +1,89 @@
+//! What a pod's own status says.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use kube::ResourceExt;
+use launcher_domain::FailureCode;
+
+use super::container::app;
+use super::{Deadline, Evidence, Failure, sentence};
+
+/// How long an image may fail to be pulled: a registry may have a bad moment.
+const PULL_GRACE: Duration = Duration::from_secs(15);
+
+/// Whether the sidecar, and with it the app, answers.
+pub(super) fn is_ready(pod: &Pod) -> bool {
+    condition(pod, "Ready").is_some_and(|condition| condition.status == "True")
+}
+
+/// The cluster has taken it off its machine: what it had in memory is gone, so it is not started again behind its owner's
+/// back.
+pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
+    let status = pod.status.as_ref()?;
+    let reason = status.reason.as_deref().unwrap_or_default();
+    let disrupted = condition(pod, "DisruptionTarget").filter(|condition| condition.status == "True");
+    let why = disrupted.and_then(|condition| condition.reason.as_deref()).unwrap_or_default();
+    let code = match (reason, why) {
+        ("NodeLost", _) | (_, "DeletionByTaintManager" | "DeletionByPodGC") => FailureCode::NodeLost,
+        ("Evicted", _) | (_, "TerminationByKubelet" | "PreemptionByScheduler" | "EvictionByEvictionAPI") => {
+            FailureCode::Evicted
+        }
+        _ => return None,
+    };
+    let detail = status.message.as_deref().or_else(|| disrupted.and_then(|condition| condition.message.as_deref()));
+    Some(Failure::new(code, detail.map(sentence).as_deref()))
+}
+
+/// What it waits for, and until when that is fine.
+pub(super) fn waits(pod: &Pod, room_grace: Duration) -> Option<Deadline> {
+    if let Some(scheduled) = condition(pod, "PodScheduled")
+        && scheduled.status == "False"
+        && scheduled.reason.as_deref() == Some("Unschedulable")
+    {
+        let detail = scheduled.message.as_deref().map(sentence);
+        let failure = || Failure::new(FailureCode::Unschedulable, detail.as_deref());
+        return Some(Deadline::new(since(pod, scheduled), room_grace, failure));
+    }
+    let waiting = pod
+        .status
+        .as_ref()?
+        .container_statuses
+        .iter()
+        .flatten()
+        .filter_map(|status| status.state.as_ref()?.waiting.as_ref())
+        .find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))?;
+    let detail = waiting.message.as_deref().map(sentence);
+    let failure = || Failure::new(FailureCode::ImagePullFailed, detail.as_deref());
+    let scheduled = condition(pod, "PodScheduled").map_or_else(|| created(pod), |condition| since(pod, condition));
+    Some(Deadline::new(scheduled, PULL_GRACE, failure))
+}
+
+/// It never became ready; its app may have said why, and its events may.
+pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
+    let mut failure = Failure::new(FailureCode::StartTimeout, None);
+    if let Some(pod) = pods.first() {
+        let runs = app(pod).and_then(|status| status.state.as_ref()?.running.as_ref()).is_some();
+        let name = pod.name_any();
+        failure.evidence = if runs {
+            failure.reason.message.push_str(" Its program runs, but does not answer on its port.");
+            Evidence::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
+        } else {
+            Evidence::Events { pod: name }
+        };
+    }
+    failure
+}
+
+fn condition<'a>(pod: &'a Pod, kind: &str) -> Option<&'a PodCondition> {
+    pod.status.as_ref()?.conditions.iter().flatten().find(|condition| condition.type_ == kind)
+}
+
+fn since(pod: &Pod, condition: &PodCondition) -> Timestamp {
+    condition.last_transition_time.as_ref().map_or_else(|| created(pod), |time| time.0)
+}
+
+fn created(pod: &Pod) -> Timestamp {
+    pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0)
+}

@@ -1,0 +1,64 @@
+//! Finding out more about a failure: the last lines of a log, the last warning about a pod. Best effort: a failure that
+//! cannot be explained further is a failure all the same.
+
+use k8s_openapi::api::core::v1::{Event, Pod};
+use kube::Api;
+use kube::api::{ListParams, LogParams};
+
+use crate::context::Context;
+use crate::diagnose::{Evidence, Failure};
+
+/// How many of the last lines are kept.
+const LINES: i64 = 20;
+/// How many bytes of them: a status has to stay small.
+const BYTES: i64 = 8 * 1024;
+
+/// The failure with what could be found out about it, and the end of the log.
+pub(crate) async fn gather(context: &Context, mut failure: Failure) -> (Failure, Option<String>) {
+    match &failure.evidence {
+        Evidence::None => (failure, None),
+        Evidence::Log { pod, container } => {
+            let tail = log_tail(context, pod, container).await;
+            (failure, tail)
+        }
+        Evidence::Events { pod } => {
+            if let Some(warning) = last_warning(context, pod).await {
+                failure.reason.message = format!("{} {warning}", failure.reason.message);
+            }
+            (failure, None)
+        }
+    }
+}
+
+/// The end of what the container wrote before it was last started, or of what it writes now.
+async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<String> {
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    for previous in [true, false] {
+        let params = LogParams {
+            container: Some(container.to_owned()),
+            previous,
+            tail_lines: Some(LINES),
+            limit_bytes: Some(BYTES),
+            ..LogParams::default()
+        };
+        match pods.logs(pod, &params).await {
+            Ok(text) if !text.trim().is_empty() => return Some(text),
+            Ok(_) => {}
+            Err(error) => tracing::debug!(pod, container, previous, %error, "no log"),
+        }
+    }
+    None
+}
+
+async fn last_warning(context: &Context, pod: &str) -> Option<String> {
+    let events: Api<Event> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    let about = ListParams::default()
+        .fields(&format!("involvedObject.kind=Pod,involvedObject.name={pod},type=Warning"))
+        .limit(100);
+    let list = events.list(&about).await.inspect_err(|error| tracing::debug!(pod, %error, "no events")).ok()?;
+    let last = list.items.into_iter().max_by_key(|event| {
+        let seen = event.last_timestamp.as_ref().map(|time| time.0);
+        seen.or_else(|| event.event_time.as_ref().map(|time| time.0))
+    })?;
+    last.message.map(|message| message.chars().take(300).collect())
+}

@@ -1,0 +1,144 @@
+//! Leadership by a Lease of the API server: one operator acts, the others stand by.
+//!
+//! A leader acts only while its own monotonic clock says that its lease cannot have run out, counted from before it asked
+//! for the renewal. A standby takes a lease over only after it has watched it unchanged for its whole duration on its own
+//! clock. So no two act at a time, however wrong their wall clocks are, and a process that was paused finds its fence
+//! closed when it wakes.
+
+mod fence;
+mod record;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::api::{ObjectMeta, PostParams};
+use kube::{Api, Client};
+use launcher_domain::Clock;
+use tokio::time::{Instant, sleep, timeout};
+
+pub use fence::{Fence, NotLeading};
+pub use record::{Verdict, Watched};
+
+/// The election for one Lease.
+#[derive(Debug)]
+pub(crate) struct Election {
+    pub(crate) leases: Api<Lease>,
+    pub(crate) name: String,
+    /// Who we are; unique to this process.
+    pub(crate) identity: String,
+    pub(crate) duration: Duration,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Election {
+    pub(crate) fn new(
+        client: &Client,
+        namespace: &str,
+        name: &str,
+        identity: &str,
+        duration: Duration,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let leases = Api::namespaced(client.clone(), namespace);
+        Self { leases, name: name.to_owned(), identity: identity.to_owned(), duration, clock }
+    }
+
+    /// Waits until we lead; `contact` is told after each try whether the API server answered.
+    pub(crate) async fn won(&self, contact: impl Fn(Result<(), String>)) -> Fence {
+        let mut watched = Watched::default();
+        loop {
+            let asked = Instant::now();
+            match self.try_once(&mut watched).await {
+                Ok(won) => {
+                    contact(Ok(()));
+                    if won {
+                        return Fence::new(asked, self.duration);
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(lease = %self.name, %error, "the Lease could not be read or written");
+                    contact(Err(format!("the Lease {} could not be read or written", self.name)));
+                }
+            }
+            sleep(self.pause()).await;
+        }
+    }
+
+    /// Renews the lease until it is lost: another holds it, or the API server has not confirmed it in time.
+    pub(crate) async fn lost(&self, fence: &Fence) {
+        let mut watched = Watched::default();
+        loop {
+            sleep(self.pause()).await;
+            let asked = Instant::now();
+            match self.try_once(&mut watched).await {
+                Ok(true) if fence.check().is_ok() => fence.renewed(asked, self.duration),
+                Ok(_) => break,
+                Err(error) => tracing::warn!(lease = %self.name, %error, "the Lease could not be renewed"),
+            }
+            if fence.check().is_err() {
+                break;
+            }
+        }
+        fence.close();
+    }
+
+    /// Gives the lease back, so that a standby need not wait for it to run out.
+    pub(crate) async fn release(&self, fence: &Fence) {
+        fence.close();
+        let released = timeout(self.pause(), async {
+            let mut lease = self.leases.get(&self.name).await?;
+            if record::holder(&lease) == Some(&self.identity) {
+                record::release(&mut lease, self.clock.now());
+                self.leases.replace(&self.name, &PostParams::default(), &lease).await?;
+            }
+            Ok::<(), kube::Error>(())
+        });
+        if !matches!(released.await, Ok(Ok(()))) {
+            tracing::warn!(lease = %self.name, "the Lease could not be given back: it will run out");
+        }
+    }
+
+    /// One try to hold the lease: whether we do.
+    async fn try_once(&self, watched: &mut Watched) -> Result<bool, ElectionError> {
+        timeout(self.pause(), self.hold(watched)).await.map_err(|_| ElectionError::Slow)?
+    }
+
+    async fn hold(&self, watched: &mut Watched) -> Result<bool, ElectionError> {
+        let now = self.clock.now();
+        let written = match self.leases.get_opt(&self.name).await? {
+            None => {
+                let metadata = ObjectMeta { name: Some(self.name.clone()), ..ObjectMeta::default() };
+                let mut lease = Lease { metadata, spec: None };
+                record::take(&mut lease, &self.identity, self.duration, now);
+                self.leases.create(&PostParams::default(), &lease).await
+            }
+            Some(mut lease) => match watched.verdict(&lease, &self.identity, Instant::now()) {
+                Verdict::Wait => return Ok(false),
+                Verdict::Take => {
+                    record::take(&mut lease, &self.identity, self.duration, now);
+                    // The resource version goes along: of two who try, one gets a conflict.
+                    self.leases.replace(&self.name, &PostParams::default(), &lease).await
+                }
+            },
+        };
+        match written {
+            Ok(_) => Ok(true),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How often to try, and how long a try may take: a renewal that fails is tried again before the fence closes.
+    fn pause(&self) -> Duration {
+        self.duration / 4
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ElectionError {
+    #[error(transparent)]
+    Kube(#[from] kube::Error),
+    #[error("the API server did not answer in time")]
+    Slow,
+}

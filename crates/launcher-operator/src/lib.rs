@@ -1,0 +1,31 @@
+//! The operator: turns each Workshop into a Deployment, a Service and an Ingress, says in its status how it is doing, and
+//! ends it when its time is up. It never opens the database.
+//!
+//! A reconcile is five steps: dereference (what is there), [`validate`] and [`build`] (pure), apply, and status (pure).
+//! [`run`] is all of it, behind a leader election.
+
+mod apply;
+mod backoff;
+pub mod build;
+mod children;
+mod context;
+mod controller;
+pub mod diagnose;
+mod evidence;
+pub mod lease;
+mod metrics;
+mod reconcile;
+mod run;
+pub mod settings;
+mod status;
+mod transitions;
+pub mod validate;
+
+pub use metrics::Metrics;
+pub use run::{Operator, OperatorError, run};
+pub use settings::{Gate, IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
+
+/// The one field manager of everything that the operator applies.
+pub const FIELD_MANAGER: &str = "workshop-operator";
+/// The label on a workshop's pods that names their Workshop: what the Service and the Deployment select by.
+pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";

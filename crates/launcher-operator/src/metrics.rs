@@ -1,0 +1,96 @@
+//! What the operator measures of itself. The names are documented in `docs/metrics.md`.
+
+use std::time::Duration;
+
+use launcher_workshop::Phase;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Upper bounds of the time that a reconcile takes, in seconds.
+const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabel {
+    phase: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: String,
+}
+
+/// Counters, gauges and histograms of the operator. Copies count together.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    reconciles: Family<OutcomeLabel, Counter>,
+    seconds: Histogram,
+    workshops: Family<PhaseLabel, Gauge>,
+    transitions: Family<PhaseLabel, Counter>,
+    failures: Family<ReasonLabel, Counter>,
+    leading: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            reconciles: Family::default(),
+            seconds: Histogram::new(SECONDS),
+            workshops: Family::default(),
+            transitions: Family::default(),
+            failures: Family::default(),
+            leading: Gauge::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// Adds what the operator measures to a registry.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("operator_reconciles", "Reconciles, by how they ended", self.reconciles.clone());
+        registry.register_with_unit(
+            "operator_reconcile",
+            "How long a reconcile took",
+            Unit::Seconds,
+            self.seconds.clone(),
+        );
+        registry.register("operator_workshops", "Workshops by phase, counted every 15 seconds", self.workshops.clone());
+        registry.register("operator_transitions", "Workshops that came into a phase", self.transitions.clone());
+        registry.register("operator_failures", "Workshops that failed, by reason", self.failures.clone());
+        registry.register("operator_leading", "1 while this process leads", self.leading.clone());
+    }
+
+    pub(crate) fn reconciled(&self, outcome: &'static str, took: Duration) {
+        self.reconciles.get_or_create(&OutcomeLabel { outcome }).inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn came_into(&self, phase: Phase, reason: Option<&str>) {
+        self.transitions.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }).inc();
+        if let Some(reason) = reason {
+            self.failures.get_or_create(&ReasonLabel { reason: reason.to_owned() }).inc();
+        }
+    }
+
+    pub(crate) fn counted(&self, phases: impl Iterator<Item = Phase>) {
+        let phases: Vec<Phase> = phases.collect();
+        for phase in PHASES {
+            let count = phases.iter().filter(|one| **one == phase).count();
+            let gauge = self.workshops.get_or_create(&PhaseLabel { phase: format!("{phase:?}") });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+    }
+
+    pub(crate) fn leading(&self, leads: bool) {
+        self.leading.set(i64::from(leads));
+    }
+}

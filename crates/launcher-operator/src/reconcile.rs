@@ -1,0 +1,202 @@
+//! One Workshop, brought in line: dereference, validate, build, apply, status.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::api::{ApiResource, DynamicObject, Patch, PatchParams};
+use kube::core::error_boundary::InvalidObject;
+use kube::runtime::controller::Action;
+use kube::runtime::reflector::store::WriterDropped;
+use kube::{Api, Resource, ResourceExt};
+use launcher_domain::{FailureCode, FailureReason};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+
+use crate::FIELD_MANAGER;
+use crate::apply::{self, ApplyError};
+use crate::build::build;
+use crate::context::Context;
+use crate::controller::Guarded;
+use crate::diagnose::{Diagnosis, Seen, diagnose};
+use crate::evidence;
+use crate::lease::NotLeading;
+use crate::status;
+use crate::transitions;
+use crate::validate::{is_over, validate};
+
+/// A reconcile that takes longer is given up and tried again: the client's own retries go on for minutes.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// How long nothing may be looked at, even if no watch says anything.
+const SWEEP: Duration = Duration::from_secs(600);
+
+/// Why a reconcile failed. It is tried again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReconcileError {
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
+    #[error("the watches have ended: {0}")]
+    Watches(#[from] WriterDropped),
+    #[error("failed to write the status: {0}")]
+    Status(kube::Error),
+    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
+    Slow,
+}
+
+/// Reconciles, measured and with a deadline.
+pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
+    let began = Instant::now();
+    context.children.ready().await?;
+    let outcome = match timeout(DEADLINE, dispatch(&object, &context)).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(ReconcileError::Slow),
+    };
+    let word = if outcome.is_ok() { "ok" } else { "error" };
+    context.metrics.reconciled(word, began.elapsed());
+    if outcome.is_ok() {
+        context.backoff.forget(&object.name_any());
+    }
+    outcome
+}
+
+async fn dispatch(object: &Guarded, context: &Context) -> Result<Action, ReconcileError> {
+    match &object.0 {
+        Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => Ok(Action::await_change()),
+        Ok(workshop) => one(workshop, context).await,
+        Err(unreadable) => unreadable_one(unreadable, context).await,
+    }
+}
+
+async fn one(workshop: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
+    let now = context.clock.now();
+    let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
+    if is_final(workshop.status.as_ref()) {
+        apply::remove(context, &name, &uid).await?;
+        return Ok(Action::await_change());
+    }
+    let end = workshop.spec.end(workshop.status.as_ref().and_then(|status| status.ready_at));
+    if is_over(end, now) {
+        let removed = apply::remove(context, &name, &uid).await?;
+        write(workshop, status::expired(workshop, &removed, now), context).await?;
+        return Ok(Action::await_change());
+    }
+    let validated = match validate(workshop) {
+        Ok(validated) => validated,
+        Err(reason) => {
+            apply::remove(context, &name, &uid).await?;
+            write(workshop, status::failed(workshop, &reason, None, now), context).await?;
+            return Ok(Action::await_change());
+        }
+    };
+    let built = build(&validated, &context.settings);
+    let applied = apply::apply(context, &name, &uid, built).await?;
+    let pods = context.children.pods(&name);
+    let waiting_since = status::waiting_since(workshop, now);
+    let seen = Seen { deployment: applied.deployment.as_ref(), pods: &pods, waiting_since };
+    let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
+    let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
+    let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);
+    write(workshop, status, context).await?;
+    Ok(Action::requeue(next))
+}
+
+/// A Workshop that has failed or expired stays so: its work is gone. One that could not be read may be corrected.
+fn is_final(status: Option<&WorkshopStatus>) -> bool {
+    status.is_some_and(|status| match status.phase {
+        Phase::Expired => true,
+        Phase::Failed => status.reason.as_deref() != Some(FailureCode::InvalidSpec.as_str()),
+        Phase::Pending | Phase::Starting | Phase::Running => false,
+    })
+}
+
+async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
+    match diagnosis {
+        Diagnosis::Failed(failure) => {
+            let (failure, log_tail) = evidence::gather(context, failure).await;
+            (Diagnosis::Failed(failure), log_tail)
+        }
+        other => (other, None),
+    }
+}
+
+/// How long until something changes by itself: its end, or the end of somebody's patience.
+fn next_look(diagnosis: &Diagnosis, end: Option<Timestamp>, now: Timestamp) -> Duration {
+    let patience = match diagnosis {
+        Diagnosis::Waiting(until) => Some(*until),
+        Diagnosis::Ready | Diagnosis::Failed(_) => None,
+    };
+    let next = patience.into_iter().chain(end).min();
+    let left = next.map_or(SWEEP, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
+    left.min(SWEEP)
+}
+
+/// Writes a status that differs from the last, if nobody has changed the Workshop since it was read.
+async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<(), ReconcileError> {
+    if workshop.status.as_ref() == Some(&status) {
+        return Ok(());
+    }
+    let body = serde_json::to_value(&status).map_err(|error| ReconcileError::Status(kube::Error::SerdeError(error)))?;
+    patch_status(context, &workshop.name_any(), workshop.resource_version(), body).await?;
+    transitions::tell(context, workshop, &status).await;
+    Ok(())
+}
+
+/// One that cannot even be read says so in its status, and stops nobody else.
+async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
+    let name = object.metadata.name.clone().unwrap_or_default();
+    tracing::warn!(workshop = %name, error = %object.error, "a Workshop cannot be read");
+    let reason = FailureReason::new(FailureCode::InvalidSpec, Some(&object.error));
+    let body = json!({
+        "phase": Phase::Failed,
+        "reason": reason.code.as_str(),
+        "message": reason.message,
+        "remedy": reason.remedy,
+        "observedGeneration": object.metadata.generation,
+    });
+    patch_status(context, &name, None, body).await?;
+    Ok(Action::requeue(SWEEP))
+}
+
+/// Through an untyped object: what comes back need not be readable. A version makes it fail if it was read too early.
+async fn patch_status(
+    context: &Context,
+    name: &str,
+    version: Option<String>,
+    status: serde_json::Value,
+) -> Result<(), ReconcileError> {
+    context.fence.check()?;
+    let resource = ApiResource::erase::<Workshop>(&());
+    let mut body = json!({
+        "apiVersion": Workshop::api_version(&()),
+        "kind": Workshop::kind(&()),
+        "metadata": { "name": name },
+        "status": status,
+    });
+    if let Some(version) = version {
+        body["metadata"]["resourceVersion"] = version.into();
+    }
+    let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
+    let params = PatchParams::apply(FIELD_MANAGER).force();
+    match api.patch_status(name, &params, &Patch::Apply(&body)).await {
+        Ok(_) => Ok(()),
+        // It was deleted meanwhile.
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(error) => Err(ReconcileError::Status(error)),
+    }
+}
+
+/// When a Workshop that could not be reconciled is tried again.
+pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<Context>) -> Action {
+    let name = object.name_any();
+    let delay = context.backoff.failed(&name);
+    let stale = matches!(error, ReconcileError::Status(kube::Error::Api(status)) if status.code == 409);
+    if stale {
+        tracing::debug!(workshop = %name, "it changed meanwhile");
+    } else {
+        tracing::warn!(workshop = %name, %error, retry_seconds = delay.as_secs_f64(), "a Workshop could not be reconciled");
+    }
+    Action::requeue(delay)
+}

@@ -1,0 +1,139 @@
+//! The operator as a process part: stand by, lead, give back.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kube::Client;
+use kube::runtime::events::{Recorder, Reporter};
+use launcher_domain::{Clock, Entropy};
+use launcher_process::stop::Stop;
+
+use crate::apply::Ledger;
+use crate::backoff::Backoff;
+use crate::children::Children;
+use crate::context::Context;
+use crate::controller;
+use crate::lease::{Election, Fence};
+use crate::metrics::Metrics;
+use crate::settings::OperatorSettings;
+
+/// Why the operator cannot start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperatorError {
+    /// The cluster's address or credentials are nowhere to be found.
+    #[error("the cluster cannot be found: {0}; run in a pod with a service account, or set KUBECONFIG")]
+    NoCluster(String),
+    /// They were found, and cannot be used.
+    #[error("the cluster's client cannot be made: {0}")]
+    Client(String),
+}
+
+/// An operator that is about to run.
+#[derive(Clone)]
+pub struct Operator {
+    client: Client,
+    settings: Arc<OperatorSettings>,
+    clock: Arc<dyn Clock>,
+    identity: String,
+    metrics: Metrics,
+    contact: Arc<Mutex<Result<(), String>>>,
+}
+
+impl std::fmt::Debug for Operator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Operator").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Operator {
+    /// An operator for the cluster that the surroundings name: KUBECONFIG, `~/.kube/config`, or the pod's service account.
+    /// `settings` gets the namespace of those surroundings, in case no other was asked for.
+    ///
+    /// # Errors
+    /// [`OperatorError`] when there is no cluster, or it cannot be spoken to.
+    pub async fn connect(
+        settings: impl FnOnce(&str) -> OperatorSettings,
+        host: &str,
+        clock: Arc<dyn Clock>,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, OperatorError> {
+        let config = kube::Config::infer().await.map_err(|error| OperatorError::NoCluster(error.to_string()))?;
+        let settings = Arc::new(settings(&config.default_namespace));
+        let client = Client::try_from(config).map_err(|error| OperatorError::Client(error.to_string()))?;
+        let mut random = [0_u8; 4];
+        entropy.fill(&mut random);
+        let identity = format!("{host}_{:08x}", u32::from_be_bytes(random));
+        let contact = Arc::new(Mutex::new(Err("the API server has not answered yet".to_owned())));
+        Ok(Self { client, settings, clock, identity, metrics: Metrics::default(), contact })
+    }
+
+    /// What it measures, to be registered.
+    #[must_use]
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Whether it leads or stands by.
+    ///
+    /// # Errors
+    /// Why it does neither: the API server did not answer.
+    pub fn ready(&self) -> Result<(), String> {
+        self.contact.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn context(&self, fence: &Fence, children: Children) -> Context {
+        let reporter = Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) };
+        Context {
+            client: self.client.clone(),
+            settings: self.settings.clone(),
+            clock: self.clock.clone(),
+            metrics: self.metrics.clone(),
+            recorder: Recorder::new(self.client.clone(), reporter),
+            fence: fence.clone(),
+            children,
+            ledger: Ledger::default(),
+            backoff: Backoff::default(),
+        }
+    }
+}
+
+/// Runs the operator until it is told to stop: stands by until it leads, reconciles while it does, and starts over when it
+/// does not any more.
+pub async fn run(operator: Operator, stop: Stop) {
+    let settings = &operator.settings;
+    let election = Election::new(
+        &operator.client,
+        &settings.namespace,
+        &settings.lease_name,
+        &operator.identity,
+        settings.lease_duration,
+        operator.clock.clone(),
+    );
+    let contact = |result| *operator.contact.lock().unwrap_or_else(PoisonError::into_inner) = result;
+    loop {
+        let fence = tokio::select! {
+            fence = election.won(contact) => fence,
+            () = stop.requested() => return,
+        };
+        tracing::info!(identity = %operator.identity, namespace = %settings.namespace, "leading");
+        operator.metrics.leading(true);
+        let (children, watches) = Children::new();
+        let context = Arc::new(operator.context(&fence, children));
+        // Whatever ends first drops the others: reconciles under way are aborted with the controller.
+        let stopped = tokio::select! {
+            error = controller::run(context, watches) => {
+                tracing::error!(%error, "reconciling again from the start");
+                false
+            }
+            () = election.lost(&fence) => {
+                tracing::warn!("leadership was lost: standing by");
+                false
+            }
+            () = stop.requested() => true,
+        };
+        operator.metrics.leading(false);
+        election.release(&fence).await;
+        if stopped {
+            return;
+        }
+    }
+}

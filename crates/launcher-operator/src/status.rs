@@ -1,0 +1,132 @@
+//! From what was applied and seen to the status. Pure: the status is derived, never edited.
+
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use launcher_domain::FailureReason;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+
+use crate::apply::{Applied, Removed};
+use crate::diagnose::{Diagnosis, Failure};
+
+/// The condition that is true while the app answers.
+pub(crate) const READY: &str = "Ready";
+/// The condition that is true while there is a way in from outside.
+pub(crate) const EXPOSED: &str = "Exposed";
+
+/// The status of a Workshop whose workload was applied.
+#[must_use]
+pub(crate) fn of_applied(
+    workshop: &Workshop,
+    applied: &Applied,
+    diagnosis: &Diagnosis,
+    log_tail: Option<String>,
+    now: Timestamp,
+) -> WorkshopStatus {
+    let Applied { url, .. } = applied;
+    let before = Before::of(workshop);
+    let exposed = match url {
+        Some(_) => before.condition(EXPOSED, true, "IngressApplied", "", now),
+        None => before.condition(
+            EXPOSED,
+            false,
+            "NoGate",
+            "No Ingress was made: the operator's settings name no gate in front of it.",
+            now,
+        ),
+    };
+    match diagnosis {
+        Diagnosis::Ready => WorkshopStatus {
+            phase: Phase::Running,
+            url: url.clone(),
+            ready_at: before.ready_at.or(Some(now)),
+            observed_generation: before.generation,
+            conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
+            ..WorkshopStatus::default()
+        },
+        Diagnosis::Waiting(_) => WorkshopStatus {
+            phase: Phase::Starting,
+            ready_at: before.ready_at,
+            observed_generation: before.generation,
+            conditions: vec![before.condition(READY, false, "Starting", "", now), exposed],
+            ..WorkshopStatus::default()
+        },
+        Diagnosis::Failed(Failure { reason, evidence: _ }) => failed(workshop, reason, log_tail, now),
+    }
+}
+
+/// The status of a Workshop that cannot go on.
+#[must_use]
+pub(crate) fn failed(
+    workshop: &Workshop,
+    reason: &FailureReason,
+    log_tail: Option<String>,
+    now: Timestamp,
+) -> WorkshopStatus {
+    let before = Before::of(workshop);
+    WorkshopStatus {
+        ready_at: before.ready_at,
+        observed_generation: before.generation,
+        conditions: vec![before.condition(READY, false, "Failed", &reason.message, now)],
+        ..WorkshopStatus::failed(reason.clone(), log_tail)
+    }
+}
+
+/// The status of a Workshop whose time was up and whose workload was removed.
+#[must_use]
+pub(crate) fn expired(workshop: &Workshop, removed: &Removed, now: Timestamp) -> WorkshopStatus {
+    let Removed {} = removed;
+    let before = Before::of(workshop);
+    WorkshopStatus {
+        phase: Phase::Expired,
+        ready_at: before.ready_at,
+        observed_generation: before.generation,
+        conditions: vec![before.condition(READY, false, "Expired", "Its time was up.", now)],
+        ..WorkshopStatus::default()
+    }
+}
+
+/// Since when a Workshop has not been ready: since it exists, or since it last was, which may be just `now`.
+#[must_use]
+pub(crate) fn waiting_since(workshop: &Workshop, now: Timestamp) -> Timestamp {
+    let created = workshop.metadata.creation_timestamp.as_ref().map_or(now, |time| time.0);
+    let Some(status) = workshop.status.as_ref().filter(|status| status.ready_at.is_some()) else {
+        return created;
+    };
+    let ended = status.conditions.iter().find(|one| one.type_ == READY && one.status != "True");
+    ended.map_or(now, |one| one.last_transition_time.0)
+}
+
+/// What the last status said.
+struct Before<'a> {
+    ready_at: Option<Timestamp>,
+    generation: Option<i64>,
+    conditions: &'a [Condition],
+}
+
+impl<'a> Before<'a> {
+    fn of(workshop: &'a Workshop) -> Self {
+        let status = workshop.status.as_ref();
+        Self {
+            ready_at: status.and_then(|status| status.ready_at),
+            generation: workshop.metadata.generation,
+            conditions: status.map_or(&[], |status| &status.conditions),
+        }
+    }
+
+    /// A condition; the time of its last change stays unless it changes now.
+    fn condition(&self, kind: &str, holds: bool, reason: &str, message: &str, now: Timestamp) -> Condition {
+        let status = if holds { "True" } else { "False" };
+        let since = self.conditions.iter().find(|one| one.type_ == kind && one.status == status);
+        Condition {
+            type_: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            last_transition_time: since.map_or(Time(now), |one| one.last_transition_time.clone()),
+            observed_generation: self.generation,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+use launcher_domain::FailureCode;
+use launcher_workshop::WorkshopSpec;
+
+use super::*;
+use crate::diagnose::Evidence;
+
+fn at(text: &str) -> Timestamp {
+    format!("2026-01-01T{text}Z").parse().unwrap()
+}
+
+fn workshop(status: Option<WorkshopStatus>) -> Workshop {
+    let spec: WorkshopSpec = serde_json::from_value(serde_json::json!({
+        "owner": "alice@example.org", "image": "i", "appType": "custom", "port": 8888,
+        "resources": { "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" },
+        "securityProfile": "restricted", "lifetimeSeconds": 60,
+    }))
+    .unwrap();
+    let mut workshop = Workshop::new("intro", spec);
+    workshop.metadata.generation = Some(7);
+    workshop.metadata.creation_timestamp = Some(Time(at("12:00:00")));
+    workshop.status = status;
+    workshop
+}
+
+fn applied() -> Applied {
+    Applied { url: Some("https://intro.example.org/".to_owned()), deployment: None }
+}
+
+fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
+    let one = condition.conditions.iter().find(|one| one.type_ == READY).unwrap();
+    (&one.status, one.last_transition_time.0)
+}
+
+fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> WorkshopStatus {
+    of_applied(&workshop(before), &applied(), diagnosis, None, at(now))
+}
+
+#[test]
+fn ready_at_is_set_once_and_the_url_is_there_while_it_runs() {
+    let waiting = Diagnosis::Waiting(at("13:00:00"));
+    let starting = step(None, &waiting, "12:00:01");
+    assert_eq!((starting.phase, starting.ready_at, &starting.url), (Phase::Starting, None, &None));
+    let running = step(Some(starting), &Diagnosis::Ready, "12:00:02");
+    assert_eq!((running.phase, running.ready_at), (Phase::Running, Some(at("12:00:02"))));
+    assert_eq!(running.url.as_deref(), Some("https://intro.example.org/"));
+    assert_eq!(running.observed_generation, Some(7));
+    let restarting = step(Some(running), &waiting, "12:00:03");
+    assert_eq!((restarting.phase, restarting.ready_at), (Phase::Starting, Some(at("12:00:02"))));
+    let again = step(Some(restarting), &Diagnosis::Ready, "12:00:04");
+    assert_eq!(again.ready_at, Some(at("12:00:02")));
+    assert_eq!(ready(&again), ("True", at("12:00:04")));
+}
+
+#[test]
+fn the_same_twice_is_the_same_status() {
+    let once = step(None, &Diagnosis::Ready, "12:00:01");
+    assert_eq!(step(Some(once.clone()), &Diagnosis::Ready, "12:34:56"), once);
+}
+
+#[test]
+fn without_an_ingress_there_is_no_url_and_a_condition_says_why() {
+    let hidden = Applied { url: None, deployment: None };
+    let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
+    assert_eq!((status.phase, status.url), (Phase::Running, None));
+    let exposed = status.conditions.iter().find(|one| one.type_ == EXPOSED).unwrap();
+    assert_eq!((exposed.status.as_str(), exposed.reason.as_str()), ("False", "NoGate"));
+}
+
+#[test]
+fn a_failure_keeps_its_reason_its_log_and_when_it_was_ready() {
+    let running = step(None, &Diagnosis::Ready, "12:00:01");
+    let failure = Failure { reason: FailureReason::new(FailureCode::Crashed, None), evidence: Evidence::None };
+    let diagnosis = Diagnosis::Failed(failure);
+    let status = of_applied(&workshop(Some(running)), &applied(), &diagnosis, Some("boom".to_owned()), at("12:00:02"));
+    assert_eq!((status.phase, status.reason.as_deref()), (Phase::Failed, Some("crashed")));
+    assert_eq!((status.log_tail.as_deref(), status.url), (Some("boom"), None));
+    assert_eq!(status.ready_at, Some(at("12:00:01")));
+}
+
+#[test]
+fn expired_says_so_and_has_no_url() {
+    let running = step(None, &Diagnosis::Ready, "12:00:01");
+    let status = expired(&workshop(Some(running)), &Removed {}, at("12:01:01"));
+    assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
+}
+
+#[test]
+fn patience_counts_from_the_creation_or_from_when_it_stopped_being_ready() {
+    assert_eq!(waiting_since(&workshop(None), at("12:30:00")), at("12:00:00"));
+    let starting = step(None, &Diagnosis::Waiting(at("13:00:00")), "12:00:01");
+    assert_eq!(waiting_since(&workshop(Some(starting)), at("12:30:00")), at("12:00:00"));
+    let running = step(None, &Diagnosis::Ready, "12:00:02");
+    // It has been ready until just now: its pod was deleted, say.
+    assert_eq!(waiting_since(&workshop(Some(running.clone())), at("12:30:00")), at("12:30:00"));
+    let restarting = step(Some(running), &Diagnosis::Waiting(at("13:00:00")), "12:30:00");
+    assert_eq!(waiting_since(&workshop(Some(restarting)), at("12:35:00")), at("12:30:00"));
+}

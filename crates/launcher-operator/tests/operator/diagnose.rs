@@ -1,0 +1,179 @@
+//! What is seen of a workload, as the cluster reports it, and what it means.
+
+use k8s_openapi::api::apps::v1::DeploymentStatus;
+use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::FailureCode;
+use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose};
+use serde_json::{Value, json};
+
+use crate::support::{at, settings};
+
+const START: &str = "12:00:00";
+
+fn pod(status: Value) -> Pod {
+    serde_json::from_value(json!({
+        "metadata": { "name": "intro-1", "creationTimestamp": "2026-01-01T12:00:00Z" },
+        "status": status,
+    }))
+    .unwrap()
+}
+
+fn app(state: Value, last: Value) -> Pod {
+    pod(json!({
+        "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" }],
+        "containerStatuses": [{
+            "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 1,
+            "state": state, "lastState": last,
+        }],
+    }))
+}
+
+fn look(pods: &[Pod], now: &str) -> Diagnosis {
+    diagnose(&Seen { deployment: None, pods, waiting_since: at(START) }, &settings(), at(now))
+}
+
+fn failure(diagnosis: Diagnosis) -> Failure {
+    let Diagnosis::Failed(failure) = diagnosis else { unreachable!("not failed: {diagnosis:?}") };
+    failure
+}
+
+fn ready(status: &str) -> Value {
+    json!([{ "type": "Ready", "status": status }])
+}
+
+#[test]
+fn ready_is_what_the_pod_says() {
+    assert_eq!(look(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
+    let not = look(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
+    assert_eq!(not, Diagnosis::Waiting(at("12:10:00")));
+    assert_eq!(look(&[], "12:00:01"), Diagnosis::Waiting(at("12:10:00")));
+}
+
+#[test]
+fn a_pod_on_its_way_out_is_not_ready() {
+    let mut leaving = pod(json!({ "conditions": ready("True") }));
+    leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
+    assert_eq!(look(&[leaving], "12:00:01"), Diagnosis::Waiting(at("12:10:00")));
+}
+
+#[test]
+fn an_image_may_fail_to_come_for_a_moment() {
+    let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:00:14"), Diagnosis::Waiting(at("12:00:15")));
+    let failure = failure(look(&[pod], "12:00:15"));
+    assert_eq!(failure.reason.code, FailureCode::ImagePullFailed);
+    assert!(failure.reason.message.ends_with("not found"), "{}", failure.reason.message);
+}
+
+#[test]
+fn a_name_that_is_no_image_fails_at_once() {
+    let pod = app(json!({ "waiting": { "reason": "InvalidImageName" } }), json!(null));
+    assert_eq!(failure(look(&[pod], START)).reason.code, FailureCode::ImagePullFailed);
+}
+
+#[test]
+fn an_app_that_ends_again_and_again_has_crashed_and_its_log_says_why() {
+    let pod = app(
+        json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
+        json!({ "terminated": { "exitCode": 3, "reason": "Error" } }),
+    );
+    let failure = failure(look(&[pod], "12:00:05"));
+    assert_eq!(failure.reason.code, FailureCode::Crashed);
+    assert!(failure.reason.message.contains("status 3"), "{}", failure.reason.message);
+    assert_eq!(failure.evidence, Evidence::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
+}
+
+#[test]
+fn an_app_that_ended_once_is_waited_for() {
+    let pod = app(json!({ "running": {} }), json!({ "terminated": { "exitCode": 0, "reason": "Completed" } }));
+    assert_eq!(look(&[pod], "12:00:05"), Diagnosis::Waiting(at("12:10:00")));
+}
+
+#[test]
+fn a_command_that_is_not_there_is_the_templates_fault() {
+    let pod = app(
+        json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
+        json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"nope\": not found" } }),
+    );
+    assert_eq!(failure(look(&[pod], "12:00:05")).reason.code, FailureCode::InvalidSpec);
+}
+
+#[test]
+fn out_of_memory_is_told_even_when_the_app_is_back() {
+    let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
+    for (state, last) in [(killed.clone(), json!(null)), (json!({ "running": {} }), killed)] {
+        assert_eq!(failure(look(&[app(state, last)], "12:00:05")).reason.code, FailureCode::OutOfMemory);
+    }
+}
+
+#[test]
+fn room_may_be_made_for_a_while() {
+    let pod = pod(json!({ "conditions": [{
+        "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+        "message": "0/1 nodes are available", "lastTransitionTime": "2026-01-01T12:01:00Z",
+    }]}));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:01:59"), Diagnosis::Waiting(at("12:02:00")));
+    let failure = failure(look(&[pod], "12:02:00"));
+    assert_eq!(failure.reason.code, FailureCode::Unschedulable);
+    assert!(failure.reason.message.contains("0/1 nodes"), "{}", failure.reason.message);
+}
+
+#[test]
+fn a_quota_is_told_apart_from_a_rule_of_the_namespace() {
+    for (message, code) in [
+        ("pods \"x\" is forbidden: exceeded quota: compute", FailureCode::QuotaExceeded),
+        ("pods \"x\" is forbidden: violates PodSecurity", FailureCode::InvalidSpec),
+    ] {
+        let status: DeploymentStatus = serde_json::from_value(json!({ "conditions": [{
+            "type": "ReplicaFailure", "status": "True", "message": message,
+            "lastTransitionTime": "2026-01-01T12:00:00Z",
+        }]}))
+        .unwrap();
+        let seen = Seen { deployment: Some(&status), pods: &[], waiting_since: at(START) };
+        assert_eq!(diagnose(&seen, &settings(), at("12:00:59")), Diagnosis::Waiting(at("12:01:00")));
+        assert_eq!(failure(diagnose(&seen, &settings(), at("12:01:00"))).reason.code, code);
+    }
+}
+
+#[test]
+fn what_the_cluster_takes_away_is_told() {
+    for (status, code) in [
+        (json!({ "phase": "Failed", "reason": "Evicted", "message": "low on memory" }), FailureCode::Evicted),
+        (json!({ "reason": "NodeLost" }), FailureCode::NodeLost),
+        (disrupted("DeletionByTaintManager"), FailureCode::NodeLost),
+        (disrupted("PreemptionByScheduler"), FailureCode::Evicted),
+        (disrupted("EvictionByEvictionAPI"), FailureCode::Evicted),
+    ] {
+        assert_eq!(failure(look(&[pod(status)], "12:00:05")).reason.code, code);
+    }
+}
+
+fn disrupted(reason: &str) -> Value {
+    json!({ "conditions": [{ "type": "DisruptionTarget", "status": "True", "reason": reason }] })
+}
+
+#[test]
+fn a_pod_deleted_by_hand_is_replaced_and_nothing_failed() {
+    let mut gone = pod(json!({ "conditions": ready("False") }));
+    gone.metadata.deletion_timestamp = gone.metadata.creation_timestamp.clone();
+    let next = pod(json!({ "conditions": ready("True") }));
+    assert_eq!(look(&[gone, next], "12:00:05"), Diagnosis::Ready);
+}
+
+#[test]
+fn an_app_that_never_answers_times_out_and_its_log_is_looked_at() {
+    let pod = app(json!({ "running": {} }), json!(null));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:09:59"), Diagnosis::Waiting(at("12:10:00")));
+    let failure = failure(look(&[pod], "12:10:00"));
+    assert_eq!(failure.reason.code, FailureCode::StartTimeout);
+    assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
+    assert!(matches!(failure.evidence, Evidence::Log { .. }));
+}
+
+#[test]
+fn a_pod_that_never_runs_times_out_and_its_events_are_looked_at() {
+    let pod = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
+    let failure = failure(look(&[pod], "12:10:00"));
+    assert_eq!(failure.reason.code, FailureCode::StartTimeout);
+    assert_eq!(failure.evidence, Evidence::Events { pod: "intro-1".to_owned() });
+}

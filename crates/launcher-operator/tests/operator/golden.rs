@@ -1,0 +1,101 @@
+//! A minimal Workshop, validated and built for real: the whole of what is applied is compared with a committed file.
+
+use std::path::PathBuf;
+
+use launcher_operator::build::Built;
+use launcher_operator::build::build;
+use launcher_operator::validate::validate;
+use launcher_workshop::Workshop;
+use serde_json::{Value, json};
+
+use crate::support::{built, settings, workshop};
+
+fn compare(name: &str, built: &Built) {
+    let Built { deployment, service, ingress, url } = built;
+    let found = json!({ "deployment": deployment, "service": service, "ingress": ingress, "url": url });
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/operator/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, format!("{found:#}\n")).unwrap();
+    }
+    let committed: Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_default()).unwrap_or_default();
+    assert_eq!(committed, found, "{name} differs; if that is meant: UPDATE_GOLDEN=1 cargo test -p launcher-operator");
+}
+
+#[test]
+fn the_least_workshop() {
+    compare("minimal.json", &built(|_| {}));
+}
+
+#[test]
+fn a_stock_notebook() {
+    compare(
+        "notebook.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "notebook".to_owned();
+            workshop.spec.image = "quay.io/jupyter/base-notebook:latest".to_owned();
+        }),
+    );
+}
+
+#[test]
+fn a_stock_rstudio() {
+    compare(
+        "rstudio.json",
+        &built(|workshop| {
+            workshop.spec.app_type = "rstudio".to_owned();
+            workshop.spec.image = "docker.io/rocker/rstudio:4".to_owned();
+            workshop.spec.port = 8787;
+            workshop.spec.security_profile = "baseline".to_owned();
+        }),
+    );
+}
+
+#[test]
+fn without_a_gate_no_ingress_is_made() {
+    let validated = validate(&workshop(|_| {})).unwrap();
+    let mut settings = settings();
+    settings.ingress.annotations.clear();
+    settings.ingress.annotations.insert("cert-manager.io/cluster-issuer".to_owned(), "letsencrypt".to_owned());
+    let open = build(&validated, &settings);
+    assert_eq!((open.ingress, open.url), (None, None));
+    settings.ingress.gated_elsewhere = true;
+    let gated = build(&validated, &settings);
+    assert!(gated.ingress.is_some());
+    assert_eq!(gated.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
+}
+
+#[test]
+fn an_empty_gate_is_no_gate() {
+    let mut settings = settings();
+    settings.ingress.annotations.values_mut().for_each(|value| *value = " ".to_owned());
+    assert_eq!(build(&validate(&workshop(|_| {})).unwrap(), &settings).ingress, None);
+}
+
+#[test]
+fn the_port_of_the_outside_is_in_the_url_and_not_in_the_host() {
+    let mut settings = settings();
+    settings.workshop_port = Some(8443);
+    let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
+    assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org:8443/"));
+    let host = built.ingress.and_then(|ingress| ingress.spec?.rules?.first()?.host.clone());
+    assert_eq!(host.as_deref(), Some("intro-abcdefghij.workshops.example.org"));
+}
+
+#[test]
+fn everything_goes_with_its_workshop() {
+    let built = built(|_| {});
+    for metadata in [&built.deployment.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {
+        let owners = metadata.owner_references.as_ref().unwrap();
+        assert_eq!((owners.len(), owners[0].kind.as_str(), owners[0].controller), (1, "Workshop", Some(true)));
+        assert_eq!(owners[0].uid, "0a1b2c3d-0000-4000-8000-000000000001");
+        assert_eq!(metadata.finalizers, None);
+    }
+}
+
+#[test]
+fn an_extension_changes_nothing_that_runs() {
+    let extended: fn(&mut Workshop) =
+        |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
+    assert_eq!(built(|_| {}), built(extended));
+}

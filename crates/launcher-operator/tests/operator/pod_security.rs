@@ -1,0 +1,73 @@
+//! Pods have the shape that Pod Security asks for: `restricted` and `baseline`, as the Pod Security Standards list them.
+
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+
+use crate::support::built;
+
+/// What `baseline` lets a container add (Pod Security Standards, "Capabilities").
+const BASELINE: [&str; 13] = [
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "MKNOD",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+];
+
+fn pod(profile: &str) -> PodSpec {
+    let built = built(|workshop| workshop.spec.security_profile = profile.to_owned());
+    built.deployment.spec.template.spec.unwrap()
+}
+
+fn is_restricted(container: &Container) -> bool {
+    let context = container.security_context.as_ref().unwrap();
+    let capabilities = context.capabilities.as_ref().unwrap();
+    context.run_as_non_root == Some(true)
+        && context.run_as_user.is_some_and(|user| user > 0)
+        && context.allow_privilege_escalation == Some(false)
+        && context.privileged == Some(false)
+        && capabilities.drop.as_deref() == Some(&["ALL".to_owned()])
+        && capabilities.add.is_none()
+}
+
+#[test]
+fn every_pod_is_cut_off_from_its_machine_and_the_cluster() {
+    for profile in ["restricted", "baseline"] {
+        let pod = pod(profile);
+        assert_eq!(pod.automount_service_account_token, Some(false));
+        assert_eq!(pod.enable_service_links, Some(false));
+        assert_eq!(pod.security_context.unwrap().seccomp_profile.unwrap().type_, "RuntimeDefault");
+        assert!(pod.host_network.is_none() && pod.host_pid.is_none() && pod.host_ipc.is_none());
+        assert!(pod.volumes.is_none());
+        for container in &pod.containers {
+            let context = container.security_context.as_ref().unwrap();
+            assert_eq!((context.privileged, context.allow_privilege_escalation), (Some(false), Some(false)));
+            assert!(container.ports.iter().flatten().all(|port| port.host_port.is_none()));
+        }
+    }
+}
+
+#[test]
+fn restricted_holds_both_containers() {
+    let pod = pod("restricted");
+    assert_eq!(pod.containers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["app", "sidecar"]);
+    assert!(pod.containers.iter().all(is_restricted));
+}
+
+#[test]
+fn baseline_lets_the_app_be_root_and_holds_the_sidecar_all_the_same() {
+    let pod = pod("baseline");
+    let app = pod.containers[0].security_context.as_ref().unwrap();
+    assert_eq!((app.run_as_non_root, app.run_as_user), (None, None));
+    let added = app.capabilities.as_ref().unwrap().add.clone().unwrap();
+    assert!(added.iter().all(|capability| BASELINE.contains(&capability.as_str())), "{added:?}");
+    assert!(is_restricted(&pod.containers[1]));
+    assert_eq!(pod.containers[1].security_context.as_ref().unwrap().read_only_root_filesystem, Some(true));
+}

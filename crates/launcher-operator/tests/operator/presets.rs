@@ -1,0 +1,73 @@
+//! What stock images are told, and what a template's own words do to it.
+
+use k8s_openapi::api::core::v1::Container;
+use launcher_workshop::Workshop;
+
+use crate::support::built;
+
+fn app(change: impl FnOnce(&mut Workshop)) -> Container {
+    built(change).deployment.spec.template.spec.unwrap().containers.remove(0)
+}
+
+fn env(container: &Container, name: &str) -> Option<String> {
+    container.env.iter().flatten().find(|one| one.name == name).and_then(|one| one.value.clone())
+}
+
+#[test]
+fn a_templates_arguments_override_the_preset() {
+    let args = app(|workshop| {
+        workshop.spec.app_type = "notebook".to_owned();
+        workshop.spec.args = vec!["start-notebook.py".to_owned(), "--my=own".to_owned()];
+    })
+    .args;
+    assert_eq!(args.unwrap(), ["start-notebook.py", "--my=own"]);
+}
+
+#[test]
+fn a_command_of_the_templates_gets_the_notebooks_options_alone() {
+    let app = app(|workshop| {
+        workshop.spec.app_type = "notebook".to_owned();
+        workshop.spec.command = vec!["jupyter".to_owned(), "lab".to_owned()];
+    });
+    assert_eq!(app.command.unwrap(), ["jupyter", "lab"]);
+    let args = app.args.unwrap();
+    assert!(args.iter().all(|word| word.starts_with("--")), "{args:?}");
+    assert!(args.contains(&"--ServerApp.port=8888".to_owned()), "{args:?}");
+}
+
+#[test]
+fn code_server_is_known_by_its_image_whatever_its_registry_and_tag() {
+    for image in
+        ["codercom/code-server", "docker.io/codercom/code-server:4.9", "reg:5000/codercom/code-server@sha256:ab"]
+    {
+        let app = app(|workshop| image.clone_into(&mut workshop.spec.image));
+        assert!(app.args.unwrap().contains(&"--auth=none".to_owned()), "{image}");
+    }
+    for image in ["someone/code-server", "codercom/code-server-slim", "evilcodercom/code-server"] {
+        assert_eq!(app(|workshop| image.clone_into(&mut workshop.spec.image)).args, None, "{image}");
+    }
+}
+
+#[test]
+fn the_app_is_told_its_port_and_that_it_needs_no_login() {
+    let app = app(|workshop| drop(workshop.spec.env.insert("PORT".to_owned(), "1".to_owned())));
+    assert_eq!(env(&app, "PORT").as_deref(), Some("8888"));
+    assert_eq!(env(&app, "DISABLE_AUTH").as_deref(), Some("true"));
+}
+
+#[test]
+fn what_a_template_says_stays_data() {
+    let app = app(|workshop| {
+        workshop.spec.args = vec!["$(PORT)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
+        workshop.spec.env.insert("SECRET".to_owned(), "$(SERVICE_OWNER_EMAIL)".to_owned());
+    });
+    // Kubernetes reads `$$` as `$`, and so expands nothing of this.
+    assert_eq!(app.args.as_ref().unwrap(), &["$$(PORT)", "$$$$x", "\"{}\n'"]);
+    assert_eq!(env(&app, "SECRET").as_deref(), Some("$$(SERVICE_OWNER_EMAIL)"));
+}
+
+#[test]
+fn the_sidecar_gets_the_owner_in_its_canonical_spelling() {
+    let pod = built(|workshop| workshop.spec.owner = " ALICE@Example.org ".to_owned()).deployment.spec.template.spec;
+    assert_eq!(env(&pod.unwrap().containers[1], "SERVICE_OWNER_EMAIL").as_deref(), Some("alice@example.org"));
+}

@@ -1,0 +1,75 @@
+//! Workshops and settings to start from.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use launcher_operator::build::{Built, build};
+use launcher_operator::validate::validate;
+use launcher_operator::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
+use launcher_workshop::Workshop;
+
+/// The least that a Workshop can be.
+pub(crate) const MINIMAL: &str = "
+apiVersion: workshoplauncher.dev/v1alpha1
+kind: Workshop
+metadata:
+  name: intro-abcdefghij
+  namespace: workshops
+  uid: 0a1b2c3d-0000-4000-8000-000000000001
+  creationTimestamp: 2026-01-01T12:00:00Z
+spec:
+  owner: alice@example.org
+  image: registry.example.org/app:1
+  appType: custom
+  port: 8888
+  resources: {cpuRequest: 100m, cpuLimit: '2', memoryRequest: 256Mi, memoryLimit: 2Gi}
+  securityProfile: restricted
+  lifetimeSeconds: 7200
+";
+
+pub(crate) fn workshop(change: impl FnOnce(&mut Workshop)) -> Workshop {
+    let mut workshop: Workshop = serde_saphyr::from_str(MINIMAL).unwrap();
+    change(&mut workshop);
+    workshop
+}
+
+pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Built {
+    build(&validate(&workshop(change)).unwrap(), &settings())
+}
+
+pub(crate) fn settings() -> OperatorSettings {
+    OperatorSettings {
+        namespace: "workshops".to_owned(),
+        workshop_domain: "workshops.example.org".to_owned(),
+        workshop_scheme: "https".to_owned(),
+        workshop_port: None,
+        ingress: IngressSettings {
+            class: Some("traefik".to_owned()),
+            annotations: BTreeMap::from([(
+                "traefik.ingress.kubernetes.io/router.middlewares".to_owned(),
+                "workshops-strip@kubernetescrd,workshops-auth@kubernetescrd".to_owned(),
+            )]),
+            tls_secret: Some("workshops-tls".to_owned()),
+            gated_elsewhere: false,
+        },
+        sidecar: SidecarSettings {
+            image: "registry.example.org/sidecar:1".to_owned(),
+            trusted_auth_header: "x-auth-request-email".to_owned(),
+            require_authentication: true,
+            session_cookie_prefix: "_oauth2_proxy".to_owned(),
+        },
+        pull_policy: PullPolicy::IfNotPresent,
+        pull_secrets: vec!["registry".to_owned()],
+        run_as_user: 1000,
+        start_timeout: Duration::from_secs(600),
+        room_grace: Duration::from_secs(60),
+        concurrency: 16,
+        lease_name: "workshop-operator".to_owned(),
+        lease_duration: Duration::from_secs(15),
+    }
+}
+
+pub(crate) fn at(text: &str) -> Timestamp {
+    format!("2026-01-01T{text}Z").parse().unwrap()
+}

@@ -1,0 +1,48 @@
+//! What cannot be run is refused with words that name the field.
+
+use jiff::Timestamp;
+use launcher_domain::FailureCode;
+use launcher_operator::validate::{is_over, validate};
+use launcher_workshop::Workshop;
+
+use crate::support::{at, workshop};
+
+/// What is changed, and the field that the message has to name.
+type Wrong = (fn(&mut Workshop), &'static str);
+
+#[test]
+fn everything_that_cannot_run_names_its_field() {
+    let wrong: &[Wrong] = &[
+        (|workshop| workshop.metadata.name = Some("Not_A_Label".to_owned()), "metadata.name"),
+        (|workshop| workshop.metadata.uid = None, "metadata.uid"),
+        (|workshop| workshop.metadata.namespace = None, "metadata.namespace"),
+        (|workshop| workshop.spec.owner.clear(), "spec.owner"),
+        (|workshop| workshop.spec.owner = "alice@example.org,bob@example.org".to_owned(), "spec.owner"),
+        (|workshop| workshop.spec.image.clear(), "spec.image"),
+        (|workshop| workshop.spec.image = "an image".to_owned(), "spec.image"),
+        (|workshop| workshop.spec.app_type = "word".to_owned(), "spec.appType"),
+        (|workshop| workshop.spec.port = 0, "spec.port"),
+        (|workshop| workshop.spec.port = 8080, "spec.port"),
+        (|workshop| workshop.spec.port = 8081, "spec.port"),
+        (|workshop| workshop.spec.security_profile = "privileged".to_owned(), "spec.securityProfile"),
+        (|workshop| workshop.spec.lifetime_seconds = 0, "spec.lifetimeSeconds"),
+        (|workshop| workshop.spec.resources.cpu_request = "lots".to_owned(), "spec.resources.cpuRequest"),
+        (|workshop| workshop.spec.resources.memory_limit.clear(), "spec.resources.memoryLimit"),
+        (|workshop| workshop.spec.resources.cpu_request = "3".to_owned(), "spec.resources.cpuRequest"),
+        (|workshop| drop(workshop.spec.env.insert("SERVICE_OWNER_EMAIL".into(), "b@c".into())), "SERVICE_OWNER_EMAIL"),
+        (|workshop| drop(workshop.spec.env.insert("DISABLE_AUTH".into(), "false".into())), "DISABLE_AUTH"),
+        (|workshop| drop(workshop.spec.env.insert("A=B".into(), "c".into())), "A=B"),
+    ];
+    for (change, field) in wrong {
+        let reason = validate(&workshop(change)).unwrap_err();
+        assert_eq!(reason.code, FailureCode::InvalidSpec);
+        assert!(reason.message.contains(field), "{field} is not in {}", reason.message);
+    }
+}
+
+#[test]
+fn time_is_up_at_the_end_and_not_before() {
+    assert!(!is_over(None, Timestamp::MAX));
+    assert!(!is_over(Some(at("12:00:01")), at("12:00:00")));
+    assert!(is_over(Some(at("12:00:00")), at("12:00:00")));
+}

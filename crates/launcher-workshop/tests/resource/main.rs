@@ -1,0 +1,42 @@
+//! The resource definition, as the API server is told it.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+use serde_json::Value;
+
+fn schema() -> Value {
+    let crd = serde_json::to_value(launcher_workshop::crd()).unwrap();
+    crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties").unwrap().clone()
+}
+
+fn rules(field: &str) -> Vec<String> {
+    let rules = schema()[field]["x-kubernetes-validations"].as_array().cloned().unwrap_or_default();
+    rules.iter().map(|rule| rule["rule"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_committed_definition_is_the_generated_one() {
+    // JSON is YAML, and `launcher crd` prints JSON.
+    let committed: Value = serde_json::from_str(include_str!("../../../../crds/workshops.yaml")).unwrap();
+    assert_eq!(
+        committed,
+        serde_json::to_value(launcher_workshop::crd()).unwrap(),
+        "crds/workshops.yaml is out of date: cargo run -p launcher -- crd > crds/workshops.yaml"
+    );
+}
+
+#[test]
+fn owner_and_image_cannot_change() {
+    assert_eq!(rules("owner"), ["self == oldSelf"]);
+    assert_eq!(rules("image"), ["self == oldSelf"]);
+}
+
+#[test]
+fn what_cannot_run_is_refused_by_the_api_server() {
+    let schema = schema();
+    assert_eq!(schema["owner"]["minLength"], 3);
+    assert_eq!((&schema["port"]["minimum"], &schema["port"]["maximum"]), (&1.0.into(), &65535.0.into()));
+    assert_eq!(rules("port"), ["self != 8080 && self != 8081"]);
+    for amount in ["cpuRequest", "cpuLimit", "memoryRequest", "memoryLimit"] {
+        assert_eq!(schema["resources"]["properties"][amount]["minLength"], 1, "{amount}");
+    }
+}

@@ -1,0 +1,90 @@
+//! `launcher operator`: runs the operator beside its health and metrics listener.
+
+mod settings;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::clock::{SystemClock, SystemEntropy};
+use launcher_operator::{Gate, Operator, OperatorError};
+use launcher_process::health::Health;
+use launcher_process::settings::unknown_names;
+use launcher_process::stop::Stop;
+use launcher_process::telemetry;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+
+use crate::Cli;
+pub(crate) use settings::OperatorArgs;
+
+/// How long the end of leading may take: one request, and the answers under way.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Why the operator cannot start. Each is one line for whoever starts it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OperatorStartError {
+    #[error("SERVICE_LOG cannot be read: {0}")]
+    Log(#[from] tracing_subscriber::filter::ParseError),
+    #[error("the runtime cannot be started: {0}")]
+    Runtime(io::Error),
+    #[error("SERVICE_TELEMETRY_ADDR {addr} cannot be listened on: {error}; choose another address")]
+    Listen { addr: std::net::SocketAddr, error: io::Error },
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+    #[error("the operator ended by itself")]
+    Crashed,
+}
+
+/// Runs until it is told to stop.
+pub(crate) fn run(settings: OperatorArgs) -> Result<(), OperatorStartError> {
+    telemetry::init(&settings.log)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(OperatorStartError::Runtime)?;
+    runtime.block_on(operate(settings))
+}
+
+async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
+    let stop = Stop::on_signals().map_err(OperatorStartError::Runtime)?;
+    let addr = args.telemetry_addr;
+    let listener = TcpListener::bind(addr).await.map_err(|error| OperatorStartError::Listen { addr, error })?;
+    warn_about(&args);
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "operator".to_owned());
+    let settings = |namespace: &str| args.operator_settings(namespace);
+    let operator = Operator::connect(settings, &host, Arc::new(SystemClock), &SystemEntropy).await?;
+
+    let health_stop = Stop::new();
+    let health = tokio::spawn(health(&operator, stop.clone()).serve(listener, health_stop.clone()));
+    let ended = tokio::spawn(launcher_operator::run(operator, stop.clone())).await;
+    let outcome = if ended.is_ok() && stop.is_requested() { Ok(()) } else { Err(OperatorStartError::Crashed) };
+    stop.finish(GRACE).await;
+    health_stop.request();
+    drop(health.await);
+    outcome
+}
+
+fn health(operator: &Operator, stop: Stop) -> Health {
+    let mut metrics = Registry::default();
+    operator.metrics().register(&mut metrics);
+    let operator = operator.clone();
+    let ready = Arc::new(move || {
+        let ready = operator.ready();
+        Box::pin(async move { ready }) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
+    });
+    Health::new(ready, metrics, stop)
+}
+
+fn warn_about(args: &OperatorArgs) {
+    for name in unknown_names::<Cli>(std::env::vars_os()) {
+        tracing::warn!(%name, "no setting has this name: it is ignored; `launcher operator --help` lists all");
+    }
+    if args.ingress().gate() == Gate::Missing {
+        tracing::warn!(
+            "no Ingress is made: SERVICE_INGRESS_ANNOTATIONS names no gate in front of it, and \
+             SERVICE_INGRESS_GATED_ELSEWHERE is not true; workshops have no URL"
+        );
+    }
+    if !args.require_authentication {
+        tracing::warn!("AUTHENTICATION IS OFF: everybody reaches every workshop; never in production");
+    }
+}

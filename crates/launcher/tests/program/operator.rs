@@ -1,0 +1,46 @@
+use crate::settings::names;
+use crate::{launcher, text};
+
+const REQUIRED: [(&str, &str); 2] =
+    [("SERVICE_WORKSHOP_DOMAIN", "workshops.example.org"), ("SERVICE_SIDECAR_IMAGE", "sidecar:1")];
+
+/// Every setting that can be wrong: what is set, and what the one line has to say.
+const WRONG: &[(&str, &str, &str)] = &[
+    ("SERVICE_WORKSHOP_DOMAIN", "", "--workshop-domain"),
+    ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", "write a domain"),
+    ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
+    ("SERVICE_INGRESS_ANNOTATIONS", "a=b", "write a JSON object of strings"),
+    ("SERVICE_INGRESS_GATED_ELSEWHERE", "yes", "write true or false"),
+    ("SERVICE_REQUIRE_AUTHENTICATION", "flase", "write true or false"),
+    ("SERVICE_RUN_AS_USER", "0", "0 is not in 1.."),
+    ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),
+    ("SERVICE_TELEMETRY_ADDR", "9091", "invalid socket address"),
+    ("KUBECONFIG", "/nowhere/kubeconfig", "set KUBECONFIG"),
+];
+
+#[test]
+fn a_wrong_setting_stops_the_start_with_one_line() {
+    for (name, value, words) in WRONG {
+        let output = launcher(&["operator"], &[REQUIRED.as_slice(), &[(name, value)]].concat());
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{name}={value}: {complaint}");
+        assert_eq!(complaint.trim_end().lines().count(), 1, "{name}={value}: {complaint}");
+        assert!(complaint.starts_with("launcher: ") && complaint.contains(words), "{name}={value}: {complaint}");
+    }
+}
+
+#[test]
+fn the_help_and_the_documentation_name_every_setting() {
+    let output = launcher(&["operator", "--help"], &[]);
+    assert!(output.status.success());
+    let page = include_str!("../../../../docs/operator.md");
+    let settings = names(text(&output.stdout));
+    assert!(settings.len() > 15, "{settings:?}");
+    for name in &settings {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/operator.md");
+    }
+    for line in page.lines().filter(|line| line.starts_with("| `SERVICE_")) {
+        let name = line.split('`').nth(1).unwrap();
+        assert!(settings.contains(&name), "{name} is in docs/operator.md, and is no setting");
+    }
+}

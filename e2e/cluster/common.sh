@@ -1,0 +1,57 @@
+# Where the test cluster's things are, for the scripts beside this file, which source it.
+# shellcheck shell=bash disable=SC2034
+
+# A function that fails in $(...) ends the script, as it does elsewhere.
+shopt -s inherit_errexit
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=packaging/local/needs.sh
+source "$here/../../packaging/local/needs.sh"
+
+readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/workshop-launcher/cluster
+# All that a booted cluster keeps; gone after down.sh.
+readonly RUN=$CACHE/run
+readonly ADMIN=$RUN/admin.conf
+# Images as archives, one per name and content.
+readonly ARCHIVES=$CACHE/images
+
+readonly NODE=node1
+readonly BRIDGE=workshops0
+readonly POD_RANGE=10.244.0.0/22
+readonly SERVICE_RANGE=10.96.0.0/16
+readonly API_ADDRESS=10.96.0.1
+readonly DNS_ADDRESS=10.96.0.10
+# Not the usual 6443, 2379 and 2380: another cluster may run on this machine.
+readonly API_PORT=16443
+readonly ETCD_PORT=12379
+readonly ETCD_PEER_PORT=12380
+readonly SOCKET=$RUN/containerd.sock
+
+# content_hash FILE...: one short name for what these files contain, wherever they are.
+content_hash() { sha256sum "$@" | cut --delimiter=' ' --fields=1 | sha256sum | head --bytes=16; }
+
+# binaries: prints the folder of the programs as the pinned modules make them.
+binaries() { printf '%s/bin-%s\n' "$CACHE" "$(content_hash "$here"/tools/*/go.{mod,sum} "$here/tools/programs")"; }
+
+BIN=$(binaries)
+readonly BIN
+
+# foreign_cluster: whether KUBECONFIG names a cluster that the developer has brought.
+foreign_cluster() { [[ -n "${KUBECONFIG:-}" && "$KUBECONFIG" != "$ADMIN" ]]; }
+
+# kubectl: our own build for our own cluster; for a developer's, the machine's where there is one.
+kubectl() {
+  if foreign_cluster && type -P kubectl >/dev/null; then
+    command kubectl "$@"
+  else
+    KUBECONFIG=${KUBECONFIG:-$ADMIN} "$BIN/kubectl" "$@"
+  fi
+}
+
+containers() { ctr --address "$SOCKET" --namespace k8s.io "$@"; }
+
+need_root() { [[ "$(id -u)" == 0 ]] || fail "$1 needs root, or KUBECONFIG set to a cluster of your own (kind, k3d)"; }
+
+need_go() {
+  command -v go >/dev/null || fail "Go 1.24 or newer is missing: https://go.dev/dl (it fetches by itself the release that it takes)"
+}

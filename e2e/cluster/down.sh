@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Stops what up.sh started, pods included, and takes back what it changed on this machine. Does nothing where nothing is
+# left. A cluster that KUBECONFIG names is never touched. Images and programs stay in the cache.
+set -euo pipefail
+# shellcheck source=e2e/cluster/common.sh
+source "$(dirname "$0")/common.sh"
+# shellcheck source=e2e/cluster/processes.sh
+source "$here/processes.sh"
+
+# shims: the processes between our containerd and the pods.
+shims() {
+  local file
+  for file in /proc/[0-9]*/cmdline; do
+    if { tr '\0' ' ' <"$file"; } 2>/dev/null | grep --quiet "^[^ ]*containerd-shim-runc-v2 .*-address $SOCKET "; then
+      file=${file#/proc/}
+      printf '%s\n' "${file%/cmdline}"
+    fi
+  done
+}
+
+# Ends all pods: a shim's children are the first processes of its containers, and the kernel ends the rest with these.
+stop_pods() {
+  local shim socket
+  local -a found
+  mapfile -t found < <(shims)
+  for shim in "${found[@]}"; do
+    pgrep --parent "$shim" | xargs --no-run-if-empty kill -KILL 2>/dev/null || true
+  done
+  for shim in "${found[@]}"; do
+    kill -KILL "$shim" 2>/dev/null || true
+  done
+  # The sockets of shims are outside of the folder that is removed.
+  while read -r socket; do
+    rm -f "${socket#unix://}"
+  done < <(find "$RUN/containerd-state" -name address -exec sh -c 'cat "$1"; echo' - {} \; 2>/dev/null)
+}
+
+unmount() {
+  awk -v under="$RUN/" 'index($2, under) == 1 {print $2}' /proc/mounts | sort --reverse \
+    | xargs --no-run-if-empty --max-args=1 umount --lazy
+}
+
+# destroy_set SET: the kernel lets go of a set a moment after the last rule that named it.
+destroy_set() {
+  local _
+  for _ in {1..100}; do
+    ! ipset destroy "$1" 2>/dev/null || return 0
+    sleep 0.05
+  done
+  say "the ipset $1 is still in use and stays"
+}
+
+# Takes the rules of kube-proxy and kube-router out of the packet filter, all at once, and leaves everybody else's.
+clean_firewall() {
+  local family set
+  for family in iptables ip6tables; do
+    if type -P "$family-save" >/dev/null && "$family-save" 2>/dev/null | grep --quiet -E 'KUBE-|--comment workshops '; then
+      "$family-save" | grep --invert-match -E 'KUBE-|--comment workshops ' | "$family-restore" --wait
+    fi
+  done
+  type -P ipset >/dev/null || return 0
+  while read -r set; do
+    destroy_set "$set"
+  done < <(ipset list -name 2>/dev/null | grep -E '^(inet6:)?(KUBE-|kube-router-)')
+}
+
+restore_settings() {
+  local setting value
+  [[ -f "$RUN/settings-before" ]] || return 0
+  while read -r setting value; do
+    [[ "$(<"/proc/sys/$setting")" == "$value" ]] || echo "$value" >"/proc/sys/$setting"
+  done <"$RUN/settings-before"
+}
+
+remove_cgroups() {
+  find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} + 2>/dev/null || true
+}
+
+# The network plugins keep what they did for each pod in a folder of the machine.
+remove_network_results() {
+  local file pod
+  for file in /var/lib/cni/results/workshops-*-eth0; do
+    [[ -f "$file" ]] || continue
+    pod=${file##*/workshops-}
+    rm -f "$file" "/var/lib/cni/results/cni-loopback-${pod%-eth0}-lo"
+  done
+}
+
+main() {
+  if foreign_cluster; then
+    say "KUBECONFIG=$KUBECONFIG is not ours to stop"
+    return
+  fi
+  [[ -d "$RUN" ]] || return 0
+  need_root "stopping the cluster"
+  if [[ "${1:-}" != locked ]]; then
+    exec 9>"$CACHE/lock"
+    flock 9
+  fi
+  stop kubelet
+  stop_pods
+  for part in kwok kube-router kube-proxy scheduler controller-manager apiserver etcd containerd; do
+    stop "$part"
+  done
+  unmount
+  ip link delete "$BRIDGE" 2>/dev/null || true
+  clean_firewall
+  restore_settings
+  remove_cgroups
+  remove_network_results
+  rm -rf "$RUN"
+}
+
+main "$@"

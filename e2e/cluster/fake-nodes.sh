@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# fake-nodes.sh COUNT: so many nodes whose pods only pretend to run, each with room for 500. While there are any, new pods
+# go to them and not to the real node. 0 takes them away, with their pods.
+set -euo pipefail
+# shellcheck source=e2e/cluster/common.sh
+source "$(dirname "$0")/common.sh"
+# shellcheck source=e2e/cluster/processes.sh
+source "$here/processes.sh"
+
+fake_node() {
+  cat <<YAML
+apiVersion: v1
+kind: Node
+metadata:
+  name: fake$1
+  annotations: {kwok.x-k8s.io/node: fake}
+  labels: {type: fake, kubernetes.io/hostname: fake$1}
+status:
+  allocatable: {cpu: "500", memory: 2Ti, pods: "500"}
+  capacity: {cpu: "500", memory: 2Ti, pods: "500"}
+---
+YAML
+}
+
+count=${1:?how many}
+[[ -S "$SOCKET" ]] || fail "no cluster is up here: make cluster-up"
+if [[ "$count" == 0 ]]; then
+  kubectl delete node --selector type=fake >/dev/null
+  stop kwok
+  kubectl uncordon "$NODE" >/dev/null
+  exit
+fi
+alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake
+kubectl cordon "$NODE" >/dev/null
+for number in $(seq "$count"); do
+  fake_node "$number"
+done | kubectl apply --filename - >/dev/null
+wait_for kwok 60 kubectl wait node --selector type=fake --for=condition=Ready --timeout=1s

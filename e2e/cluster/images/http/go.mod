@@ -1,0 +1,3 @@
+module workshop-launcher/cluster/http
+
+go 1.24

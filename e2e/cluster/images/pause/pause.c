@@ -1,0 +1,37 @@
+/* Holds a pod's namespaces: waits for the signal to end, and takes leave of adopted processes meanwhile. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t ended;
+
+static void end(int number) {
+    (void)number;
+    ended = 1;
+}
+
+static void bury(int number) {
+    int before = errno;
+    (void)number;
+    while (waitpid(-1, 0, WNOHANG) > 0) {
+    }
+    errno = before;
+}
+
+int main(void) {
+    sigset_t all, none;
+    struct sigaction action = {.sa_handler = end};
+    sigaction(SIGTERM, &action, 0);
+    sigaction(SIGINT, &action, 0);
+    action.sa_handler = bury;
+    sigaction(SIGCHLD, &action, 0);
+    /* Signals arrive only while it waits, so that none is missed between the look and the wait. */
+    sigfillset(&all);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &all, 0);
+    while (!ended) {
+        sigsuspend(&none);
+    }
+    return 0;
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# permissions.sh [write]: asks the cluster what each service account of deploy/rbac.yaml can do, and compares with
+# deploy/permissions.txt, or writes that.
+set -euo pipefail
+# shellcheck source=e2e/cluster/common.sh
+source "$(dirname "$0")/common.sh"
+
+readonly NAMESPACE=permissions-$$
+deploy=$(cd "$here/../../deploy" && pwd)
+trap 'kubectl delete namespace "$NAMESPACE" --ignore-not-found --wait=false >/dev/null' EXIT
+
+# permissions ACCOUNT: one line for each resource; what every account of a cluster may do is left out.
+permissions() {
+  printf '%s\n' "$1"
+  kubectl auth can-i --list --no-headers --namespace "$NAMESPACE" --as "system:serviceaccount:$NAMESPACE:$1" \
+    --as-group system:serviceaccounts --as-group "system:serviceaccounts:$NAMESPACE" --as-group system:authenticated \
+    | awk '$1 !~ /^(\[|selfsubject)/' | sed 's/  */ /g; s/^/  /; s/ \[\] \[\]/:/' | sort
+}
+
+kubectl create namespace "$NAMESPACE" >/dev/null
+sed "s/namespace: workshops$/namespace: $NAMESPACE/" "$deploy/rbac.yaml" | kubectl apply --filename - >/dev/null
+# The API server learns of new roles a moment later.
+for account in workshop-launcher workshop-operator; do
+  until [[ -n "$(permissions "$account" | sed 1d)" ]]; do sleep 0.1; done
+done
+found=$(permissions workshop-launcher && permissions workshop-operator)
+if [[ "${1:-}" == write ]]; then
+  printf '%s\n' "$found" >"$deploy/permissions.txt"
+else
+  diff --unified "$deploy/permissions.txt" <(printf '%s\n' "$found") >&2 \
+    || fail "the service accounts can do something else than deploy/permissions.txt says: fix deploy/rbac.yaml, or e2e/cluster/permissions.sh write"
+fi
