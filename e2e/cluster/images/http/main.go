@@ -38,7 +38,8 @@ func main() {
 	case "hog":
 		hog()
 	case "silent":
-		select {}
+		// Not an empty select: with nothing else to run, Go calls that a deadlock and ends.
+		time.Sleep(24 * time.Hour)
 	default:
 		fail("unknown word %q; there are: serve, get, until, connect, exit, hog, silent", words[0])
 	}
