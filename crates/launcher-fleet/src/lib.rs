@@ -1,7 +1,9 @@
 //! The port [`Fleet`]: whatever turns Workshops into running workloads; and its adapters.
 
+mod kubernetes;
 mod local;
 mod port;
 
+pub use kubernetes::{KubernetesFleet, KubernetesFleetError};
 pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};

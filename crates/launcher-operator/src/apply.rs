@@ -159,8 +159,8 @@ where
     let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
     match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
         Ok(_) => Ok(()),
-        // Gone already, or another object by now: either way not ours any more.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        // A conflict is not taken for gone: another object of this name is seen to be one next time.
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
     }
 }

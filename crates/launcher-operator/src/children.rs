@@ -132,9 +132,15 @@ where
         .touched_objects()
 }
 
+/// How each watch is kept: taken up anew every minute, so that a connection that has died unnoticed does not blind us for
+/// longer.
+pub(crate) fn watch() -> watcher::Config {
+    watcher::Config::default().timeout(60)
+}
+
 /// What carries our labels.
 fn ours() -> watcher::Config {
-    watcher::Config::default().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
+    watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
 }
 
 fn workshop_of(pod: &Pod) -> Option<&str> {

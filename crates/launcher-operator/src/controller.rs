@@ -10,7 +10,7 @@ use kube::{Api, Resource};
 use launcher_workshop::Workshop;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::children::{Watches, prune};
+use crate::children::{Watches, prune, watch};
 use crate::context::Context;
 use crate::reconcile::{reconcile, retry};
 
@@ -29,7 +29,7 @@ pub(crate) struct ControllerError;
 pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerError {
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
-    let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watcher::Config::default())
+    let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watch())
         .modify(|object| prune(object.meta_mut()))
         .default_backoff()
         .reflect(writer)

@@ -1,6 +1,7 @@
 //! The operator as a process part: stand by, lead, give back.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use kube::Client;
 use kube::runtime::events::{Recorder, Reporter};
@@ -15,6 +16,9 @@ use crate::controller;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
+
+/// A connection on which nothing comes for longer than a watch lasts is dead.
+const SILENCE: Duration = Duration::from_secs(75);
 
 /// Why the operator cannot start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +60,9 @@ impl Operator {
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> Result<Self, OperatorError> {
-        let config = kube::Config::infer().await.map_err(|error| OperatorError::NoCluster(error.to_string()))?;
+        let mut config = kube::Config::infer().await.map_err(|error| OperatorError::NoCluster(error.to_string()))?;
+        config.read_timeout = Some(SILENCE);
+        config.reset_reader_on_write = true;
         let settings = Arc::new(settings(&config.default_namespace));
         let client = Client::try_from(config).map_err(|error| OperatorError::Client(error.to_string()))?;
         let mut random = [0_u8; 4];

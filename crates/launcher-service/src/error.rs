@@ -97,7 +97,7 @@ pub(crate) enum LoopError {
 impl LoopError {
     /// Whether the same attempt may succeed later, with nothing put right meanwhile.
     pub(crate) fn is_passing(&self) -> bool {
-        !matches!(self, Self::Service(ServiceError::Internal(_)))
+        !matches!(self, Self::Service(ServiceError::Internal(_)) | Self::Fleet(FleetError::Refused(_)))
     }
 }
 

@@ -1,13 +1,13 @@
 //! Observe: from Workshop statuses to rows, and out with Workshops that no row wants.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::{Instance, InstanceState};
 use launcher_fleet::{FleetError, FleetEvent};
-use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec};
+use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, labels};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -66,21 +66,19 @@ impl Launcher {
     /// Brings a row in line with its Workshop; a Workshop that no row wants is ended.
     async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), LoopError> {
         let name = workshop.name_any();
-        let stray = match self.0.store.observe_instance(&name).await? {
-            None => true,
-            Some(instance) => is_another(&instance, workshop) || has_outlived(&instance),
-        };
-        if stray {
+        let wanted = self.0.store.observe_instance(&name).await?;
+        let Some(instance) = wanted.filter(|row| !is_another(row, workshop) && !has_outlived(row)) else {
             return self.end_stray(workshop).await;
+        };
+        if let Some(status) = &workshop.status {
+            let seen = status.observation();
+            self.change(Row::Observed(&name), |instance| Ok(instance.observe(&seen))).await?;
         }
-        let Some(status) = &workshop.status else { return Ok(()) };
-        let seen = status.observation();
-        self.change(Row::Observed(&name), |instance| Ok(instance.observe(&seen))).await?;
-        Ok(())
+        self.repair_drift(&instance, workshop).await
     }
 
     async fn end_stray(&self, workshop: &Workshop) -> Result<(), LoopError> {
-        if workshop.metadata.deletion_timestamp.is_some() {
+        if workshop.metadata.deletion_timestamp.is_some() || !carries_our_labels(workshop) {
             return Ok(());
         }
         let name = workshop.name_any();
@@ -95,21 +93,21 @@ impl Launcher {
         for workshop in workshops {
             passed_over(self.workshop_seen(workshop).await)?;
         }
-        let there: HashMap<String, &Workshop> =
-            workshops.iter().map(|workshop| (workshop.name_any(), workshop)).collect();
+        let there: HashSet<String> = workshops.iter().map(ResourceExt::name_any).collect();
         // Read after the list was taken: a Workshop that is not on it was not there when it was taken.
         for instance in self.0.store.observe_with_workshop().await? {
-            passed_over(match there.get(&instance.k8s_name) {
-                Some(workshop) => self.repair_drift(&instance, workshop).await,
-                None => self.find_out_whether_gone(&instance).await,
-            })?;
+            if !there.contains(&instance.k8s_name) {
+                passed_over(self.find_out_whether_gone(&instance).await)?;
+            }
         }
         Ok(())
     }
 
-    /// Has the fleet told again what a row wants when the Workshop says otherwise.
+    /// Has the fleet told again what a row wants when the Workshop says otherwise. A row that the fleet is still to be told
+    /// of is told anyway.
     async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
-        if instance.state.wants_workshop() && workshop.spec != WorkshopSpec::of(instance) {
+        let told = instance.state.wants_workshop() && instance.applied_version >= instance.spec_version;
+        if told && (workshop.spec != WorkshopSpec::of(instance) || !carries_our_labels(workshop)) {
             self.0.store.dispatch_again(instance.instance_id).await?;
             self.0.dispatch.notify_one();
         }
@@ -155,6 +153,11 @@ fn has_outlived(instance: &Instance) -> bool {
         InstanceState::Failed => instance.applied_version >= instance.spec_version,
         _ => false,
     }
+}
+
+/// Whether a Workshop is one of ours. One that somebody else has made is theirs to end.
+fn carries_our_labels(workshop: &Workshop) -> bool {
+    labels().iter().all(|(name, value)| workshop.labels().get(name) == Some(value))
 }
 
 /// Whether a Workshop is not the one that the row was told of, but another one of the same name.

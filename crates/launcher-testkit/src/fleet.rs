@@ -137,6 +137,8 @@ impl FakeFleet {
         let mut state = self.lock();
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
         change(&mut workshop.spec);
+        let event = FleetEvent::Applied(Box::new(workshop.clone()));
+        state.tell(&event);
     }
 
     /// Tells all watchers everything anew.

@@ -12,7 +12,7 @@ use http::Uri;
 use launcher_api::ApiSettings;
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_fleet::{LocalFleet, LocalFleetError, LocalSettings};
+use launcher_fleet::{Fleet, KubernetesFleet, LocalFleet, LocalSettings};
 use launcher_process::health::Health;
 use launcher_process::serve::serve_http;
 use launcher_process::settings::unknown_names;
@@ -44,7 +44,9 @@ pub(crate) enum ServeError {
     #[error("the database cannot be used: {0}")]
     Store(#[from] StoreError),
     #[error("the local fleet cannot be used: {0}")]
-    Fleet(#[from] LocalFleetError),
+    LocalFleet(#[from] launcher_fleet::LocalFleetError),
+    #[error(transparent)]
+    KubernetesFleet(#[from] launcher_fleet::KubernetesFleetError),
     #[error(transparent)]
     Claim(#[from] ClaimError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
@@ -75,11 +77,15 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
-    let fleet = match settings.fleet {
-        FleetKind::Local => LocalFleet::open(local(&settings, &origin), clock.clone(), stop.clone())?,
+    let local = match settings.fleet {
+        FleetKind::Local => Some(LocalFleet::open(local(&settings, &origin), clock.clone(), stop.clone())?),
+        FleetKind::Kubernetes => None,
     };
-    let launcher =
-        Launcher::new(store.clone(), Arc::new(fleet.clone()), clock, Arc::new(SystemEntropy), settings.limits());
+    let fleet: Arc<dyn Fleet> = match &local {
+        Some(local) => Arc::new(local.clone()),
+        None => Arc::new(KubernetesFleet::connect(settings.namespace.as_deref()).await?),
+    };
+    let launcher = Launcher::new(store.clone(), fleet, clock, Arc::new(SystemEntropy), settings.limits());
     launcher.claim_fleet().await?;
     seeds::plant(&launcher, &settings).await?;
 
@@ -91,7 +97,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     });
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, stop.clone()).serve(telemetry, health_stop.clone()));
-    let gateway = fleet.gateway();
+    let gateway = local.as_ref().map(LocalFleet::gateway);
     let front = serve_http(listener, stop.clone(), move |request, peer| {
         front::answer(router.clone(), gateway.clone(), request, peer.ip())
     });
@@ -109,7 +115,9 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if crashed.is_none() && loops.await.is_err() {
         tracing::error!("the loops between database and fleet had crashed");
     }
-    fleet.stop().await;
+    if let Some(local) = local {
+        local.stop().await;
+    }
     store.close().await;
     health_stop.request();
     drop(health.await);

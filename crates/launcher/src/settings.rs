@@ -21,6 +21,8 @@ pub(crate) const BASE_PATH: &str = "/api/v1";
 pub(crate) enum FleetKind {
     /// Processes on this machine: isolates nobody, for development and one trusted person
     Local,
+    /// Pods: Workshops of a namespace, which the operator makes run
+    Kubernetes,
 }
 
 /// Settings of the service.
@@ -89,7 +91,11 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_FLEET", default_value = "local", value_name = "FLEET")]
     pub(crate) fleet: FleetKind,
 
-    /// The domain whose subdomains are the workshops
+    /// The namespace of the Workshops, for the fleet on Kubernetes; the one that the service runs in when not given
+    #[arg(long, env = "SERVICE_NAMESPACE", value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
+
+    /// The domain whose subdomains are the workshops of the local fleet; the operator has a setting of its own
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN",
           value_parser = domain)]
     pub(crate) workshop_domain: String,

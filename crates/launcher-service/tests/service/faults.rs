@@ -110,11 +110,25 @@ async fn a_workshop_that_no_row_wants_is_ended() {
 }
 
 #[tokio::test]
+async fn a_workshop_that_somebody_else_has_made_is_left_alone() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    let stray = |name: &str| wanted(&Instance { k8s_name: name.to_owned(), ..running.clone() });
+    let mut theirs = stray("theirs-aaaaaaaaaa");
+    theirs.metadata.labels = None;
+    world.fleet.intrude(&theirs);
+    // Changes are told in order: when the second is gone, the first has been looked at.
+    world.fleet.intrude(&stray("ours-aaaaaaaaaa"));
+    let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
+    both.sort();
+    eventually(SOON, async || (world.fleet.names() == both).then_some(())).await;
+}
+
+#[tokio::test]
 async fn a_spec_that_was_changed_from_outside_is_put_right() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
-    world.fleet.relist();
     eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
     })

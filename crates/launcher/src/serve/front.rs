@@ -16,12 +16,14 @@ use tower::ServiceExt;
 /// by the launcher, so a host that two programs could read differently is refused.
 pub(super) async fn answer(
     router: Router,
-    gateway: Gateway,
+    gateway: Option<Gateway>,
     request: Request<Incoming>,
     peer: IpAddr,
 ) -> Response<Body> {
     let Ok(host) = host(&request) else { return refused() };
-    if let Some(name) = host.and_then(|host| gateway.names_workshop(&host)) {
+    if let (Some(gateway), Some(host)) = (gateway, host)
+        && let Some(name) = gateway.names_workshop(&host)
+    {
         return gateway.serve(&name, request, Some(peer)).await;
     }
     let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;

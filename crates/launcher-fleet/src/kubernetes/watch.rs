@@ -1,0 +1,61 @@
+//! The watch of the Workshops, in the fleet's words.
+
+use std::time::Duration;
+
+use futures_util::future::ready;
+use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt};
+use kube::runtime::watcher::{self, Event};
+use kube::runtime::{WatchStreamExt, watcher as watch_all};
+use kube::{Api, ResourceExt};
+use launcher_workshop::Workshop;
+
+use super::Guarded;
+use crate::port::FleetEvent;
+
+/// Everything there is, then each change, for ever: what interrupts it is logged, waited for and followed by a new list.
+pub(super) fn watch(api: Api<Guarded>, lasts: Duration) -> BoxStream<'static, FleetEvent> {
+    let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
+    told(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
+}
+
+/// A list is told when it is complete.
+fn told(
+    events: impl Stream<Item = Result<Event<Guarded>, watcher::Error>> + Send + 'static,
+) -> impl Stream<Item = FleetEvent> + Send + 'static {
+    let mut listed = Vec::new();
+    events.filter_map(move |event| {
+        ready(match event {
+            Ok(Event::Init) => {
+                listed.clear();
+                None
+            }
+            Ok(Event::InitApply(object)) => {
+                listed.extend(readable(object));
+                None
+            }
+            Ok(Event::InitDone) => Some(FleetEvent::Relisted(std::mem::take(&mut listed))),
+            Ok(Event::Apply(object)) => readable(object).map(Box::new).map(FleetEvent::Applied),
+            Ok(Event::Delete(object)) => readable(object).map(Box::new).map(FleetEvent::Deleted),
+            Err(error) => {
+                tracing::warn!(%error, "the watch of the Workshops was interrupted; it is taken up again");
+                None
+            }
+        })
+    })
+}
+
+/// The Workshop, when it can be read. One that cannot is nobody's to end: it is neither there nor gone.
+fn readable(object: Guarded) -> Option<Workshop> {
+    let name = object.name_any();
+    match object.0 {
+        Ok(mut workshop) => {
+            workshop.metadata.managed_fields = None;
+            Some(workshop)
+        }
+        Err(unreadable) => {
+            tracing::warn!(workshop = %name, error = %unreadable.error, "a Workshop cannot be read: it is passed over");
+            None
+        }
+    }
+}
