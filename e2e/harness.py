@@ -1,4 +1,4 @@
-"""A launcher of the tests' own, with free ports and a data directory that goes away, and what its fleet has running."""
+"""Our programs for the tests, with free ports and a data directory that goes away, and what their fleet has running."""
 
 import contextlib
 import http.client
@@ -42,36 +42,44 @@ def wait_for(what, look, seconds):
     return found
 
 
-class Launcher:
-    """`launcher serve` with a local fleet; can be killed and started again on the same data and port."""
+def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
+    """One request; returns (status, headers in lower case, body as bytes)."""
+    connection = http.client.HTTPConnection(host, port, timeout=20)
+    try:
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, body=text, headers=headers or {})
+        response = connection.getresponse()
+        received = {name.lower(): value for name, value in response.getheaders()}
+        return response.status, received, response.read()
+    finally:
+        connection.close()
+
+
+class Program:
+    """One of our programs with a directory that goes away; can be killed and started again with the same settings."""
+
+    command = ()
 
     def __init__(self, **settings):
         self.data = pathlib.Path(tempfile.mkdtemp(prefix="launcher-e2e-"))
-        self.port, self.telemetry_port = free_port(), free_port()
+        self.telemetry_port = free_port()
         self.process = None
         self.log = self.data / "launcher.log"
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
-        self.environment = inherited | {
-            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
-            "SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry_port}",
-            "SERVICE_DATA_DIR": str(self.data),
-            "SERVICE_FLEET": "local",
-            "SERVICE_ADMIN_EMAILS": ADMIN,
-            **settings,
-        }
+        self.environment = inherited | {"SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry_port}", **settings}
 
-    def start(self, command=(PROGRAM, "serve"), seconds=30, **options):
+    def start(self, command=None, seconds=30, **options):
         """Starts it, and waits until it says that it is ready."""
         with self.log.open("ab") as log:
             streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            self.process = subprocess.Popen(command, env=self.environment, **streams, **options)
+            self.process = subprocess.Popen(command or self.command, env=self.environment, **streams, **options)
         wait_for("the launcher to be ready", self._is_ready, seconds)
 
     def _is_ready(self):
         if self.process.poll() is not None:
             raise AssertionError(f"the launcher ended with status {self.process.returncode}\n{self.log_tail()}")
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return self._exchange(self.telemetry_port, "GET", "/readyz", {}, None)[0] == 200
+            return exchange(self.telemetry_port, "GET", "/readyz")[0] == 200
         return False
 
     def kill(self):
@@ -86,17 +94,45 @@ class Launcher:
         assert status == 0, f"the launcher stopped with status {status}\n{self.log_tail()}"
 
     def clean_up(self):
+        """Leaves nothing behind, however far it got: no process, no file."""
+        if self.process and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.data, ignore_errors=True)
+
+    def log_tail(self, lines=40):
+        """The end of what it has printed."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+
+    def metrics(self):
+        """What /metrics says: {name with its labels: value}."""
+        _, _, text = exchange(self.telemetry_port, "GET", "/metrics")
+        lines = (line.rsplit(" ", 1) for line in text.decode().splitlines() if line and not line.startswith("#"))
+        return {name: float(value) for name, value in lines}
+
+
+class Launcher(Program):
+    """`launcher serve`, with a local fleet unless its settings say otherwise."""
+
+    command = (PROGRAM, "serve")
+
+    def __init__(self, **settings):
+        self.port = free_port()
+        defaults = {
+            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
+            "SERVICE_FLEET": "local",
+            "SERVICE_ADMIN_EMAILS": ADMIN,
+        }
+        super().__init__(**defaults | settings)
+        self.environment.setdefault("SERVICE_DATA_DIR", str(self.data))
+
+    def clean_up(self):
         """Leaves nothing behind, however far it got: no launcher, no workshop process, no file."""
         if self.process and self.process.poll() is None:
             self.kill()
         for process in self.workshop_processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process["pid"], signal.SIGKILL)
-        shutil.rmtree(self.data, ignore_errors=True)
-
-    def log_tail(self, lines=40):
-        """The end of what it has printed."""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        super().clean_up()
 
     def request(self, method, path, email=ADMIN, body=None, headers=None):
         """One API request as this person; returns (status, headers, body)."""
@@ -105,21 +141,9 @@ class Launcher:
             sent["X-Auth-Request-Email"] = email
         if body is not None:
             sent["Content-Type"] = "application/json"
-        status, received, text = self._exchange(self.port, method, f"/api/v1{path}", sent, body)
+        status, received, text = exchange(self.port, method, f"/api/v1{path}", sent, body)
         is_json = "json" in received.get("content-type", "")
         return status, received, json.loads(text) if is_json else text
-
-    @staticmethod
-    def _exchange(port, method, path, headers, body):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-        try:
-            text = None if body is None else json.dumps(body)
-            connection.request(method, path, body=text, headers=headers)
-            response = connection.getresponse()
-            received = {name.lower(): value for name, value in response.getheaders()}
-            return response.status, received, response.read()
-        finally:
-            connection.close()
 
     def workshop_processes(self):
         """What runs for this launcher's fleet, wherever it was re-parented to: [{pid, parent, name}]."""

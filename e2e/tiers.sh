@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run)
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run cluster)
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Which crates' tests a tier runs.
@@ -30,8 +30,9 @@ needs_lint() {
 run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
-  shellcheck --external-sources .ci/run e2e/*.sh packaging/local/*.sh
-  "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py
+  shellcheck --external-sources .ci/run e2e/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
+    images/*.sh packaging/local/*.sh
+  "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py bench
 }
 
 DESCRIBED[build]="everything builds, once, for all tiers below"
@@ -112,6 +113,24 @@ run_browser() {
 DESCRIBED[make_run]="make run: set-up, page, JupyterLab, Ctrl-C"
 needs_make_run() { need_rust_tests; }
 run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
+
+DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, rights"
+needs_cluster() {
+  need_rust_tests
+  e2e/cluster/up.sh needs
+}
+run_cluster() {
+  launcher_program
+  packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
+  # shellcheck source=e2e/cluster/env.sh
+  source e2e/cluster/env.sh
+  # A cluster that was not up before is taken down again.
+  kubectl get --raw /readyz >/dev/null 2>&1 || trap e2e/cluster/down.sh EXIT
+  e2e/cluster/up.sh >/dev/null
+  e2e/cluster/images.sh
+  # Most of these tests wait for the cluster most of the time.
+  .local/cluster/bin/python -m pytest --quiet --numprocesses 4 --dist loadfile e2e/cluster/tests
+}
 
 # What tiers share.
 

@@ -49,7 +49,9 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let spec = &workshop.spec;
     let name = workshop.name_any();
     ensure(names::is_k8s_name(&name), "metadata.name is not a DNS label that begins with a letter.")?;
-    let owner_reference = workshop.controller_owner_ref(&()).ok_or_else(|| wrong("metadata.uid is missing."))?;
+    let owner = workshop.controller_owner_ref(&()).ok_or_else(|| wrong("metadata.uid is missing."))?;
+    // Whoever deletes a Workshop in the foreground sees it until everything below it is gone.
+    let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
     let namespace = workshop.namespace().ok_or_else(|| wrong("metadata.namespace is missing."))?;
     let owner = spec.owner_email().ok_or_else(|| wrong("spec.owner is not an e-mail address."))?;
     ensure(is_image(&spec.image), "spec.image is not an image reference of 1 to 255 characters.")?;

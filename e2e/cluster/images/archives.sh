@@ -21,7 +21,7 @@ prepare_http() {
 }
 
 inputs_jupyter() {
-  printf '%s\n' "$here"/images/jupyter/{Dockerfile,rootfs.sh,start-notebook.py} "$repository/packaging/local/jupyter.txt"
+  printf '%s\n' "$here"/images/jupyter/{Dockerfile,rootfs.sh,start-notebook.py,jupyter_server_config.py} "$repository/packaging/local/jupyter.txt"
 }
 prepare_jupyter() {
   "$here/images/jupyter/rootfs.sh" "$repository/packaging/local/jupyter.txt" "$1/rootfs.tar"

@@ -88,6 +88,7 @@ fn everything_goes_with_its_workshop() {
     for metadata in [&built.deployment.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {
         let owners = metadata.owner_references.as_ref().unwrap();
         assert_eq!((owners.len(), owners[0].kind.as_str(), owners[0].controller), (1, "Workshop", Some(true)));
+        assert_eq!(owners[0].block_owner_deletion, Some(true));
         assert_eq!(owners[0].uid, "0a1b2c3d-0000-4000-8000-000000000001");
         assert_eq!(metadata.finalizers, None);
     }

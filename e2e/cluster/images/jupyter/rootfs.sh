@@ -20,6 +20,7 @@ cat >"$work/install.sh" <<SH
 set -eu
 cp --recursive "$work/pip" "\$1/pip"
 install --mode=755 "$here/images/jupyter/start-notebook.py" "\$1/usr/local/bin/start-notebook.py"
+install -D --mode=644 "$here/images/jupyter/jupyter_server_config.py" "\$1/etc/jupyter/jupyter_server_config.py"
 chroot "\$1" env --unset=PIP_FIND_LINKS HOME=/root PIP_CERT=/pip/certificates.crt REQUESTS_CA_BUNDLE=/pip/certificates.crt \\
   sh -eu -c '
   python3 -m venv /opt/jupyter

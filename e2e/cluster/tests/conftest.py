@@ -1,0 +1,29 @@
+"""What the tests of this directory share. They need KUBECONFIG, kubectl, the images, and the debug build of the launcher."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+from world import World
+
+
+@pytest.fixture(scope="module")
+def world(request):
+    """A namespace with a launcher and an operator, for the tests of one file; WORLD there adds settings of the operator."""
+    name = request.module.__name__.removeprefix("test_").replace("_", "-")
+    with World(name, **getattr(request.module, "WORLD", {})) as made:
+        yield made
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test that failed shows what our programs have printed."""
+    report = yield
+    if report.failed:
+        for made in item.funcargs.values():
+            if isinstance(made, World):
+                report.sections.append(("our programs", made.logs()))
+    return report
