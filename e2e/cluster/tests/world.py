@@ -33,11 +33,11 @@ class Operator(Program):
 
 
 class World:
-    """A namespace of its own, and our programs at work in it. `with World(...) as world`."""
+    """A namespace of its own, and our programs at work in it unless `processes` is false. `with World(...) as world`."""
 
-    def __init__(self, name, security="baseline", **operator_settings):
+    def __init__(self, name, security="baseline", processes=True, **operator_settings):
         self.namespace = f"{name}-{uuid.uuid4().hex[:8]}"
-        self.security = security
+        self.security, self.processes = security, processes
         self.programs = []
         self.files = tempfile.TemporaryDirectory(prefix="launcher-world-")
         self.launcher = self.operator = None
@@ -46,10 +46,10 @@ class World:
     def __enter__(self):
         self._make_namespace()
         try:
-            self.launcher = self.new_launcher()
-            self.operator = self.new_operator()
-            self.launcher.start()
-            self.operator.start()
+            if self.processes:
+                self.launcher, self.operator = self.new_launcher(), self.new_operator()
+                self.launcher.start()
+                self.operator.start()
         except BaseException:
             self.__exit__()
             raise
