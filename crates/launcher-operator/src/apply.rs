@@ -84,7 +84,7 @@ pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built
         Some(ingress) => {
             ensure(context, ingress, version_by_change, &children.ingresses).await?;
         }
-        None => delete::<Ingress, _>(context, name, uid, &children.ingresses).await?,
+        None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
     }
     let deployment = children.deployment_status(&context.settings.namespace, name);
     Ok(Applied { url, deployment })
@@ -93,9 +93,10 @@ pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built
 /// Removes everything below a Workshop that is there.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<Removed, ApplyError> {
     let children = &context.children;
-    delete::<Ingress, _>(context, name, uid, &children.ingresses).await?;
-    delete::<Service, _>(context, name, uid, &children.services).await?;
-    delete::<Deployment, _>(context, name, uid, &children.deployments).await?;
+    delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?;
+    delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
+    // It stays until its pods are gone, and so does a Workshop that is deleted meanwhile: its end is the end.
+    delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()).await?;
     context.ledger.forget(name);
     Ok(Removed {})
 }
@@ -142,7 +143,13 @@ where
 }
 
 /// Deletes the object of this name if it belongs to this Workshop: another one of the same name keeps its own.
-async fn delete<K, S>(context: &Context, name: &str, uid: &str, seen: &Store<S>) -> Result<(), ApplyError>
+async fn delete<K, S>(
+    context: &Context,
+    name: &str,
+    uid: &str,
+    seen: &Store<S>,
+    how: DeleteParams,
+) -> Result<(), ApplyError>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
     S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
@@ -157,7 +164,7 @@ where
     context.fence.check()?;
     let exactly = Preconditions { uid: metadata.uid.clone(), resource_version: None };
     let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
-    match api.delete(name, &DeleteParams::background().preconditions(exactly)).await {
+    match api.delete(name, &how.preconditions(exactly)).await {
         Ok(_) => Ok(()),
         // A conflict is not taken for gone: another object of this name is seen to be one next time.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),

@@ -30,10 +30,11 @@ pub(crate) async fn gather(context: &Context, mut failure: Failure) -> (Failure,
     }
 }
 
-/// The end of what the container wrote before it was last started, or of what it writes now.
+/// The end of what the container wrote before it was last started, or of what it writes now; while it is just being
+/// started again, the former may be there only at a second look.
 async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<String> {
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
-    for previous in [true, false] {
+    for previous in [true, false, true] {
         let params = LogParams {
             container: Some(container.to_owned()),
             previous,
@@ -42,12 +43,22 @@ async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<Strin
             ..LogParams::default()
         };
         match pods.logs(pod, &params).await {
-            Ok(text) if !text.trim().is_empty() => return Some(text),
-            Ok(_) => {}
+            Ok(text) if is_log(&text) => return Some(text),
+            Ok(text) => tracing::debug!(pod, container, previous, text, "no log"),
             Err(error) => tracing::debug!(pod, container, previous, %error, "no log"),
         }
     }
     None
+}
+
+/// Whether this is something that the container wrote. A log that has just gone comes as a success all the same, with the
+/// node's complaint for a text.
+fn is_log(text: &str) -> bool {
+    const COMPLAINTS: [&str; 2] =
+        ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
+    let text = text.trim();
+    let complaint = !text.contains('\n') && COMPLAINTS.iter().any(|complaint| text.starts_with(complaint));
+    !text.is_empty() && !complaint
 }
 
 async fn last_warning(context: &Context, pod: &str) -> Option<String> {
@@ -61,4 +72,20 @@ async fn last_warning(context: &Context, pod: &str) -> Option<String> {
         seen.or_else(|| event.event_time.as_ref().map(|time| time.0))
     })?;
     last.message.map(|message| message.chars().take(300).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_log;
+
+    #[test]
+    fn what_the_node_says_of_a_log_is_none() {
+        assert!(is_log("took 8 MiB\n"));
+        assert!(is_log("took 8 MiB\nunable to retrieve container logs for a museum\n"));
+        assert!(!is_log(" \n"));
+        assert!(!is_log("unable to retrieve container logs for containerd://793cd9"));
+        assert!(!is_log(
+            "failed to try resolving symlinks in path \"/var/log/pods/x/app/1.log\": lstat x: no such file\n"
+        ));
+    }
 }

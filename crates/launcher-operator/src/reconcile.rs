@@ -73,7 +73,7 @@ async fn dispatch(object: &Guarded, context: &Context) -> Result<Action, Reconci
 async fn one(workshop: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
-    if is_final(workshop.status.as_ref()) {
+    if is_final(workshop) {
         apply::remove(context, &name, &uid).await?;
         return Ok(Action::await_change());
     }
@@ -103,11 +103,15 @@ async fn one(workshop: &Workshop, context: &Context) -> Result<Action, Reconcile
     Ok(Action::requeue(next))
 }
 
-/// A Workshop that has failed or expired stays so: its work is gone. One that could not be read may be corrected.
-fn is_final(status: Option<&WorkshopStatus>) -> bool {
-    status.is_some_and(|status| match status.phase {
+/// A Workshop that has failed or expired stays so: its work is gone. One that cannot be run as it is written may be
+/// corrected, and is then looked at again.
+fn is_final(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| match status.phase {
         Phase::Expired => true,
-        Phase::Failed => status.reason.as_deref() != Some(FailureCode::InvalidSpec.as_str()),
+        Phase::Failed => {
+            status.reason.as_deref() != Some(FailureCode::InvalidSpec.as_str())
+                || status.observed_generation == workshop.metadata.generation
+        }
         Phase::Pending | Phase::Starting | Phase::Running => false,
     })
 }

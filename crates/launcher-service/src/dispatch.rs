@@ -26,7 +26,7 @@ const BATCH: u32 = 500;
 /// How many rows are told to the fleet at once.
 const CONCURRENCY: usize = 16;
 /// How long the fleet may take to answer. Libraries below may retry for minutes by themselves.
-pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(15);
+const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
@@ -127,7 +127,10 @@ impl Launcher {
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
-        match timeout(CALL_TIMEOUT, self.0.fleet.apply(&wanted(instance))).await? {
+        let mut workshop = wanted(instance);
+        // One that is known is changed, and never made anew: with it the work in it would be gone, and nobody told.
+        workshop.metadata.uid.clone_from(&instance.workshop_uid);
+        match timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await? {
             Ok(workshop) => {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)

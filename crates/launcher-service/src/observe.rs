@@ -1,6 +1,6 @@
 //! Observe: from Workshop statuses to rows, and out with Workshops that no row wants.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Row;
-use crate::dispatch::CALL_TIMEOUT;
 use crate::error::{Chain, LoopError};
 use crate::{Launcher, ServiceError};
 
@@ -20,6 +19,12 @@ use crate::{Launcher, ServiceError};
 const RETRY: Duration = Duration::from_secs(1);
 /// How often everything is compared with everything, whatever the watch has told.
 const RELIST: Duration = Duration::from_secs(300);
+/// How soon after the fleet did not do its part for one of them.
+const RELIST_SOON: Duration = Duration::from_secs(10);
+/// How long the fleet may take to answer: nobody's rows are brought in line meanwhile.
+const CALL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long one comparison goes on with others while the fleet does not do its part.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Launcher {
     pub(crate) async fn run_observe(&self, stop: CancellationToken) {
@@ -34,18 +39,30 @@ impl Launcher {
         }
     }
 
-    async fn observe_until(&self, mut events: BoxStream<'static, FleetEvent>, until: Instant) {
+    async fn observe_until(&self, mut events: BoxStream<'static, FleetEvent>, mut until: Instant) {
         while let Ok(event) = timeout_at(until, events.next()).await {
             let Some(event) = event else { return sleep_until(until).await };
-            // An event that is dropped is a row that stays wrong: it is tried again for as long as that may help.
-            while let Err(error) = self.observed(&event).await {
-                tracing::warn!(error = %Chain(&error), "a Workshop's change is not written");
-                if !error.is_passing() {
-                    break;
-                }
-                sleep(RETRY).await;
+            if !self.brought_about(&event).await {
+                until = until.min(Instant::now() + RELIST_SOON);
             }
         }
+    }
+
+    /// Does what an event asks for; whether the fleet did its part. An event that is dropped is a row that stays wrong, so
+    /// it is tried again while the database is away. What only the fleet does not do must not keep everybody else's rows
+    /// waiting: it is found again when everything is compared.
+    async fn brought_about(&self, event: &FleetEvent) -> bool {
+        while let Err(error) = self.observed(event).await {
+            tracing::warn!(error = %Chain(&error), "a Workshop's change is not written, or not answered");
+            if is_the_fleets(&error) {
+                return false;
+            }
+            if !error.is_passing() {
+                break;
+            }
+            sleep(RETRY).await;
+        }
+        true
     }
 
     async fn observed(&self, event: &FleetEvent) -> Result<(), LoopError> {
@@ -90,17 +107,18 @@ impl Launcher {
     /// Compares everything with everything: after a start, after each gap in what was watched, and now and then. What
     /// cannot be done for one does not keep the others waiting; it is found again next time.
     async fn relisted(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
+        let mut comparison = Comparison { until: Instant::now() + PATIENCE, missed: Ok(()) };
         for workshop in workshops {
-            passed_over(self.workshop_seen(workshop).await)?;
+            comparison.note(self.workshop_seen(workshop).await)?;
         }
-        let there: HashSet<String> = workshops.iter().map(ResourceExt::name_any).collect();
+        let there: HashMap<String, &Workshop> = workshops.iter().map(|one| (one.name_any(), one)).collect();
         // Read after the list was taken: a Workshop that is not on it was not there when it was taken.
         for instance in self.0.store.observe_with_workshop().await? {
-            if !there.contains(&instance.k8s_name) {
-                passed_over(self.find_out_whether_gone(&instance).await)?;
+            if !is_its_own(&instance, there.get(&instance.k8s_name).copied()) {
+                comparison.note(self.find_out_whether_gone(&instance).await)?;
             }
         }
-        Ok(())
+        comparison.missed
     }
 
     /// Has the fleet told again what a row wants when the Workshop says otherwise. A row that the fleet is still to be told
@@ -116,7 +134,11 @@ impl Launcher {
 
     /// An instance whose Workshop is not on the list: the list may be older than the Workshop.
     async fn find_out_whether_gone(&self, instance: &Instance) -> Result<(), LoopError> {
-        if instance.applied_version > 0 && answered(self.0.fleet.get(&instance.k8s_name)).await?.is_none() {
+        if instance.applied_version == 0 {
+            return Ok(());
+        }
+        let found = answered(self.0.fleet.get(&instance.k8s_name)).await?;
+        if !is_its_own(instance, found.as_ref()) {
             self.workshop_gone(&instance.k8s_name).await?;
         }
         Ok(())
@@ -135,15 +157,31 @@ async fn answered<T>(call: impl Future<Output = Result<T, FleetError>>) -> Resul
     Ok(timeout(CALL_TIMEOUT, call).await??)
 }
 
-/// An error that would come again at once is reported and passed over; one that passes stops the round.
-fn passed_over(outcome: Result<(), LoopError>) -> Result<(), LoopError> {
-    match outcome {
-        Err(error) if !error.is_passing() => {
-            tracing::error!(error = %Chain(&error), "one instance is passed over");
-            Ok(())
+/// One comparison of everything with everything.
+struct Comparison {
+    until: Instant,
+    /// The last thing that the fleet did not do.
+    missed: Result<(), LoopError>,
+}
+
+impl Comparison {
+    /// An error that would come again at once is reported and passed over, and for a while so is one that is the fleet's.
+    /// Every other stops the comparison.
+    fn note(&mut self, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
+        match outcome {
+            Err(error) if is_the_fleets(&error) && Instant::now() < self.until => self.missed = Err(error),
+            Err(error) if !error.is_passing() => {
+                tracing::error!(error = %Chain(&error), "one instance is passed over");
+            }
+            outcome => return outcome,
         }
-        outcome => outcome,
+        Ok(())
     }
+}
+
+/// Whether the fleet did not answer, or could not be reached. The database may be well.
+fn is_the_fleets(error: &LoopError) -> bool {
+    matches!(error, LoopError::Timeout(_) | LoopError::Fleet(FleetError::Unavailable(_)))
 }
 
 /// Whether an instance has ended and the fleet was told so: a Workshop that is still there came too late.
@@ -158,6 +196,11 @@ fn has_outlived(instance: &Instance) -> bool {
 /// Whether a Workshop is one of ours. One that somebody else has made is theirs to end.
 fn carries_our_labels(workshop: &Workshop) -> bool {
     labels().iter().all(|(name, value)| workshop.labels().get(name) == Some(value))
+}
+
+/// Whether the Workshop that was found under an instance's name, if any, is the instance's.
+fn is_its_own(instance: &Instance, found: Option<&Workshop>) -> bool {
+    found.is_some_and(|workshop| !is_another(instance, workshop))
 }
 
 /// Whether a Workshop is not the one that the row was told of, but another one of the same name.

@@ -94,7 +94,7 @@ fn sidecar(workshop: &Validated, settings: &OperatorSettings) -> Container {
         // A workshop is ready when its app answers, which the sidecar asks; every second, because somebody waits.
         readiness_probe: Some(probe("/readyz", 1, 3)),
         liveness_probe: Some(probe("/healthz", 20, 3)),
-        resources: Some(amounts(["10m", "16Mi"], ["1", "128Mi"])),
+        resources: Some(amounts(["5m", "16Mi"], ["1", "128Mi"])),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
         ..Container::default()
     }

@@ -1,0 +1,55 @@
+"""Everything that a namespace ever held, not only what is left at the end: a second pod that came and went counts."""
+
+import collections
+import contextlib
+import subprocess
+import threading
+
+OWNER = r"{.metadata.labels.workshoplauncher\.dev/workshop}"
+WHOSE = {"workshops": "{.metadata.name}", "deployments": OWNER, "pods": OWNER}
+
+
+class Census:
+    """Counts Workshops, Deployments and pods from now on. `with Census(world) as census`."""
+
+    def __init__(self, world):
+        self.world = world
+        self.lock = threading.Lock()
+        self.seen = {kind: collections.defaultdict(list) for kind in WHOSE}
+        self.watches = []
+
+    def __enter__(self):
+        for kind, whose in WHOSE.items():
+            shown = whose + ' {.metadata.uid}{"\\n"}'
+            words = ["kubectl", "--namespace", self.world.namespace, "get", kind, "--watch"]
+            watch = subprocess.Popen([*words, "--output", f"jsonpath={shown}"], stdout=subprocess.PIPE, text=True)
+            reader = threading.Thread(target=self._read, args=[kind, watch.stdout], daemon=True)
+            reader.start()
+            self.watches.append((watch, reader))
+        return self
+
+    def __exit__(self, *_):
+        for watch, reader in self.watches:
+            watch.kill()
+            watch.wait()
+            reader.join()
+
+    def _read(self, kind, lines):
+        for line in lines:
+            with contextlib.suppress(ValueError), self.lock:
+                name, uid = line.split()
+                if uid not in self.seen[kind][name]:
+                    self.seen[kind][name].append(uid)
+
+    def of(self, name):
+        """The uids of what this Workshop ever had: {kind: uids, the first seen first}."""
+        with self.lock:
+            return {kind: list(self.seen[kind][name]) for kind in WHOSE}
+
+    def assert_one_each(self, *names):
+        """Each of these Workshops was one, with one Deployment and one pod, all the time."""
+        for watch, _ in self.watches:
+            assert watch.poll() is None, "the census has gone blind"
+        counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}
+        wrong = {name: count for name, count in counts.items() if set(count.values()) != {1}}
+        assert not wrong, f"there was not one of each all the time: {wrong}"

@@ -1,0 +1,243 @@
+"""A proxy in front of the API server that does wrong what a test tells it to.
+
+Our programs speak HTTP to it (`World.kubeconfig(account, server=proxy.url)`); it speaks TLS to the API server, passes
+their tokens on and streams what is watched. A call is named by what it does to what: "PATCH workshops/status", "WATCH
+pods", "PUT leases". What was injected is counted, so that a test can tell that it tested something.
+"""
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import json
+import random
+import ssl
+import threading
+
+import aiohttp
+import yarl
+from aiohttp import web
+
+from harness import free_port
+from world import ca_certificate
+
+REASONS = {409: "Conflict", 410: "Expired", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
+OF_ONE_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+
+CONFLICT, TOO_MANY, BROKEN = "409", "429", "500"
+DONE_BUT_504, DONE_BUT_RESET = "504 after having done it", "connection reset after having done it"
+RESET, HANG = "connection reset", "hang"
+EXPIRED, DROPPED = "410 in the watch", "watch dropped"
+STORM_OF = {
+    "WATCH": (TOO_MANY, BROKEN, RESET, EXPIRED, DROPPED),
+    "GET": (TOO_MANY, BROKEN, RESET),
+    "LIST": (TOO_MANY, BROKEN, RESET),
+    "write": (CONFLICT, TOO_MANY, BROKEN, DONE_BUT_504, DONE_BUT_RESET, RESET),
+}
+
+
+@dataclasses.dataclass
+class Rule:
+    """What to do wrong, at which call, how often; names begin with `name`."""
+
+    fault: str
+    call: str
+    left: int
+    name: str
+    injected: int = 0
+
+    def takes(self, call, name):
+        """Whether this call is one of those; counts it."""
+        if self.left < 1 or call != self.call or not name.startswith(self.name):
+            return False
+        self.left -= 1
+        self.injected += 1
+        return True
+
+
+class Proxy:
+    """The proxy, with a loop in a thread of its own. `with Proxy() as proxy`."""
+
+    def __init__(self):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.rules = []
+        self.injected = collections.Counter()
+        self.weather = None
+        self.calls = collections.Counter()
+        self.watches = {}
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        self._run(self._open())
+        return self
+
+    def __exit__(self, *_):
+        self._run(self._close())
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+        self.loop.close()
+
+    def _run(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=30)
+
+    # What a test asks of it.
+
+    def inject(self, fault, call, times=1, name=""):
+        """Does this wrong at the next calls of this kind; returns the rule, which counts."""
+        rule = Rule(fault, call, times, name)
+        self.rules.append(rule)
+        return rule
+
+    def storm(self, seed, chance):
+        """Does something wrong at each call by this chance. The nth call of a kind has the same fate each time."""
+        self.weather = (seed, chance)
+
+    def calm(self):
+        """Does nothing wrong any more."""
+        self.weather = None
+        self.rules.clear()
+
+    def drop_watches(self):
+        """Cuts the connections of all watches; returns how many there were."""
+        return self._run(self._drop_watches())
+
+    def go_away(self):
+        """Refuses connections, and cuts those there are."""
+        self._run(self._go_away())
+
+    def come_back(self):
+        """Takes connections again."""
+        self._run(self._listen())
+
+    # The two sides.
+
+    async def _open(self):
+        authority, self.server = ca_certificate()
+        connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cadata=authority), limit=0)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
+        self.session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
+        application = web.Application(client_max_size=8 << 20)
+        application.router.add_route("*", "/{path:.*}", self._handle)
+        # A client that goes ends its watch upstream, too.
+        self.runner = web.AppRunner(application, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
+        await self.runner.setup()
+        await self._listen()
+
+    async def _listen(self):
+        self.listener = await self.loop.create_server(self.runner.server, "127.0.0.1", self.port)
+
+    async def _go_away(self):
+        self.listener.close()
+        for connection in self.runner.server.connections:
+            if connection.transport:
+                connection.transport.abort()
+
+    async def _close(self):
+        await self._go_away()
+        await self.runner.cleanup()
+        await self.session.close()
+
+    async def _drop_watches(self):
+        dropped = list(self.watches.values())
+        for request, call in dropped:
+            self.injected[DROPPED, call] += 1
+            cut(request)
+        return len(dropped)
+
+    async def _handle(self, request):
+        body = await request.read()
+        call, name = named(request)
+        self.calls[call] += 1
+        fault = self._fault(call, name)
+        if fault:
+            self.injected[fault, call] += 1
+        with contextlib.suppress(ConnectionResetError):
+            return await self._answer(request, body, call, fault)
+        return cut(request)
+
+    async def _answer(self, request, body, call, fault):
+        if fault in (CONFLICT, TOO_MANY, BROKEN):
+            return refusal(int(fault))
+        if fault in (DONE_BUT_504, DONE_BUT_RESET):
+            # Done for certain, even if the client does not wait for the answer.
+            await asyncio.shield(self._do(request, body))
+            return refusal(504) if fault == DONE_BUT_504 else cut(request)
+        if fault == RESET:
+            return cut(request)
+        if fault == HANG:
+            await asyncio.Event().wait()
+        if fault == EXPIRED:
+            return web.Response(text=json.dumps({"type": "ERROR", "object": status(410)}) + "\n")
+        if fault == DROPPED:
+            self.loop.call_later(random.uniform(0, 2), cut, request)
+        return await self._forward(request, body, call)
+
+    def _fault(self, call, name):
+        rule = next((rule for rule in self.rules if rule.takes(call, name)), None)
+        if rule:
+            return rule.fault
+        if not self.weather:
+            return None
+        seed, chance = self.weather
+        fate = random.Random(f"{seed} {call} {self.calls[call]}")
+        verb = call.split()[0]
+        return fate.choice(STORM_OF.get(verb, STORM_OF["write"])) if fate.random() < chance else None
+
+    def _ask(self, request, body):
+        url = yarl.URL(self.server + request.raw_path, encoded=True)
+        return self.session.request(request.method, url, headers=of_both_hops(request.headers), data=body or None)
+
+    async def _do(self, request, body):
+        async with self._ask(request, body) as answer:
+            await answer.read()
+
+    async def _forward(self, request, body, call):
+        async with self._ask(request, body) as answer:
+            response = web.StreamResponse(status=answer.status, headers=of_both_hops(answer.headers))
+            await response.prepare(request)
+            if call.startswith("WATCH"):
+                self.watches[id(request)] = (request, call)
+            try:
+                async for chunk in answer.content.iter_any():
+                    await response.write(chunk)
+            finally:
+                self.watches.pop(id(request), None)
+            await response.write_eof()
+            return response
+
+
+def named(request):
+    """What a request does to what, and to which: ("PATCH workshops/status", "its-name")."""
+    _, _, rest = request.path.partition("/namespaces/")
+    kind, name, part = ([*rest.split("/")[1:], "", "", ""])[:3]
+    verb = request.method
+    if verb == "GET" and kind and not name:
+        verb = "WATCH" if request.query.get("watch") in ("true", "1") else "LIST"
+    return f"{verb} {kind or 'namespaces'}{'/' * bool(part)}{part}", name
+
+
+def of_both_hops(headers):
+    """The headers that are not about one connection."""
+    return [(name, value) for name, value in headers.items() if name.lower() not in OF_ONE_HOP]
+
+
+def status(code):
+    """An error as the API server says it."""
+    said = {"status": "Failure", "message": "the test has ordered this", "reason": REASONS[code], "code": code}
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}} | said
+
+
+def refusal(code):
+    """That error as an answer."""
+    headers = {"Retry-After": "1"} if code == 429 else None
+    return web.json_response(status(code), status=code, headers=headers)
+
+
+def cut(request):
+    """Resets the connection; what is returned reaches nobody."""
+    if request.transport:
+        request.transport.abort()
+    return web.Response()

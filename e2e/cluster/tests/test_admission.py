@@ -1,0 +1,232 @@
+"""What the API server refuses, what namespaces that enforce Pod Security let in, and what our programs may do there."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from faults import Proxy
+from harness import ROOT, wait_for
+from world import ALICE, BOB, IMAGES, World
+
+PERMISSIONS = ROOT / "deploy/permissions.txt"
+SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
+# What a call takes. A server-side apply takes create too, where the object is new.
+TAKES = {
+    "GET": {"get"},
+    "LIST": {"list"},
+    "WATCH": {"watch"},
+    "POST": {"create"},
+    "PUT": {"update"},
+    "PATCH": {"patch", "create"},
+    "DELETE": {"delete"},
+}
+
+
+class Recorded(World):
+    """A world in which the calls of each program are counted on their way."""
+
+    def __init__(self, name, of_launcher, of_operator, **settings):
+        super().__init__(name, **settings)
+        self.calls = {"workshop-launcher": of_launcher, "workshop-operator": of_operator}
+
+    def new_launcher(self, server=None, **settings):
+        return super().new_launcher(server or self.calls["workshop-launcher"].url, **settings)
+
+    def new_operator(self, server=None, **settings):
+        return super().new_operator(server or self.calls["workshop-operator"].url, **settings)
+
+
+@pytest.fixture(scope="module")
+def world():
+    with Proxy() as one, Proxy() as other, Recorded("admission", one, other, security="restricted", **SETTINGS) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def running(world):
+    return world.running()
+
+
+def workshop(name, **changes):
+    """A Workshop that is nobody's in the API: without our labels, the launcher leaves it alone."""
+    spec = {
+        "owner": ALICE,
+        "image": f"{IMAGES}/http:test",
+        "appType": "custom",
+        "port": 8888,
+        "args": ["serve"],
+        "lifetimeSeconds": 600,
+        "securityProfile": "restricted",
+        "resources": {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"},
+    }
+    made = {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": {"name": name}}
+    return made | {"spec": spec | changes}
+
+
+def apply_by_hand(world, made, *words):
+    return world.kubectl("apply", "--filename", "-", *words, input=json.dumps(made), check=False)
+
+
+def status(world, name):
+    return world.workshop(name).get("status", {})
+
+
+# What the API server refuses.
+
+REFUSED = {
+    "port 0": ({"port": 0}, r"spec\.port: Invalid value: 0: .*greater than or equal to 1"),
+    "the sidecar's port": ({"port": 8080}, r"spec\.port: Invalid value: .*8080 and 8081 are the sidecar's"),
+    "the sidecar's other port": ({"port": 8081}, r"spec\.port: Invalid value: .*8080 and 8081 are the sidecar's"),
+    "port 70000": ({"port": 70000}, r"spec\.port: Invalid value: 70000: .*less than or equal to 65535"),
+    "no owner": ({"owner": ""}, r'spec\.owner: Invalid value: "": .*at least 3 chars long'),
+    "no image": ({"image": ""}, r'spec\.image: Invalid value: "": .*at least 1 chars long'),
+    "owner null": ({"owner": None}, r"spec\.owner: (Required value|Invalid value)"),
+}
+
+
+def test_a_workshop_that_can_run_is_accepted(world):
+    assert "created" in apply_by_hand(world, workshop("fine"), "--dry-run=server")
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_the_api_server_refuses(world, what):
+    changes, sentence = REFUSED[what]
+    said = apply_by_hand(world, workshop("refused", **changes))
+    assert re.search(sentence, said), said
+    assert world.workshop("refused") is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("owner", BOB, "spec.owner: Invalid value: .*the owner cannot change"),
+        ("image", f"{IMAGES}/jupyter:test", "spec.image: Invalid value: .*the image cannot change: launch another"),
+    ],
+)
+def test_what_cannot_change(world, running, field, value, sentence):
+    before = world.workshop(running)["spec"]
+    patch = json.dumps({"spec": {field: value}})
+    said = world.kubectl("patch", "workshop", running, "--type=merge", "--patch", patch, check=False)
+    assert re.search(sentence, said), said
+    assert world.workshop(running)["spec"] == before
+
+
+# Pod Security.
+
+
+def test_the_profile_restricted_runs_where_restricted_is_enforced(world, running):
+    assert enforced(world) == "restricted"
+    assert world.workshop(running)["spec"]["securityProfile"] == "restricted"
+    assert world.visit(running, ALICE)[0] == 200
+
+
+def test_the_profile_baseline_is_refused_there_and_that_is_explained(world):
+    name = world.launch(world.template(security_profile="baseline"), BOB)
+    reason = world.until(name, "failed")["reason"]
+    assert reason["code"] == "invalid-spec"
+    says = r'The workshop\'s template asks for something that cannot be run\. .* violates PodSecurity "restricted'
+    assert re.match(says, reason["message"]), reason
+    assert reason["remedy"] == "Tell your teacher or an administrator: the template has to be corrected."
+    assert not reason["retryable"]
+    world.end(name, BOB)
+    world.until(name, "terminated")
+    world.until_gone(name)
+
+
+def test_the_profile_baseline_runs_where_baseline_is_enforced():
+    with World("baseline", security="baseline") as world:
+        assert enforced(world) == "baseline"
+        name = world.running(security_profile="baseline")
+        assert world.visit(name, ALICE)[0] == 200
+        assert_nothing_was_forbidden(world)
+
+
+def enforced(world):
+    namespace = json.loads(world.kubectl("get", "namespace", world.namespace, "--output", "json"))
+    return namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+
+
+# What our programs may do.
+
+
+def test_the_accounts_can_do_what_is_committed_and_no_more():
+    done = subprocess.run([ROOT / "e2e/cluster/permissions.sh"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    committed = PERMISSIONS.read_text()
+    assert "secrets" not in committed
+    assert "*" not in committed
+
+
+def granted():
+    """{account: {(resource, verb)}} of the committed permissions; resources without their groups."""
+    found = {}
+    for line in PERMISSIONS.read_text().splitlines():
+        if not line.startswith(" "):
+            rights = found.setdefault(line, set())
+            continue
+        name, verbs = line.strip().split(": ")
+        resource, slash, part = name.partition("/")
+        rights |= {(resource.split(".")[0] + slash + part, verb) for verb in verbs.strip("[]").split()}
+    return found
+
+
+def used(proxy):
+    """What the calls took that went through this proxy."""
+    calls = (call.split() for call in list(proxy.calls))
+    return {(resource, verb) for method, resource in calls for verb in TAKES[method]}
+
+
+def test_what_cannot_be_started_is_taken_away_by_the_operator_alone(world):
+    apply_by_hand(world, workshop("no-command", command=["/no/such/program"]))
+    wait_for("it to have failed", lambda: status(world, "no-command").get("phase") == "Failed", 30)
+    wait_for("its workload to be gone", lambda: not world.workload("no-command"), 60)
+    assert (status(world, "no-command")["phase"], status(world, "no-command")["reason"]) == ("Failed", "invalid-spec")
+
+
+def test_what_was_wrong_is_looked_at_again_when_it_is_corrected(world):
+    apply_by_hand(world, workshop("corrected", appType="nonsense"))
+    wait_for("it to have failed", lambda: status(world, "corrected").get("reason") == "invalid-spec", 30)
+    assert "spec.appType is not rstudio, notebook or custom" in status(world, "corrected")["message"]
+    apply_by_hand(world, workshop("corrected"))
+    wait_for("it to run", lambda: status(world, "corrected").get("phase") == "Running", 30)
+
+
+def test_every_right_is_used(world, running):
+    everything_that_happens(world, running)
+    unused = {account: rights - used(world.calls[account]) for account, rights in granted().items()}
+    assert unused == {"workshop-launcher": set(), "workshop-operator": set()}
+
+
+def everything_that_happens(world, running):
+    """What the tests above have not brought about."""
+    apply_by_hand(world, workshop("short", lifetimeSeconds=3))
+    apply_by_hand(world, workshop("crash", args=["exit"]))
+    # It starts a second time: an event that is told again.
+    world.kubectl("delete", "pod", world.pod(running)["metadata"]["name"], "--wait=false")
+    wait_for("it to start again", lambda: status(world, running)["phase"] == "Starting", 40)
+    wait_for("it to run again", lambda: status(world, running)["phase"] == "Running", 40)
+    # It goes while nobody is there to see it: whether it has gone has to be asked.
+    world.launcher.kill()
+    world.kubectl("delete", "workshop", running)
+    world.launcher.start()
+    assert world.until(running, "terminated")["end_reason"] == "lost"
+    for name, phase in {"short": "Expired", "crash": "Failed"}.items():
+        wait_for(f"{name} to be {phase}", lambda: status(world, name).get("phase") == phase, 40)
+
+    # Less than the 15 seconds for which an image may fail to be pulled: what is to be said is in the pod's events.
+    world.operator.stop()
+    world.new_operator(SERVICE_START_TIMEOUT="8").start()
+    apply_by_hand(world, workshop("missing", image=f"{IMAGES}/missing:test"))
+    wait_for("it to have failed", lambda: status(world, "missing").get("reason") == "start-timeout", 40)
+
+
+def assert_nothing_was_forbidden(world):
+    """What our programs log of the answers to what they asked, each with its own account."""
+    for program in world.programs:
+        lines = program.log.read_text().splitlines()
+        assert [line for line in lines if "forbidden" in line.lower()] == []
+
+
+def test_nothing_was_forbidden_to_our_programs(world):
+    assert_nothing_was_forbidden(world)

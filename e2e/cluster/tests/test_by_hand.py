@@ -1,0 +1,226 @@
+"""Somebody works on the cluster by hand: rows and cluster agree again, and nothing is ended that should not be."""
+
+import contextlib
+import json
+
+import pytest
+
+from census import Census
+from harness import ADMIN, wait_for
+from settled import phase
+from world import ALICE, APP, IMAGES
+
+LABELS = {"app": "workshop", "managed-by": "workshop-launcher"}
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template()
+
+
+@pytest.fixture
+def running(world, template):
+    """A workshop that runs, and is ended after the test, if the test has not."""
+    name = world.launch(template, ADMIN)
+    world.until(name, "running")
+    yield name
+    world.end(name)
+    world.until(name, "terminated")
+
+
+@contextlib.contextmanager
+def launcher_down(world, is_down):
+    """With the launcher stopped, or not: what is done by hand is found out either way."""
+    if is_down:
+        world.launcher.stop()
+    try:
+        yield
+    finally:
+        if is_down:
+            world.launcher.start()
+
+
+def down_or_up(test):
+    """Runs a test twice: with the launcher at work, and while it is down."""
+    return pytest.mark.parametrize("is_down", [False, True], ids=["launcher up", "launcher down"])(test)
+
+
+def by_hand(name, labels=None):
+    """A Workshop as somebody would write it."""
+    spec = {"owner": ALICE, "image": f"{IMAGES}/http:test", "appType": "custom", "port": 8888, "args": ["serve"]}
+    spec["resources"] = {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"}
+    spec |= {"securityProfile": "restricted", "lifetimeSeconds": 3600}
+    metadata = {"name": name, "labels": labels or {}}
+    return {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": metadata, "spec": spec}
+
+
+def until_uid_changes(world, kind, name, before):
+    """Waits until there is another object of this name; returns it."""
+
+    def look():
+        found = world.objects(kind, "--field-selector", f"metadata.name={name}")
+        return found[0] if found and found[0]["metadata"]["uid"] != before else None
+
+    return wait_for(f"the {kind} {name} to be made again", look, 30)
+
+
+def uid_of(world, kind, name):
+    return world.kubectl("get", kind, name, "--output", "jsonpath={.metadata.uid}")
+
+
+@down_or_up
+def test_a_deleted_workshop_is_lost(world, running, is_down):
+    with launcher_down(world, is_down):
+        world.kubectl("delete", "workshop", running)
+    ended = world.until(running, "terminated", seconds=30)
+    assert (ended["end_reason"], ended["url"]) == ("lost", None)
+    world.until_gone(running)
+
+
+@pytest.mark.parametrize("kind", ["services", "ingresses"])
+def test_what_leads_to_it_is_made_again(world, running, kind):
+    pod, before = world.pod(running)["metadata"]["uid"], uid_of(world, kind, running)
+    world.kubectl("delete", kind, running)
+    until_uid_changes(world, kind, running, before)
+    assert world.visit(running, ALICE)[0] == 403, "its owner is the admin"
+    assert world.visit(running, ADMIN)[0] == 200
+    assert world.pod(running)["metadata"]["uid"] == pod, "the workshop itself was started anew"
+    assert world.instance(running)["state"] == "running"
+
+
+def test_a_deleted_deployment_is_made_again(world, running):
+    before, pod = uid_of(world, "deployment", running), world.pod(running)["metadata"]["uid"]
+    world.kubectl("delete", "deployment", running)
+    until_uid_changes(world, "deployments", running, before)
+    until_answers_from_another_pod(world, running, pod)
+
+
+def test_a_deleted_pod_comes_back(world, running):
+    pod = world.pod(running)["metadata"]
+    world.kubectl("delete", "pod", pod["name"])
+    until_answers_from_another_pod(world, running, pod["uid"])
+
+
+def until_answers_from_another_pod(world, name, before):
+    """Waits until it runs again, in a pod of its own; its time goes on as it was."""
+    expires_at = world.instance(name)["expires_at"]
+
+    def look():
+        pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
+        uids = [pod["metadata"]["uid"] for pod in pods]
+        return len(uids) == 1 and uids != [before] and world.workshop(name)["status"]["phase"] == "Running"
+
+    wait_for(f"{name} to run in another pod", look, 60)
+    assert world.visit(name, ADMIN)[0] == 200
+    instance = world.instance(name)
+    assert (instance["state"], instance["expires_at"]) == ("running", expires_at)
+
+
+@down_or_up
+@pytest.mark.parametrize(
+    "change",
+    [{"lifetimeSeconds": 60, "expiresAt": None}, {"expiresAt": "2000-01-01T00:00:00Z", "lifetimeSeconds": 60}],
+    ids=["shorter", "over"],
+)
+def test_a_changed_lifetime_is_put_right(world, running, is_down, change):
+    """One that somebody has let expire is ended as such; one that is only shortened gets its time back."""
+    before = world.workshop(running)["spec"]
+    with launcher_down(world, is_down):
+        world.kubectl("patch", "workshop", running, "--type=merge", "--patch", json.dumps({"spec": change}))
+    if change["expiresAt"]:
+        # The operator goes by what the Workshop says, and may have been quicker than the launcher.
+        wait_for("it to be settled", lambda: put_right_or_expired(world, running, before), 60)
+    else:
+        wait_for("the Workshop to be put right", lambda: world.workshop(running)["spec"] == before, 30)
+        assert world.instance(running)["state"] == "running"
+
+
+def put_right_or_expired(world, name, before):
+    """Whether row and cluster agree: all as before, or ended."""
+    instance, workshop = world.instance(name), world.workshop(name)
+    if instance["state"] == "running":
+        return workshop and workshop["spec"] == before and workshop["status"]["phase"] == "Running"
+    return instance["state"] == "terminated" and instance["end_reason"] == "expired" and not workshop
+
+
+@down_or_up
+def test_changed_arguments_are_put_right(world, running, is_down):
+    before = world.workshop(running)["spec"]
+    with launcher_down(world, is_down):
+        world.kubectl("patch", "workshop", running, "--type=merge", "--patch", '{"spec": {"args": ["serve", "8899"]}}')
+    wait_for("the Workshop to be put right", lambda: world.workshop(running)["spec"] == before, 30)
+    wait_for("the app to run as before", lambda: runs_only(world, running, APP["args"]), 60)
+    assert world.visit(running, ADMIN)[0] == 200
+    assert world.instance(running)["state"] == "running"
+
+
+def runs_only(world, name, args):
+    """Whether there is one pod, ready, whose app has these arguments."""
+    pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
+    apps = [container for pod in pods for container in pod["spec"]["containers"] if container["name"] == "app"]
+    return [app.get("args") for app in apps] == [args] and phase(world, name) == "Running"
+
+
+@down_or_up
+def test_a_removed_label_comes_back(world, running, is_down):
+    pod = world.pod(running)["metadata"]["uid"]
+    with launcher_down(world, is_down):
+        world.kubectl("label", "workshop", running, "managed-by-", "app=other", "--overwrite")
+    wait_for("the labels to be back", lambda: world.workshop(running)["metadata"]["labels"] == LABELS, 30)
+    assert world.pod(running)["metadata"]["uid"] == pod
+    assert world.instance(running)["state"] == "running"
+
+
+def test_labels_of_what_is_below_come_back(world, running):
+    pod = world.pod(running)["metadata"]["uid"]
+    for kind in ("deployment", "service", "ingress"):
+        world.kubectl("label", kind, running, "managed-by-")
+        wait_for(f"the label of the {kind} to be back", lambda kind=kind: labelled(world, kind, running), 30)
+    assert world.pod(running)["metadata"]["uid"] == pod
+    assert world.instance(running)["state"] == "running"
+
+
+def labelled(world, kind, name):
+    labels = json.loads(world.kubectl("get", kind, name, "--output", "json"))["metadata"]["labels"]
+    return labels.items() >= LABELS.items()
+
+
+@down_or_up
+def test_somebody_elses_workshop_runs_and_is_left_alone(world, template, is_down):
+    name = f"somebodys-{'down' if is_down else 'up'}"
+    with Census(world) as census:
+        with launcher_down(world, is_down):
+            world.apply(by_hand(name))
+        wait_for(f"{name} to run", lambda: phase(world, name) == "Running", 60)
+        # Whatever the launcher does about Workshops that it finds, it has done when it has done this.
+        stray = f"stray-of-{name}"
+        world.apply(by_hand(stray, LABELS))
+        world.until_gone(stray)
+        assert phase(world, name) == "Running"
+        assert world.visit(name, ALICE)[0] == 200
+        census.assert_one_each(name)
+    rows = {row["k8s_name"] for row in world.launcher.request("GET", "/instances/?state=all")[2]}
+    assert not rows & {name, stray}
+    world.kubectl("delete", "workshop", name)
+    world.until_gone(name)
+
+
+@down_or_up
+def test_a_workshop_of_ours_that_no_row_wants_is_ended(world, running, is_down):
+    with launcher_down(world, is_down):
+        world.apply(by_hand("nobodys", LABELS))
+    world.until_gone("nobodys")
+    assert world.instance(running)["state"] == "running"
+
+
+@down_or_up
+def test_a_workshop_that_is_made_again_is_not_the_one_that_was_launched(world, running, is_down):
+    """Deleted and made again under its name: the work in it is gone, so it is lost; and the other one is ended."""
+    workshop = world.workshop(running)
+    again = by_hand(running, LABELS) | {"spec": workshop["spec"]}
+    with launcher_down(world, is_down):
+        world.kubectl("delete", "workshop", running, "--cascade=foreground")
+        world.apply(again)
+    ended = world.until(running, "terminated", seconds=60)
+    assert ended["end_reason"] == "lost"
+    world.until_gone(running)

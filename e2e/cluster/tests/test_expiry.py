@@ -1,0 +1,54 @@
+"""Workshops whose time is up when the operator dies, or while there is none: they end all the same, and only they."""
+
+import random
+
+from census import Census
+from harness import ADMIN, wait_for
+from settled import killed, until_right
+from world import seconds_from_now
+
+WORLD = {"SERVICE_LEASE_SECONDS": "6"}
+SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
+
+
+def until_expiry(world, name, offset=0):
+    """Waits until its time is up, or until so many seconds later; negative: earlier."""
+    expires_at = world.instance(name)["expires_at"]
+    wait_for(f"the time of {name} to be up", lambda: seconds_from_now(expires_at) <= -offset, 90)
+
+
+def test_killed_around_an_expiry(world):
+    expiring = world.launch(world.template(**SHORT), ADMIN)
+    moment = random.uniform(-0.5, 0.5)
+    print(f"killed {moment:+.3f} seconds after the expiry")
+    with Census(world) as census:
+        world.until(expiring, "running")
+        until_expiry(world, expiring, moment)
+        with killed(world):
+            pass
+        until_right(world, ended=[expiring])
+        assert world.instance(expiring)["end_reason"] == "expired"
+        census.assert_one_each(expiring)
+
+
+def test_away_while_much_happens(world):
+    """One expires, one is ended, one is launched, and one loses its Service, all without an operator."""
+    template = world.template()
+    expiring = world.launch(world.template(**SHORT), ADMIN)
+    ending, kept = (world.launch(template, ADMIN) for _ in range(2))
+    with Census(world) as census:
+        until_right(world, [expiring, ending, kept])
+        until_expiry(world, expiring, -10)
+        with killed(world):
+            world.end(ending)
+            launched = world.launch(template, ADMIN)
+            world.kubectl("delete", "service", kept)
+            until_expiry(world, expiring)
+            assert world.workload(expiring, "pods"), "somebody else than the operator has ended it"
+        until_right(world, [launched, kept], [expiring, ending])
+        assert world.instance(expiring)["end_reason"] == "expired"
+        assert world.visit(kept, ADMIN)[0] == 200
+        census.assert_one_each(expiring, ending, launched, kept)
+    for name in (launched, kept):
+        world.end(name)
+    until_right(world, ended=[launched, kept])

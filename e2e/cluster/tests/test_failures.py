@@ -1,0 +1,230 @@
+"""Failures from real causes: each is explained to its owner, takes up nothing any more, and disturbs nobody else."""
+
+import json
+import re
+import typing
+
+import pytest
+from harness import wait_for
+from world import APP, IMAGES, World
+
+# Soon enough for a test, and late enough for what else fails here to fail by its own cause.
+START_TIMEOUT, ROOM_GRACE = 45, 6
+SETTINGS = {
+    "SERVICE_START_TIMEOUT": str(START_TIMEOUT),
+    "SERVICE_ROOM_GRACE": str(ROOM_GRACE),
+    "SERVICE_LOG": "info,launcher_operator=debug",
+}
+# A node of these tests has less of both; nothing here but one asks for as much memory as the quota has.
+MUCH_CPU = {"cpu_request": "64", "cpu_limit": "64"}
+QUOTA, MORE_THAN_QUOTA = "2Gi", {"memory_request": "3Gi", "memory_limit": "3Gi"}
+TELL = "Tell your teacher or an administrator"
+
+
+class OneEach(World):
+    """A world in which everybody may have one workshop."""
+
+    def new_launcher(self, server=None, **settings):
+        return super().new_launcher(server, **{"SERVICE_MAX_INSTANCES_PER_USER": "1"} | settings)
+
+
+class Cause(typing.NamedTuple):
+    """What makes a workshop fail, and what its owner reads about it: patterns that match from the beginning on."""
+
+    code: str
+    message: str
+    remedy: str
+    changes: dict = {}
+    after_running: typing.Callable | None = None
+    log_tail: typing.Callable | None = None
+
+
+def resources(**changes):
+    return {"resources": APP["resources"] | changes}
+
+
+def evict(world, name):
+    """As a drain of its node does."""
+    pod = world.pod(name)["metadata"]["name"]
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": world.namespace}}
+    path = f"/api/v1/namespaces/{world.namespace}/pods/{pod}/eviction"
+    world.kubectl("create", "--raw", path, "--filename", "-", input=json.dumps(eviction))
+
+
+def lose_node(world, name):
+    """The only node cannot be lost here: this writes what the cluster writes when one is."""
+    lost = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "DeletionByTaintManager",
+        "message": "Taint manager: deleting due to NoExecute taint",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    patch = json.dumps({"status": {"conditions": [lost]}})
+    world.kubectl("patch", "pod", world.pod(name)["metadata"]["name"], "--subresource=status", "--patch", patch)
+
+
+def is_end_of_exit(lines):
+    """The last 20 lines of what the app says when it is to crash; its error is on another stream: anywhere in them."""
+    said = [line for line in lines if not line.startswith("fatal: ")]
+    last = [f"line {number} of an app that is about to crash" for number in range(31 - len(said), 31)]
+    return len(lines) == 20 and said == last
+
+
+def nothing(lines):
+    return not lines
+
+
+CAUSES = {
+    "no-image": Cause(
+        "image-pull-failed",
+        rf"The workshop's image could not be downloaded\. .*{IMAGES}/missing:test",
+        f"{TELL}: the image's name",
+        {"image": f"{IMAGES}/missing:test"},
+    ),
+    "crash": Cause(
+        "crashed",
+        r"The workshop's program ended by itself\. It ended with status 3, again and again\.$",
+        "Launch it again; if it ends again",
+        {"args": ["exit", "3"]},
+        log_tail=is_end_of_exit,
+    ),
+    "no-memory": Cause(
+        "out-of-memory",
+        r"The workshop needed more memory than it is allowed\.$",
+        "Launch it again and load less data",
+        {"args": ["hog"], **resources(memory_limit="32Mi")},
+        log_tail=lambda lines: lines[:1] == ["took 8 MiB"] and len(lines) < 4,
+    ),
+    "no-room": Cause(
+        "unschedulable",
+        r"There is no machine with enough room for this workshop right now\. .*Insufficient cpu",
+        "Try again in a few minutes",
+        resources(**MUCH_CPU),
+    ),
+    "no-quota": Cause(
+        "quota-exceeded",
+        r"The space that is set aside for workshops is used up\. .*exceeded quota: room",
+        "Try again when other workshops have ended",
+        resources(**MORE_THAN_QUOTA),
+    ),
+    "no-command": Cause(
+        "invalid-spec",
+        r"The workshop's template asks for something that cannot be run\. .*/no/such/program",
+        f"{TELL}: the template has to be corrected",
+        {"command": ["/no/such/program"]},
+    ),
+    "evicted": Cause(
+        "evicted",
+        r"The workshop was stopped because its machine ran short of memory or disk\.",
+        "Launch it again",
+        after_running=evict,
+    ),
+    "node-lost": Cause(
+        "node-lost", r"The machine that the workshop ran on went away\.", "Launch it again", after_running=lose_node
+    ),
+    "no-answer": Cause(
+        "start-timeout",
+        r"The workshop did not become ready in time\. Its program runs, but does not answer on its port\.$",
+        "Launch it again; if it is slow again",
+        {"args": ["silent"]},
+    ),
+}
+
+
+def owner(cause):
+    return f"{cause}@example.org"
+
+
+@pytest.fixture(scope="module")
+def world():
+    with OneEach("failures", **SETTINGS) as made:
+        metadata, hard = {"name": "room"}, {"requests.memory": QUOTA}
+        made.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": hard}})
+        yield made
+
+
+@pytest.fixture(scope="module")
+def healthy(world):
+    """A workshop that has nothing to do with any of this, and its pod."""
+    name = world.running(email="healthy@example.org")
+    return name, world.pod(name)
+
+
+@pytest.fixture(scope="module")
+def launched(world, healthy):
+    """One workshop of each cause, with an owner of its own, all at a time."""
+    return {name: world.launch(world.template(**cause.changes), owner(name)) for name, cause in CAUSES.items()}
+
+
+@pytest.fixture(scope="module")
+def another(world, launched):
+    """A template that no machine is bothered with."""
+    return world.template(**resources(**MUCH_CPU))
+
+
+def launch_status(world, template, email):
+    status, _, body = world.launcher.request("POST", f"/templates/{template}/launch", email, {})
+    return status, body
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_failure_is_explained_and_frees_everything(world, launched, another, cause):
+    name, expected = launched[cause], CAUSES[cause]
+    if expected.after_running:
+        world.until(name, "running")
+        status, problem = launch_status(world, another, owner(cause))
+        assert (status, problem["code"]) == (409, "instance-limit-reached")
+        expected.after_running(world, name)
+
+    failed = world.until(name, "failed", START_TIMEOUT + 30)
+    reason = failed["reason"]
+    assert reason["code"] == expected.code
+    assert re.match(expected.message, reason["message"]), reason["message"]
+    assert re.match(expected.remedy, reason["remedy"]), reason["remedy"]
+    assert failed["url"] is None
+    assert (expected.log_tail or nothing)((failed["log_tail"] or "").splitlines()), failed["log_tail"]
+
+    # The workload is gone, and its owner may launch another one, while the failure is still there to be read.
+    wait_for(f"the workload of {name} to be gone", lambda: not world.workload(name), 60)
+    status, next_one = launch_status(world, another, owner(cause))
+    assert status == 201, next_one
+    world.end(next_one["k8s_name"], owner(cause))
+    assert world.instance(name)["state"] == "failed"
+
+    world.end(name, owner(cause))
+    ended = world.until(name, "terminated")
+    assert ended["end_reason"] == "failed"
+    assert ended["reason"] == reason
+    assert world.workshop(name) is None
+    assert world.workload(name) == []
+
+
+def test_the_others_go_on(world, healthy, launched):
+    name, before = healthy
+    assert world.instance(name)["state"] == "running"
+    after = world.pod(name)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0, 0]
+    assert world.visit(name, "healthy@example.org")[0] == 200
+
+
+def test_a_start_that_takes_too_long_tells_the_last_warning(world):
+    # Less than the time that an image may fail to be pulled.
+    with World("impatient", **SETTINGS | {"SERVICE_START_TIMEOUT": "8"}) as impatient:
+        name = impatient.launch(impatient.template(image=f"{IMAGES}/missing:test"))
+        reason = impatient.until(name, "failed")["reason"]
+        assert reason["code"] == "start-timeout"
+        assert re.match(r"The workshop did not become ready in time\. \S.*", reason["message"]), reason
+        assert_nothing_was_forbidden(impatient)
+
+
+def assert_nothing_was_forbidden(world):
+    """What our programs said to themselves of the answers to what they asked, with their own accounts."""
+    for program in world.programs:
+        lines = program.log.read_text().splitlines()
+        assert [line for line in lines if "forbidden" in line.lower()] == []
+
+
+def test_nothing_was_forbidden_to_our_programs(world, launched):
+    assert_nothing_was_forbidden(world)

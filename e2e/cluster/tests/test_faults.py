@@ -1,0 +1,98 @@
+"""The API server fails what the launcher and the operator write, in every way it can: everything converges, nothing is
+doubled, nothing is ended by mistake."""
+
+import pytest
+
+import faults
+from census import Census
+from faulty import assert_untouched, bystander, calm_afterwards, template, world
+from harness import ADMIN, wait_for
+from settled import until_ended
+from world import seconds_from_now
+
+
+def extend(world, name):
+    """Extends it, and waits until the cluster knows."""
+    status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", body={})
+    assert status == 200, (status, extended)
+    wait_for("the Workshop to be extended", lambda: ends_at(world.workshop(name), extended["expires_at"]), 45)
+
+
+def ends_at(workshop, time):
+    """Whether the Workshop's time is up then; the same time can be written in two ways."""
+    said = workshop["spec"].get("expiresAt")
+    return said and abs(seconds_from_now(said) - seconds_from_now(time)) < 0.1
+
+
+@pytest.mark.parametrize(
+    "fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
+)
+def test_each_write_fails_at_first(world, bystander, fault):
+    """One life, in which each kind of write goes wrong twice."""
+    rules = [world.to_launcher.inject(fault, f"{verb} workshops", 2, "unlucky") for verb in ("PATCH", "DELETE")]
+    written = ["deployments", "services", "ingresses", "workshops/status"]
+    rules += [world.to_operator.inject(fault, f"PATCH {what}", 2, "unlucky") for what in written]
+    with Census(world) as census:
+        name = world.launch(world.template(name="unlucky"), ADMIN)
+        world.until(name, "running")
+        extend(world, name)
+        world.end(name)
+        assert until_ended(world, name)["end_reason"] == "owner"
+        census.assert_one_each(name)
+    wait_for("each fault to have happened twice", lambda: all(rule.injected == 2 for rule in rules), 10)
+    assert_untouched(world, bystander)
+
+
+def test_writes_that_are_never_answered(world, template, bystander):
+    """They are given up after a while, and made again."""
+    names = [world.template(name=name) for name in ("mute launcher", "mute operator")]
+    rules = [
+        world.to_launcher.inject(faults.HANG, "PATCH workshops", 1, "mute-launcher"),
+        world.to_launcher.inject(faults.HANG, "DELETE workshops", 1, "mute-launcher"),
+        world.to_operator.inject(faults.HANG, "PATCH deployments", 1, "mute-operator"),
+    ]
+    with Census(world) as census:
+        names = [world.launch(one, ADMIN) for one in names]
+        for name in names:
+            world.until(name, "running")
+            world.end(name)
+        for name in names:
+            until_ended(world, name)
+        census.assert_one_each(*names)
+    assert [rule.injected for rule in rules] == [1, 1, 1]
+    assert_untouched(world, bystander)
+
+
+def test_a_refused_delete_ends_nothing(world, template):
+    """A row never says `terminated` while its Workshop exists, whatever the API server answers to its delete."""
+    name = world.launch(template, ADMIN)
+    world.until(name, "running")
+    refused = world.to_launcher.inject(faults.CONFLICT, "DELETE workshops", 4, name)
+    also = world.to_launcher.inject(faults.BROKEN, "GET workshops", 1, name)
+    world.end(name)
+
+    def all_refused():
+        seen = (world.instance(name)["state"], world.workshop(name) is not None)
+        assert seen == ("terminating", True) or not refused.left, seen
+        return not refused.left
+
+    wait_for("all refusals", all_refused, 60)
+    assert (refused.injected, also.injected) == (4, 1)
+    until_ended(world, name)
+
+
+@pytest.mark.parametrize("fault", [faults.BROKEN, faults.HANG])
+def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystander, fault):
+    """The launcher cannot end a Workshop that no row wants: everybody else's workshops start and end meanwhile."""
+    there = world.workshop(bystander[0])
+    metadata = {"name": "stray", "labels": there["metadata"]["labels"]}
+    refused = world.to_launcher.inject(fault, "DELETE workshops", 1000, "stray")
+    world.apply({"apiVersion": there["apiVersion"], "kind": "Workshop", "metadata": metadata, "spec": there["spec"]})
+    wait_for("the stray not to be ended", lambda: refused.injected, 30)
+    name = world.launch(template, ADMIN)
+    world.until(name, "running")
+    world.end(name)
+    until_ended(world, name)
+    assert world.workshop("stray")
+    world.calm()
+    world.until_gone("stray", 90)

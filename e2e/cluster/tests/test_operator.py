@@ -1,0 +1,91 @@
+"""The operator is killed or paused: workshops end up as if it had always been there, and each has one workload."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from census import Census
+from harness import ADMIN, wait_for
+from settled import killed, until_right
+
+LEASE_SECONDS = 6
+WORLD = {"SERVICE_LEASE_SECONDS": str(LEASE_SECONDS)}
+# Several leases: long enough for a standby to take over and work for a while.
+PAUSE_SECONDS = 4 * LEASE_SECONDS
+ROUNDS = 5
+# From before the operator has heard of a launch to when the workshop runs.
+LATEST_KILL_SECONDS = (0.1, 0.5, 1, 2.5)
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template()
+
+
+@pytest.fixture(scope="module")
+def rng():
+    seed = int(os.environ.get("OPERATOR_SEED") or random.randrange(2**32))
+    print(f"OPERATOR_SEED={seed} repeats these moments")
+    return random.Random(seed)
+
+
+def test_killed_at_any_moment_of_launches_and_ends(world, template, rng):
+    """In each round one workshop starts and another ends while the operator is killed."""
+    running = world.launch(template, ADMIN)
+    bystander = world.launch(template, ADMIN)
+    with Census(world) as census:
+        until_right(world, [running, bystander])
+        for _ in range(ROUNDS):
+            starting, ending = world.launch(template, ADMIN), running
+            world.end(ending)
+            time.sleep(rng.uniform(0, rng.choice(LATEST_KILL_SECONDS)))
+            with killed(world):
+                pass
+            until_right(world, [starting, bystander], [ending])
+            census.assert_one_each(starting, ending, bystander)
+            running = starting
+        for name in (running, bystander):
+            world.end(name)
+        until_right(world, ended=[running, bystander])
+
+
+def leads(operator):
+    return operator.metrics()["operator_leading"] == 1
+
+
+def test_a_leader_that_is_paused(world, template, rng):
+    """A standby takes over and works; when the old leader wakes in the middle of its work, it stands by."""
+    old, standby = world.operator, world.new_operator()
+    standby.start()
+    wait_for("the old operator to lead", lambda: leads(old), 30)
+    assert not leads(standby)
+    with Census(world) as census:
+        ending = world.launch(template, ADMIN)
+        until_right(world, [ending])
+        interrupted = world.launch(template, ADMIN)
+        world.end(ending)
+        time.sleep(rng.uniform(0, 0.3))
+        old.process.send_signal(signal.SIGSTOP)
+        try:
+            wakes = time.monotonic() + PAUSE_SECONDS
+            wait_for("the standby to lead", lambda: leads(standby), 4 * LEASE_SECONDS)
+            launched = world.launch(template, ADMIN)
+            until_right(world, [interrupted, launched], [ending])
+            world.end(launched)
+            until_right(world, ended=[launched])
+            wait_for("the pause to be over", lambda: time.monotonic() > wakes, PAUSE_SECONDS)
+        finally:
+            old.process.send_signal(signal.SIGCONT)
+        wait_for("the old leader to stand by", lambda: not leads(old), 5)
+        after = world.launch(template, ADMIN)
+        until_right(world, [interrupted, after])
+        assert not (leads(old) and leads(standby))
+        standby.kill()
+        wait_for("the old leader to lead again", lambda: leads(old), 4 * LEASE_SECONDS)
+        world.end(after)
+        world.end(interrupted)
+        until_right(world, ended=[after, interrupted])
+        census.assert_one_each(ending, interrupted, launched, after)

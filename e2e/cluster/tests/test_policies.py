@@ -1,0 +1,190 @@
+"""deploy/network-policies.yaml, enforced: who reaches a workshop, and whom a workshop reaches.
+
+Whatever is dropped was reached before the policies were there, from the same pod and at the same address.
+"""
+
+import contextlib
+import ipaddress
+import os
+import pathlib
+import re
+import socket
+import subprocess
+
+import pytest
+from harness import ROOT, wait_for
+from surroundings import DROPPED, NETWORKS, listening_at, set_up
+from world import ALICE, BOB
+
+POLICIES = ROOT / "deploy/network-policies.yaml"
+# The addresses at which clouds hand out a node's credentials, over IPv4.
+METADATA = ("169.254.169.254", "100.100.100.200")
+
+# Who must not reach what: each is reached before the policies are there.
+FORBIDDEN = {
+    "stranger": ("mine:8080", "mine:8081", "mine:8888", "theirs:8787"),
+    "impostor": ("mine:8080",),
+    "outsider": ("mine:8080", "mine:8081", "mine:8888", "theirs:8787"),
+    "ingress": ("mine:8081", "mine:8888", "theirs:8787"),
+    "mine": (
+        "theirs:8080",
+        "theirs:8787",
+        "outsider:8000",
+        "dns:8181",
+        "api service",
+        "api node",
+        "machine link-local",
+        "machine shared",
+        "machine private",
+    ),
+}
+# And what stays.
+ALLOWED = {"ingress": ("mine:8080", "theirs:8080"), "mine": ("machine public", "dns service")}
+
+
+def each(table):
+    return [(source, target) for source, targets in table.items() for target in targets]
+
+
+def policies(world, ingress):
+    """The file, for these namespaces."""
+    text = POLICIES.read_text().replace("namespace: workshops\n", f"namespace: {world.namespace}\n")
+    return text.replace("metadata.name: ingress}", f"metadata.name: {ingress}}}")
+
+
+@pytest.fixture(scope="module")
+def scene(world):
+    """The policies in force, after everything that they forbid was seen to work without them."""
+    ingress = f"{world.namespace}-ingress"
+    with contextlib.ExitStack() as stack:
+        listeners = {name: stack.enter_context(listening_at(network)) for name, network in NETWORKS.items()}
+        world.kubectl("create", "namespace", ingress)
+        stack.callback(world.kubectl, "delete", "namespace", ingress, "--wait=false")
+        made = set_up(world, ingress, listeners)
+        for source, target in each(FORBIDDEN) + each(ALLOWED):
+            made.reached[source, target] = made.sources[source].reaches(world, made.target(target))
+        world.kubectl("apply", "--filename", "-", input=policies(world, ingress))
+        yield made
+
+
+@pytest.mark.parametrize(("source", "target"), each(FORBIDDEN))
+def test_the_policies_drop(world, scene, source, target):
+    assert scene.reached[source, target], "it was not reached without the policies either: this shows nothing"
+    there = scene.target(target)
+    wait_for(f"{source} not to reach {target} ({there})", lambda: not scene.sources[source].reaches(world, there), 20)
+
+
+@pytest.mark.parametrize(("source", "target"), each(ALLOWED))
+def test_the_policies_let_through(world, scene, source, target):
+    in_force(world, scene)
+    assert scene.sources[source].reaches(world, scene.target(target))
+
+
+def in_force(world, scene):
+    """Waits until the policies have reached the pods of the scene."""
+    for source, target in (("stranger", "mine:8080"), ("stranger", "theirs:8787"), ("mine", "api service")):
+        there = scene.target(target)
+        wait_for(f"{source} not to reach {target}", lambda: not scene.sources[source].reaches(world, there), 20)
+
+
+def test_a_valid_identity_helps_nobody_but_the_ingress(world, scene):
+    in_force(world, scene)
+    url = f"http://{scene.target('mine:8080')}/"
+    header = ("X-Auth-Request-Email", ALICE)
+    for source in ("stranger", "impostor", "outsider", "theirs"):
+        said = scene.sources[source].run(world, "get", url, *header)
+        assert DROPPED.search(said), (source, said)
+    ingress = scene.sources["ingress"]
+    assert ingress.run(world, "get", url, *header).startswith("200\n")
+    assert ingress.run(world, "get", url, "X-Auth-Request-Email", BOB).startswith("403\n")
+    assert ingress.run(world, "get", url).startswith("403\n")
+
+
+def test_names_resolve_in_a_workshop(world, scene):
+    in_force(world, scene)
+    said = scene.sources["mine"].run(world, "connect", "kubernetes.default.svc.cluster.local:443")
+    service = scene.target("api service")
+    # The name was found; who answers to it is out of reach.
+    assert re.search(rf"^no connection: dial tcp {re.escape(service)}: ", said, re.MULTILINE), said
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_metadata_is_out_of_reach(world, scene, address):
+    """Nobody listens there on this machine: that its range is dropped shows in a neighbouring address, above."""
+    assert any(ipaddress.ip_address(address) in one for one in excepted(world))
+    assert not scene.sources["mine"].reaches(world, f"{address}:80")
+
+
+def excepted(world):
+    """What the policies except from the internet."""
+    rules = [rule for one in world.objects("networkpolicies") for rule in one["spec"].get("egress", [])]
+    peers = [peer for rule in rules for peer in rule["to"]]
+    return [ipaddress.ip_network(one) for peer in peers for one in peer.get("ipBlock", {}).get("except", [])]
+
+
+def test_a_workshop_that_comes_later_starts_and_is_protected(world, scene):
+    name = world.running("carol@example.org")
+    there = f"{world.pod(name)['status']['podIP']}:8080"
+    wait_for("a stranger to be kept out", lambda: not scene.sources["stranger"].reaches(world, there), 20)
+    assert scene.sources["ingress"].reaches(world, there)
+
+
+def sidecar_of(world, name):
+    """What its pod says of its sidecar."""
+    return next(one for one in world.pod(name)["status"]["containerStatuses"] if one["name"] == "sidecar")
+
+
+def kill_task(container):
+    """kill -9 of this container's first process: nothing in a scratch image could do it."""
+    runtime = pathlib.Path(os.environ["KUBECONFIG"]).parent / "containerd.sock"
+    words = ["ctr", "--address", runtime, "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL"]
+    subprocess.run([*words, container.removeprefix("containerd://")], check=True, capture_output=True)
+
+
+def machine_reaches(target):
+    """Whether this machine does: policies do not keep it out."""
+    host, port = target.split(":")
+    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=3):
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def asking_all_the_time(sources, url):
+    """Each of these asks again and again until it is answered; yields whether none was yet."""
+    asking = [source.start("until", url) for source in sources]
+    try:
+        yield lambda: [one.poll() for one in asking] == [None] * len(asking)
+    finally:
+        for one in asking:
+            one.kill()
+            one.wait()
+
+
+def test_a_killed_sidecar_opens_nothing_and_comes_back(world, scene):
+    in_force(world, scene)
+    name, ingress, stranger = scene.names["theirs"], scene.sources["ingress"], scene.sources["stranger"]
+    front, app = scene.target("theirs:8080"), scene.target("theirs:8787")
+    uid = world.pod(name)["metadata"]["uid"]
+    with asking_all_the_time((ingress, stranger), f"http://{app}/") as unanswered:
+        assert ingress.reaches(world, front)
+        kill_task(sidecar_of(world, name)["containerID"])
+        wait_for("the sidecar to be down", lambda: not machine_reaches(front), 5)
+        assert machine_reaches(app), "the app is down too: this shows nothing"
+        wait_for("the sidecar to be back", lambda: ingress.reaches(world, front), 15)
+        assert unanswered(), "the app's own port was reached while its sidecar was down"
+    wait_for("the restart to be counted", lambda: sidecar_of(world, name)["restartCount"] == 1, 20)
+    assert world.pod(name)["metadata"]["uid"] == uid
+    for email, status in ((BOB, 200), (ALICE, 403)):
+        said = ingress.run(world, "until", f"http://{front}/", "X-Auth-Request-Email", email)
+        assert said.startswith(f"{status}\n"), said
+    world.until(name, "running")
+
+
+def test_probes_get_through(world, scene):
+    """The kubelet's, to 8081; readiness is asked for every second, and three misses count."""
+    pod = world.pod(scene.names["mine"])
+    ready = next(one for one in pod["status"]["conditions"] if one["type"] == "Ready")
+    policy = world.objects("networkpolicies")[0]["metadata"]["creationTimestamp"]
+    assert (ready["status"], ready["lastTransitionTime"] <= policy) == ("True", True)
+    assert [one["restartCount"] for one in pod["status"]["containerStatuses"]] == [0, 0]

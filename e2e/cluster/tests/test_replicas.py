@@ -1,0 +1,237 @@
+"""Several launchers on one database, and launchers that are killed: every workshop that was promised is there, once."""
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import socket
+import threading
+import time
+
+import pytest
+
+from census import Census
+from harness import ADMIN, wait_for
+
+ROUNDS = 8
+LAUNCHES_A_ROUND = 3
+# From the middle of the requests to past the first pod's start.
+LATEST_KILL_SECONDS = (0.01, 0.05, 0.3, 2)
+QUIET = {"running", "failed", "terminated"}
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template()
+
+
+@pytest.fixture
+def replicas(world):
+    """The world's launcher and two more on its database."""
+    database = f"sqlite:{world.launcher.data}/launcher.db"
+    more = [world.new_launcher(SERVICE_DATABASE_URL=database) for _ in range(2)]
+    for launcher in more:
+        launcher.start()
+    yield [world.launcher, *more]
+    for launcher in more:
+        if launcher.process.poll() is None:
+            launcher.stop()
+
+
+def rows(launcher, state="live"):
+    status, _, listed = launcher.request("GET", f"/instances/?state={state}")
+    assert status == 200, (status, listed)
+    return {row["k8s_name"]: row for row in listed}
+
+
+class Events:
+    """What a launcher's event stream tells: the states of each instance. `with Events(launcher) as events`."""
+
+    def __init__(self, launcher):
+        self.connection = http.client.HTTPConnection("127.0.0.1", launcher.port, timeout=120)
+        self.told = set()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self):
+        self.connection.request("GET", "/api/v1/events", headers={"X-Auth-Request-Email": ADMIN})
+        self.socket = self.connection.sock
+        self.stream = self.connection.getresponse()
+        assert self.stream.status == 200
+        self.reader.start()
+        return self
+
+    def __exit__(self, *_):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.reader.join()
+        self.connection.close()
+
+    def _read(self):
+        with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+            for line in self.stream:
+                if line.startswith(b"data: {"):
+                    told = json.loads(line.removeprefix(b"data: "))
+                    self.told.add((told.get("k8s_name"), told.get("state")))
+
+
+def workshops(world):
+    """The names of those there are."""
+    return {one["metadata"]["name"] for one in world.objects("workshops")}
+
+
+def assert_in_line(world, census, names):
+    """All of these run, nothing else does, and each was one workload all the time."""
+    for name in names:
+        world.until(name, "running")
+    assert set(rows(world.launcher)) == set(names)
+    wait_for("no Workshop but theirs to be left", lambda: workshops(world) == set(names), 30)
+    census.assert_one_each(*names)
+
+
+@pytest.fixture(autouse=True)
+def end_all(world):
+    """No workshop outlives its test."""
+    yield
+    names = list(rows(world.launcher))
+    for name in names:
+        world.end(name)
+    for name in names:
+        world.until(name, "terminated")
+    wait_for("nothing to be left", lambda: not world.objects("workshops,deployments,pods,services"), 30)
+
+
+def test_launches_spread_over_replicas(world, template, replicas):
+    """Each instance is one Workshop, whichever replica has taken it; each replica tells how it changes."""
+    with Census(world) as census, contextlib.ExitStack() as streams:
+        told = [streams.enter_context(Events(replica)).told for replica in replicas]
+        names = [world.launch(template, ADMIN, replicas[number % 3]) for number in range(9)]
+        assert_in_line(world, census, names)
+        status, _, extended = replicas[1].request("POST", f"/instances/{names[0]}/extend", body={})
+        assert status == 200
+        for replica in replicas:
+            assert world.instance(names[0], replica)["expires_at"] == extended["expires_at"]
+        status, _, _ = replicas[2].request("DELETE", f"/instances/{names[0]}")
+        assert status == 202
+        world.until(names[0], "terminated")
+        assert_in_line(world, census, names[1:])
+        wanted = {(name, "running") for name in names} | {(names[0], "terminated")}
+        wait_for("each replica to have told all changes", lambda: all(wanted <= one for one in told), 10)
+
+
+def test_a_replica_is_killed(world, template, replicas):
+    """What it had taken goes on without it, and it finds its place when it is back."""
+    *others, victim = replicas
+    with Census(world) as census:
+        before = world.launch(template, ADMIN, victim)
+        names = [before, *(world.launch(template, ADMIN, launcher) for launcher in [victim, *others])]
+        victim.kill()
+        ended = names.pop()
+        world.end(ended)
+        names += [world.launch(template, ADMIN, launcher) for launcher in others]
+        world.until(ended, "terminated")
+        assert_in_line(world, census, names)
+        victim.start()
+        names.append(world.launch(template, ADMIN, victim))
+        assert_in_line(world, census, names)
+
+
+def test_a_rolling_restart_loses_nothing(world, template, replicas):
+    """Each replica stops and starts in turn while people launch; who meets one that stops asks again."""
+    promised, over = [], threading.Event()
+
+    def launch_on():
+        for number in range(100):
+            if over.is_set():
+                return
+            promised.append(launch_somewhere(replicas, template, f"roll-{number}", number))
+            over.wait(0.1)
+
+    with Census(world) as census:
+        crowd = threading.Thread(target=launch_on)
+        crowd.start()
+        try:
+            for replica in replicas:
+                so_far = len(promised)
+                replica.stop()
+                replica.start()
+                wait_for("somebody to launch", lambda so_far=so_far: len(promised) > so_far, 20)
+        finally:
+            over.set()
+            crowd.join()
+        assert all(promised), promised
+        assert_in_line(world, census, promised)
+
+
+def launch_somewhere(replicas, template, key, first):
+    """Launches at one replica after the other, until one has answered; returns the name."""
+    for attempt in range(60):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            replica = replicas[(first + attempt) % len(replicas)]
+            path, headers = f"/templates/{template}/launch", {"Idempotency-Key": key}
+            status, _, body = replica.request("POST", path, body={}, headers=headers)
+            assert status in (200, 201), (status, body)
+            return body["k8s_name"]
+    return None
+
+
+class Killed:
+    """A launcher that is killed again and again, and what it has promised."""
+
+    def __init__(self, world, template, census, rng):
+        self.world, self.template, self.census, self.rng = world, template, census, rng
+        self.promised = {}
+
+    def launch(self, key):
+        """Launches with this key; an answer that does not come through is no answer."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            path, headers = f"/templates/{self.template}/launch", {"Idempotency-Key": key}
+            status, _, body = self.world.launcher.request("POST", path, body={}, headers=headers)
+            assert status in (200, 201), (status, body)
+            earlier = self.promised.get(key)
+            assert earlier in (None, body["k8s_name"]), f"{key} was {earlier} and is {body['k8s_name']} now"
+            self.promised[key] = body["k8s_name"]
+
+    def end(self, name):
+        """Ends it; an answer that does not come through is no answer."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            self.world.launcher.request("DELETE", f"/instances/{name}")
+
+    def round(self, number):
+        """Launches some, ends some, kills the launcher in the middle of it, and compares when it is back."""
+        live = list(rows(self.world.launcher))
+        keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
+        work = [threading.Thread(target=self.launch, args=[key]) for key in keys]
+        work += [threading.Thread(target=self.end, args=[name]) for name in self.rng.sample(live, len(live) // 2)]
+        self.rng.shuffle(work)
+        for thread in work:
+            thread.start()
+        time.sleep(self.rng.uniform(0, self.rng.choice(LATEST_KILL_SECONDS)))
+        self.world.launcher.kill()
+        for thread in work:
+            thread.join()
+        self.world.launcher.start()
+        for key in keys:
+            self.launch(key)
+        self.check()
+
+    def check(self):
+        """Waits until nothing is on its way any more, then compares promises, rows and Workshops."""
+        launcher = self.world.launcher
+        wait_for("all to be quiet", lambda: {row["state"] for row in rows(launcher, "all").values()} <= QUIET, 60)
+        mine = {name: row for name, row in rows(launcher, "all").items() if name in self.promised.values()}
+        assert len(mine) == len(self.promised), "a promise has no row, or two have one"
+        running = {name for name, row in mine.items() if row["state"] == "running"}
+        assert not [row for row in mine.values() if row["state"] == "failed"]
+        # What was asked for just before the kill may be done after it, and is then undone.
+        wait_for("no Workshop but theirs to be left", lambda: workshops(self.world) == running, 30)
+        self.census.assert_one_each(*running)
+
+
+def test_a_launcher_that_is_killed_keeps_its_promises(world, template):
+    seed = int(os.environ.get("REPLICAS_SEED") or random.randrange(2**32))
+    print(f"REPLICAS_SEED={seed} repeats these moments")
+    with Census(world) as census:
+        killed = Killed(world, template, census, random.Random(seed))
+        for number in range(ROUNDS):
+            killed.round(number)
+        assert len(killed.promised) == ROUNDS * LAUNCHES_A_ROUND

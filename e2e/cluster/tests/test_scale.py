@@ -1,0 +1,174 @@
+"""Many launches at once: none lost, none doubled, reads that go on answering, and a line that is honest."""
+
+import concurrent.futures
+import contextlib
+import threading
+import time
+
+import pytest
+from harness import ADMIN, wait_for
+from world import WORKLOAD
+
+MANY = 40
+AT_ONCE = 3
+IN_LINE = 9
+# Generous: a read takes milliseconds unless something holds it up.
+READ_SECONDS = 2
+
+
+def users(count):
+    """So many people, none of whom may have more than three workshops."""
+    return [f"student{number}@example.org" for number in range(count)]
+
+
+def all_at_once(call, values):
+    """Calls call(value) for all values at the same moment; returns what the calls return."""
+    together = threading.Barrier(len(values))
+
+    def one(value):
+        together.wait(20)
+        return call(value)
+
+    with concurrent.futures.ThreadPoolExecutor(len(values)) as threads:
+        return list(threads.map(one, values))
+
+
+def live(world):
+    """All live instances at one moment, as an admin sees them."""
+    status, _, listed = world.launcher.request("GET", "/instances/?limit=500")
+    assert status == 200, (status, listed)
+    return listed
+
+
+def in_line(listed):
+    """The names of the queued ones, the first in line first; their positions must count from one."""
+    queued = sorted((one["queue_position"], one["k8s_name"]) for one in listed if one["state"] == "queued")
+    assert [position for position, _ in queued] == list(range(1, len(queued) + 1)), queued
+    return [name for _, name in queued]
+
+
+def until_all_run(world, names, seconds, look=lambda listed: None):
+    """Waits until all of these run, and shows look() each list on the way."""
+
+    def all_run():
+        listed = live(world)
+        look(listed)
+        failed = [one for one in listed if one["state"] == "failed"]
+        assert not failed, failed
+        return {one["k8s_name"] for one in listed if one["state"] == "running"} == set(names)
+
+    wait_for(f"{len(names)} instances to run", all_run, seconds)
+
+
+def end_all(world, owners):
+    """Ends all of these at once, {name: owner}, and waits until nothing is left of them."""
+    all_at_once(lambda name: world.end(name, owners[name]), list(owners))
+    wait_for("all instances to be over", lambda: not live(world), 180)
+    left = world.kubectl("get", f"workshops,{WORKLOAD}", "--output", "name").split()
+    assert left == [], "every row says terminated while something is left"
+    _, _, listed = world.launcher.request("GET", "/instances/?state=ended&limit=500")
+    ended = {one["k8s_name"]: (one["state"], one["end_reason"]) for one in listed if one["k8s_name"] in owners}
+    assert ended == dict.fromkeys(owners, ("terminated", "owner"))
+
+
+class Reader(threading.Thread):
+    """Asks the same few things over and over, and notes what took how long: [(path, status, seconds)]."""
+
+    def __init__(self, world, email, name):
+        super().__init__(daemon=True)
+        self.ask = lambda path, who: world.launcher.request("GET", path, who)[0]
+        self.questions = [("/instances/", email), (f"/instances/{name}", email), ("/instances/?limit=500", ADMIN)]
+        self.answers = []
+        self.over = threading.Event()
+
+    def run(self):
+        while not self.over.wait(0.05):
+            for path, who in self.questions:
+                began = time.monotonic()
+                try:
+                    status = self.ask(path, who)
+                except OSError as error:
+                    status = str(error)
+                self.answers.append((path, status, time.monotonic() - began))
+
+
+@contextlib.contextmanager
+def reading(world, email, name):
+    """A Reader at work; every answer it got must be good and quick."""
+    reader = Reader(world, email, name)
+    reader.start()
+    try:
+        yield reader
+    finally:
+        reader.over.set()
+        reader.join(30)
+    bad = [answer for answer in reader.answers if answer[1] != 200 or answer[2] >= READ_SECONDS]
+    assert bad == []
+    assert len(reader.answers) > 30, "hardly anything was read meanwhile"
+
+
+def test_many_at_once(world):
+    template = world.template()
+    people = users(MANY)
+    first = world.launch(template, people[0])
+    with reading(world, people[0], first):
+        names = [first, *all_at_once(lambda email: world.launch(template, email), people[1:])]
+        owners = dict(zip(names, people, strict=True))
+        assert len(owners) == MANY, "two launches got one name"
+        assert {one["k8s_name"]: one["owner_email"] for one in live(world)} == owners
+        until_all_run(world, names, 180, look=in_line)
+    for kind in ("workshops", "deployments", "services", "ingresses"):
+        assert sorted(one["metadata"]["name"] for one in world.objects(kind)) == sorted(names), kind
+    belongs = [pod["metadata"]["labels"]["workshoplauncher.dev/workshop"] for pod in world.objects("pods")]
+    assert sorted(belongs) == sorted(names), "not exactly one pod for each"
+    end_all(world, owners)
+
+
+@pytest.fixture
+def few_at_once(world):
+    """The world with a launcher that lets only a few start at once, and with an operator that stands still."""
+    launcher, name = world.launcher, "SERVICE_MAX_CONCURRENT_STARTS"
+    launcher.stop()
+    launcher.environment[name] = str(AT_ONCE)
+    launcher.start()
+    world.operator.stop()
+    yield world
+    if world.operator.process.poll() is not None:
+        world.operator.start()
+    launcher.stop()
+    del launcher.environment[name]
+    launcher.start()
+
+
+def test_a_line_is_first_come_first_served(few_at_once):
+    world = few_at_once
+    template = world.template()
+    people = users(AT_ONCE + IN_LINE)
+    owners = {world.launch(template, email): email for email in people}
+    order = list(owners)
+
+    wait_for("the first to start", lambda: len(world.objects("workshops")) == AT_ONCE, 20)
+    assert in_line(live(world)) == order[AT_ONCE:]
+    assert {one["metadata"]["name"] for one in world.objects("workshops")} == set(order[:AT_ONCE])
+    assert [mine(world, owners, name)["queue_position"] for name in order[AT_ONCE:]] == list(range(1, IN_LINE + 1))
+
+    left = order.pop(AT_ONCE + 1)
+    world.end(left, owners.pop(left))
+    wait_for("the others to move up", lambda: in_line(live(world)) == order[AT_ONCE:], 10)
+
+    def honest(listed):
+        starting = [one["k8s_name"] for one in listed if one["state"] == "starting"]
+        assert len(starting) <= AT_ONCE, f"{starting} start at once"
+        queued = in_line(listed)
+        assert queued == order[len(order) - len(queued):], "somebody has overtaken"
+
+    world.operator.start()
+    until_all_run(world, order, 180, look=honest)
+    end_all(world, owners)
+
+
+def mine(world, owners, name):
+    """The only instance of its owner, as the owner's list shows it."""
+    _, _, listed = world.launcher.request("GET", "/instances/", owners[name])
+    assert [one["k8s_name"] for one in listed] == [name]
+    return listed[0]
