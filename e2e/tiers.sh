@@ -31,7 +31,7 @@ run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
   shellcheck --external-sources .ci/run e2e/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
-    images/*.sh packaging/local/*.sh
+    e2e/postgres/*.sh images/*.sh packaging/local/*.sh
   "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py bench
 }
 
@@ -48,9 +48,16 @@ DESCRIBED[rules]="the rules: unit and property tests of domain, Workshop and ope
 needs_rules() { need_rust_tests; }
 run_rules() { rust_tests rules; }
 
-DESCRIBED[service]="use cases, loops, rows in SQLite, process plumbing"
-needs_service() { need_rust_tests; }
-run_service() { rust_tests service; }
+DESCRIBED[service]="use cases, loops, rows in SQLite and PostgreSQL, process plumbing"
+needs_service() {
+  need_rust_tests
+  e2e/postgres/server.sh needs
+}
+run_service() {
+  local -a crates
+  read -ra crates <<<"${CRATES[service]}"
+  e2e/postgres/server.sh run "$PYTHON" e2e/rust_tests.py run "${crates[@]}"
+}
 
 DESCRIBED[api]="the API and the pages over real HTTP"
 needs_api() { need_rust_tests; }

@@ -14,7 +14,7 @@ use kube::core::DeserializeGuard;
 use kube::{Api, Client, ResourceExt};
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
+use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
 use refusal::{code, refusal};
 
 /// A Workshop, or what is wrong with it: one that cannot be read must not stop the watch of all others.
@@ -80,7 +80,16 @@ impl Fleet for KubernetesFleet {
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
         let params = PatchParams::apply(MANAGED_BY_LABEL).force();
         let applied = self.workshops.patch(&workshop.name_any(), &params, &Patch::Apply(workshop)).await;
-        applied.map_err(|error| refusal(&error))
+        let error = match applied {
+            Ok(applied) => return Ok(applied),
+            Err(error) => error,
+        };
+        // A uid that is not there any more is a conflict, and one that is another's now is invalid: only a look tells.
+        let uid = workshop.uid().filter(|_| matches!(code(&error), Some(409 | 422)));
+        if uid.is_some() && self.look(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
+            return Err(FleetError::Unavailable(GONE.to_owned()));
+        }
+        Err(refusal(&error))
     }
 
     /// In the foreground: the Workshop stays, marked, until everything below it is gone, so that its end is the end.

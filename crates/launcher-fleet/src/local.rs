@@ -43,7 +43,7 @@ use launcher_process::stop::Stop;
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio_util::task::TaskTracker;
 
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
+use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
 use board::Board;
 use census::CensusTaker;
 pub use gateway::Gateway;
@@ -155,9 +155,10 @@ impl Inner {
         }
         let name = wanted.name_any();
         accept(&name, &wanted)?;
-        match self.shop(&name) {
-            Some(shop) => change(&shop, wanted).await,
-            None => self.create(name, wanted).await,
+        match (self.shop(&name), wanted.uid()) {
+            (Some(shop), uid) if uid.is_none() || shop.workshop().uid() == uid => change(&shop, wanted).await,
+            (None, None) => self.create(name, wanted).await,
+            _ => Err(FleetError::Unavailable(GONE.to_owned())),
         }
     }
 

@@ -13,10 +13,11 @@ use launcher_workshop::Workshop;
 #[async_trait]
 pub trait Fleet: Debug + Send + Sync + 'static {
     /// Makes the Workshop with this name have this spec, creating it when there is none; returns what is stored, with
-    /// its `metadata.uid`.
+    /// its `metadata.uid`. With a uid in `workshop`, only that very Workshop: one that is gone is not made anew.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] to be tried again, [`FleetError::Refused`] when this spec will never be accepted.
+    /// [`FleetError::Unavailable`] to be tried again, also when the Workshop of this uid is gone: what watches will tell;
+    /// [`FleetError::Refused`] when this spec will never be accepted.
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError>;
 
     /// Ends the Workshop with this name. With a uid, only that very Workshop: a later one of the same name stays.
@@ -73,3 +74,6 @@ pub enum FleetError {
     #[error("the fleet refuses the Workshop: {0}")]
     Refused(String),
 }
+
+/// What an adapter answers to an apply whose Workshop is gone.
+pub(crate) const GONE: &str = "the Workshop that was to be changed is gone";

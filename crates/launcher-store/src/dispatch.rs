@@ -9,6 +9,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::launch::{QUEUED, count};
 use crate::rows::{self, instance_columns};
+use crate::sql::query;
 
 pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'starting'";
 pub(crate) const NEXT: &str =
@@ -49,14 +50,14 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<Instance>, StoreError> {
         // Most of the time nobody waits: a read answers that without keeping any writer waiting.
-        let queued: i64 = sqlx::query(QUEUED).fetch_one(&self.pool).await?.try_get(0)?;
+        let queued: i64 = query(QUEUED).fetch_one(&self.pool).await?.try_get(0)?;
         if queued == 0 {
             return Ok(Vec::new());
         }
         let mut write = self.write().await?;
         write.take_revisions(0).await?;
         let room = max_starting.saturating_sub(count(&mut write, STARTING, None).await?);
-        let next = sqlx::query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
+        let next = query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
         if next.is_empty() {
             return Ok(Vec::new());
         }
@@ -65,7 +66,7 @@ impl Store {
         let mut promoted = Vec::with_capacity(next.len());
         for (row, revision) in next.iter().zip(last - taken + 1..) {
             let instance_id: String = row.try_get("instance_id")?;
-            let row = sqlx::query(PROMOTE)
+            let row = query(PROMOTE)
                 .bind(now.as_millisecond())
                 .bind(revision)
                 .bind(instance_id)
@@ -83,7 +84,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn dispatch_pending(&self, behind: i64, limit: u32) -> Result<Pending, StoreError> {
-        let rows = sqlx::query(PENDING).bind(behind).bind(i64::from(limit)).fetch_all(&self.pool).await?;
+        let rows = query(PENDING).bind(behind).bind(i64::from(limit)).fetch_all(&self.pool).await?;
         let last = rows.last().filter(|_| rows.len() >= limit as usize);
         let next = last.map(|row| row.try_get("revision")).transpose()?;
         Ok(Pending { instances: rows::readable(&rows), next })
@@ -95,7 +96,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn dispatch_again(&self, instance_id: Uuid) -> Result<(), StoreError> {
         let mut write = self.write().await?;
-        sqlx::query(AGAIN).bind(instance_id.to_string()).execute(write.on()).await?;
+        query(AGAIN).bind(instance_id.to_string()).execute(write.on()).await?;
         write.commit().await
     }
 
@@ -112,7 +113,7 @@ impl Store {
         workshop_uid: Option<&str>,
     ) -> Result<(), StoreError> {
         let mut write = self.write().await?;
-        sqlx::query(APPLIED)
+        query(APPLIED)
             .bind(version)
             .bind(workshop_uid.map(str::to_owned))
             .bind(instance_id.to_string())

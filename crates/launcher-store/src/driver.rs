@@ -1,21 +1,27 @@
 //! What differs between engines, and nothing else: how a URL is opened, how a session is set up, how a write begins,
 //! which migrations apply.
 
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+mod postgres;
+mod sqlite;
+
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
-use tokio::time::{Instant, sleep};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row};
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::error::{StoreError, is_locked};
+use crate::error::{StoreError, is_locked, silent};
 
-/// How long a request waits for a connection, or for its turn to write.
+/// How long a request waits for a connection, or for its turn to write; and how long an opening is tried.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How soon an opening that found the file locked is tried again.
-const RETRY: Duration = Duration::from_millis(20);
+/// How long one statement may take, with the wait for a connection. A server ends it earlier by itself; this is for one
+/// that is gone without a word, whose connections would wait for hours.
+pub(crate) const STATEMENT: Duration = Duration::from_secs(20);
+/// How long a server may take to greet, or to say that a connection is still alive.
+const GREETING: Duration = Duration::from_secs(3);
+/// How soon an opening that found nobody, or a locked file, is tried again: at first, and at most.
+const RETRY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
 /// One database engine.
 #[derive(Debug)]
@@ -24,87 +30,104 @@ pub(crate) struct Engine {
     session: &'static str,
     /// Begins a transaction that will write.
     pub(crate) begin_write: &'static str,
+    /// Begins a transaction in which all reads see the same moment.
+    pub(crate) begin_snapshot: &'static str,
     /// Connections of the pool. Fewer may write, so that a read never waits behind writers.
     connections: u32,
     /// Transactions of this process that may write at the same time.
     pub(crate) writers: usize,
+    /// Asked of a connection to a server, before and after each use; `on` means that the server takes no writes any
+    /// more, and that another may have its name by now.
+    read_only: Option<&'static str>,
     migrations: &'static Migrator,
 }
-
-/// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
-/// IMMEDIATE takes that lock at the start, where waiting is safe. FULL: what was acknowledged survives a power cut.
-static SQLITE: Engine = Engine {
-    session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864",
-    begin_write: "BEGIN IMMEDIATE",
-    connections: 8,
-    writers: 1,
-    migrations: &SQLITE_MIGRATIONS,
-};
-static SQLITE_MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// Opens the database that a URL names, and brings its schema up to date.
 pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
     sqlx::any::install_default_drivers();
-    let (engine, options) = match url.split_once(':') {
-        Some(("sqlite", path)) => (&SQLITE, sqlite_options(path.strip_prefix("//").unwrap_or(path)).await?),
-        Some((scheme @ ("postgres" | "postgresql"), _)) => {
-            return Err(refused(
-                scheme,
-                "this build has no PostgreSQL driver",
-                "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db",
-            ));
-        }
+    let (engine, target, options) = match url.split_once(':') {
+        Some(("sqlite", path)) => sqlite::options(path.strip_prefix("//").unwrap_or(path)).await?,
+        Some(("postgres" | "postgresql", _)) => postgres::options(url)?,
         _ => {
             return Err(refused(
                 "that the settings name",
                 "its URL names no database that this program knows",
-                "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db",
+                "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db or postgres://user:password@host/database",
             ));
         }
     };
-    // The pool would try again until its patience ends, and keep the reason to itself.
-    let deadline = Instant::now() + PATIENCE;
-    while let Err(error) = prepare(&options, engine).await {
-        // SQLite does not wait for its lock where a file turns to WAL: who opens a new file beside others tries again.
-        if !matches!(error, StoreError::Unavailable(_)) || Instant::now() > deadline {
-            return Err(error);
-        }
-        sleep(RETRY).await;
-    }
-    let pool = AnyPoolOptions::new()
-        .max_connections(engine.connections)
-        .acquire_timeout(PATIENCE)
-        .after_connect(move |connection, _| {
-            Box::pin(async move { connection.execute(engine.session).await.map(|_| ()) })
-        })
-        .connect_with(options)
-        .await?;
+    prepare(&options, engine, &target).await?;
+    let pool = pool(engine).connect_with(options).await?;
     Ok((pool, engine))
 }
 
-/// Whoever holds a lock gives it back; everything else that the engine says has to be put right first.
-fn not_opened(error: sqlx::Error) -> StoreError {
-    match &error {
-        sqlx::Error::Database(said) if !said.code().is_some_and(|code| is_locked(&code)) => refused(
-            "that the settings name",
-            said.message(),
-            "look at it and at the rights to it, or set SERVICE_DATABASE_URL to another one",
-        ),
-        _ => error.into(),
+fn pool(engine: &'static Engine) -> AnyPoolOptions {
+    let options = AnyPoolOptions::new()
+        .max_connections(engine.connections)
+        .acquire_timeout(PATIENCE)
+        .after_connect(move |connection, _| Box::pin(set_up(connection, engine)));
+    let Some(question) = engine.read_only else { return options };
+    // The pool's own test of a connection has no end where the server is gone without a word.
+    options
+        .test_before_acquire(false)
+        .before_acquire(move |connection, _| Box::pin(takes_writes(connection, question)))
+        .after_release(move |connection, _| Box::pin(takes_writes(connection, question)))
+}
+
+async fn set_up(connection: &mut AnyConnection, engine: &Engine) -> Result<(), sqlx::Error> {
+    timeout(GREETING, connection.execute(engine.session)).await.map_err(|_| silent())?.map(|_| ())
+}
+
+async fn takes_writes(connection: &mut AnyConnection, question: &'static str) -> Result<bool, sqlx::Error> {
+    let answer = timeout(GREETING, connection.fetch_one(question)).await.map_err(|_| silent())??;
+    Ok(answer.try_get::<String, _>(0)? != "on")
+}
+
+/// Opens the database once, and brings its schema up to date; again and again, for a while, where somebody holds a lock
+/// or nobody answers. The pool would try as long, and keep the reason to itself.
+async fn prepare(options: &AnyConnectOptions, engine: &Engine, target: &str) -> Result<(), StoreError> {
+    let deadline = Instant::now() + PATIENCE;
+    let (mut pause, longest) = RETRY;
+    loop {
+        let error = match prepare_once(options, engine, target).await {
+            // SQLite does not wait for its lock where a file turns to WAL: who opens a new file beside others tries
+            // again.
+            Err(error @ StoreError::Unavailable(_)) => error,
+            decided => return decided,
+        };
+        if Instant::now() > deadline {
+            return Err(if engine.read_only.is_some() { postgres::away(target, error) } else { error });
+        }
+        sleep(pause).await;
+        pause = longest.min(pause * 2);
     }
 }
 
-/// Opens the database once, and brings its schema up to date.
-async fn prepare(options: &AnyConnectOptions, engine: &Engine) -> Result<(), StoreError> {
-    let mut connection = options.connect().await.map_err(not_opened)?;
-    connection.execute(engine.session).await.map_err(not_opened)?;
-    migrate(&mut connection, engine.migrations).await?;
+async fn prepare_once(options: &AnyConnectOptions, engine: &Engine, target: &str) -> Result<(), StoreError> {
+    let not_opened = |error| not_opened(error, target);
+    let connecting = timeout(GREETING, options.connect()).await.unwrap_or_else(|_| Err(silent()));
+    let mut connection = connecting.map_err(not_opened)?;
+    set_up(&mut connection, engine).await.map_err(not_opened)?;
+    migrate(&mut connection, engine.migrations, target).await?;
     Ok(connection.close().await?)
 }
 
-/// Two processes may open a new database at once; the one that comes second finds its step done when it looks again.
-async fn migrate(connection: &mut AnyConnection, migrations: &Migrator) -> Result<(), StoreError> {
+/// Whoever holds a lock gives it back, and a server that is away may come; everything else has to be put right first.
+fn not_opened(error: sqlx::Error, target: &str) -> StoreError {
+    let problem = match &error {
+        sqlx::Error::Database(said) if said.code().is_some_and(|code| is_locked(&code)) => return error.into(),
+        sqlx::Error::Database(said) => said.message().to_owned(),
+        // What TLS says of a certificate.
+        sqlx::Error::Io(said) if said.kind() == std::io::ErrorKind::InvalidData => said.to_string(),
+        sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::Configuration(_) => error.to_string(),
+        _ => return error.into(),
+    };
+    refused(target, &problem, "look at it and at the rights to it, or set SERVICE_DATABASE_URL to another one")
+}
+
+/// Two processes may open a new database at once. PostgreSQL lets them wait for each other; with SQLite the one that
+/// comes second finds its step done when it looks again.
+async fn migrate(connection: &mut AnyConnection, migrations: &Migrator, target: &str) -> Result<(), StoreError> {
     let outcome = match migrations.run(&mut *connection).await {
         Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) => migrations.run(connection).await,
         decided => decided,
@@ -112,60 +135,8 @@ async fn migrate(connection: &mut AnyConnection, migrations: &Migrator) -> Resul
     outcome.map_err(|error| match error {
         MigrateError::VersionMissing(version) => StoreError::NewerSchema { version },
         MigrateError::VersionMismatch(version) => StoreError::ChangedSchema { version },
-        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => not_opened(error, target),
         other => StoreError::Other(other.into()),
-    })
-}
-
-/// Makes the file and its folder, readable by their owner alone, and the options that open it.
-async fn sqlite_options(path: &str) -> Result<AnyConnectOptions, StoreError> {
-    if path.is_empty() || path.contains('?') || path.starts_with(":memory:") {
-        return Err(refused(
-            "that the settings name",
-            "a sqlite URL names a file and takes no parameters",
-            "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db",
-        ));
-    }
-    let path = PathBuf::from(path);
-    let absolute = create_file(&path).await.map_err(|error| {
-        refused(
-            &path.display().to_string(),
-            &error.to_string(),
-            "give a path on a local disk that this program's user may write to, in a folder that it may write to",
-        )
-    })?;
-    let Some(absolute) = absolute.to_str() else {
-        return Err(refused(&path.display().to_string(), "its path is not UTF-8", "choose another path"));
-    };
-    Ok(AnyConnectOptions::from_str(&format!("sqlite://{}", escape(absolute)))?)
-}
-
-async fn create_file(path: &Path) -> std::io::Result<PathBuf> {
-    let absolute = std::path::absolute(path)?;
-    if let Some(folder) = absolute.parent() {
-        tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
-    }
-    // SQLite gives its journal the file's own mode.
-    tokio::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&absolute)
-        .await?;
-    tokio::fs::canonicalize(&absolute).await
-}
-
-/// A path as it has to be written in a URL (RFC 3986, 2.3: everything but unreserved characters is escaped).
-fn escape(path: &str) -> String {
-    path.bytes().fold(String::with_capacity(path.len()), |mut escaped, byte| {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-        escaped
     })
 }
 

@@ -8,8 +8,9 @@ use uuid::Uuid;
 /// the log.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Locked, busy, out of connections, or its storage fails. Nothing was written; the same request may succeed later.
-    #[error("the database cannot answer right now (locked, busy, or its storage fails): try again in a moment")]
+    /// Locked, busy, away, out of connections, or its storage fails. The same request may succeed later. Nothing was
+    /// written; only where the connection broke in the middle of a commit, nobody can say.
+    #[error("the database cannot answer right now (locked, busy, away, or its storage fails): try again in a moment")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
     /// The database was last opened by a newer program.
     #[error(
@@ -52,6 +53,12 @@ pub enum StoreError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Rows can be copied into an empty database only.
+    #[error("the database to copy to is not empty: its table {table} has rows; give a new, empty one")]
+    NotEmpty {
+        /// The first table that has rows.
+        table: &'static str,
+    },
     /// The engine refused a statement: a mistake in this program or a damaged database.
     #[error("the database refused a statement: see the log for what it said")]
     Other(#[source] Box<dyn Error + Send + Sync>),
@@ -69,25 +76,39 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed
         | sqlx::Error::BeginFailed
-        | sqlx::Error::Io(_) => true,
+        | sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_) => true,
         sqlx::Error::Database(database) => database.code().is_some_and(|code| is_unavailable_code(&code)),
         _ => false,
     }
 }
 
-/// Storage that fails may be whole again in a moment: READONLY, IOERR, FULL, CANTOPEN, PROTOCOL of SQLite.
+/// Storage that fails may be whole again in a moment: READONLY, IOERR, FULL, CANTOPEN, PROTOCOL of SQLite. So may a
+/// server that does not take our password or has no such database, though it did and had: somebody is changing it.
 fn is_unavailable_code(code: &str) -> bool {
-    is_locked(code) || primary_code(code).is_some_and(|code| matches!(code, 8 | 10 | 13 | 14 | 15))
+    const SQLSTATE: [&str; 2] = ["28", "3D"];
+    is_locked(code)
+        || match primary_code(code) {
+            Some(code) => matches!(code, 8 | 10 | 13 | 14 | 15),
+            None => SQLSTATE.iter().any(|class| code.starts_with(class)),
+        }
 }
 
 /// Whether the engine is there, and somebody else keeps it from answering: BUSY and LOCKED of SQLite, and the SQLSTATE
-/// classes of connections, resources, shutdown, deadlock, serialisation and lock timeout.
+/// classes of connections, resources, shutdown, deadlock, serialisation and lock timeout, of a transaction that stood
+/// still for too long, and of a server that takes no writes because another one took over.
 pub(crate) fn is_locked(code: &str) -> bool {
-    const SQLSTATE: [&str; 7] = ["08", "53", "57", "58", "40001", "40P01", "55P03"];
+    const SQLSTATE: [&str; 9] = ["08", "53", "57", "58", "25006", "25P03", "40001", "40P01", "55P03"];
     match primary_code(code) {
         Some(code) => matches!(code, 5 | 6),
         None => SQLSTATE.iter().any(|class| code.starts_with(class)),
     }
+}
+
+/// Nobody answers, and nobody says why.
+pub(crate) fn silent() -> sqlx::Error {
+    sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not answer"))
 }
 
 /// SQLite's result code without its extension, which is in the higher bits; `None` for an SQLSTATE, which has five

@@ -7,7 +7,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::instances::within;
 use crate::rows::{self, Listed, listed_columns};
-use crate::sql::Sql;
+use crate::sql::{Sql, query};
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
 
@@ -30,7 +30,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn feed_latest(&self) -> Result<i64, StoreError> {
-        Ok(sqlx::query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
+        Ok(query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
     }
 
     /// The queued instances within the scope, the next one first, with their places in everybody's queue.

@@ -4,6 +4,7 @@ use sqlx::Row;
 
 use crate::Store;
 use crate::error::StoreError;
+use crate::sql::query;
 
 const BOUND: &str = "SELECT fleet FROM fleet_binding WHERE binding_id = 1";
 const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1) ON CONFLICT (binding_id) DO NOTHING";
@@ -14,7 +15,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
-        let row = sqlx::query(BOUND).fetch_optional(&self.pool).await?;
+        let row = query(BOUND).fetch_optional(&self.pool).await?;
         Ok(row.map(|row| row.try_get("fleet")).transpose()?)
     }
 
@@ -24,8 +25,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
         let mut write = self.write().await?;
-        sqlx::query(BIND).bind(fleet.to_owned()).execute(write.on()).await?;
-        let bound = sqlx::query(BOUND).fetch_one(write.on()).await?.try_get("fleet")?;
+        query(BIND).bind(fleet.to_owned()).execute(write.on()).await?;
+        let bound = query(BOUND).fetch_one(write.on()).await?.try_get("fleet")?;
         write.commit().await?;
         Ok(bound)
     }

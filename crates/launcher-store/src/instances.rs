@@ -6,7 +6,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::rows::{self, Listed, instance_columns, listed_columns};
-use crate::sql::Sql;
+use crate::sql::{Sql, query};
 
 /// Compare-and-swap: the row has to be the one that the change was made from. What only the dispatch loop writes
 /// (`applied_version`, `workshop_uid`) and what never changes is left out.
@@ -50,10 +50,10 @@ impl Store {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
         let reason = after.reason.as_ref().map(rows::json).transpose()?;
-        let row = sqlx::query(CHANGE)
+        let row = query(CHANGE)
             .bind(after.state.as_str())
             .bind(reason)
-            .bind(after.log_tail.clone())
+            .bind(after.log_tail.as_deref().map(rows::text))
             .bind(after.url.clone())
             .bind(rows::millis(after.dispatched_at))
             .bind(rows::millis(after.started_at))

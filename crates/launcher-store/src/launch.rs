@@ -6,6 +6,7 @@ use sqlx::Row;
 use crate::Store;
 use crate::error::StoreError;
 use crate::rows::{self, instance_columns};
+use crate::sql::query;
 use crate::write::Write;
 
 /// What a launch has to keep to.
@@ -83,7 +84,7 @@ impl Store {
     ) -> Result<LaunchOutcome, StoreError> {
         let mut write = self.write().await?;
         let owner = instance.owner_email.as_str();
-        sqlx::query(GATE).bind(owner.to_owned()).execute(write.on()).await?;
+        query(GATE).bind(owner.to_owned()).execute(write.on()).await?;
         if let Some(key) = key
             && let Some(outcome) = replay(&mut write, owner, key).await?
         {
@@ -127,18 +128,19 @@ impl Store {
 }
 
 async fn replay(write: &mut Write, owner: &str, key: &IdempotencyKey) -> Result<Option<LaunchOutcome>, StoreError> {
-    let known = sqlx::query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.on()).await?;
+    let known = query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.on()).await?;
     let Some(known) = known else { return Ok(None) };
     if known.try_get::<String, _>("body_hash")? != key.body_hash {
         return Ok(Some(LaunchOutcome::KeyReused));
     }
     let k8s_name: String = known.try_get("k8s_name")?;
-    let row = sqlx::query(BY_NAME).bind(k8s_name).fetch_one(write.on()).await?;
-    Ok(Some(LaunchOutcome::Replayed(rows::instance(&row)?)))
+    // A purge may just have removed both: then the key is as good as new.
+    let row = query(BY_NAME).bind(k8s_name).fetch_optional(write.on()).await?;
+    Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
 }
 
 async fn insert(write: &mut Write, instance: &Instance, revision: i64) -> Result<Option<Instance>, StoreError> {
-    let row = sqlx::query(INSERT)
+    let row = query(INSERT)
         .bind(instance.instance_id.to_string())
         .bind(instance.k8s_name.clone())
         .bind(instance.owner_email.as_str().to_owned())
@@ -152,7 +154,7 @@ async fn insert(write: &mut Write, instance: &Instance, revision: i64) -> Result
 }
 
 async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {
-    sqlx::query(INSERT_KEY)
+    query(INSERT_KEY)
         .bind(created.owner_email.as_str().to_owned())
         .bind(key.key.clone())
         .bind(key.body_hash.clone())
@@ -165,11 +167,10 @@ async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey)
 
 /// The single number that a statement counts.
 pub(crate) async fn count(write: &mut Write, sql: &'static str, owner: Option<&str>) -> Result<u32, StoreError> {
-    let query = sqlx::query(sql);
-    let query = match owner {
-        Some(owner) => query.bind(owner.to_owned()),
-        None => query,
+    let statement = match owner {
+        Some(owner) => query(sql).bind(owner.to_owned()),
+        None => query(sql),
     };
-    let count: i64 = query.fetch_one(write.on()).await?.try_get(0)?;
+    let count: i64 = statement.fetch_one(write.on()).await?.try_get(0)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -6,8 +6,9 @@
 //! in the instance itself, and a change needs the row that was read before.
 //!
 //! There is one text for each statement, in the SQL that SQLite and PostgreSQL share; what differs between engines is in
-//! `driver.rs`.
+//! `driver.rs` and its folder.
 
+mod copy;
 mod dispatch;
 mod driver;
 mod error;
@@ -45,15 +46,15 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database that `url` names, creates it where there is none, and brings its schema up to date.
+    /// Opens the database that `url` names, creates its file where there is none, and brings its schema up to date.
     ///
     /// `sqlite:///absolute/path.db` or `sqlite:relative/path.db`; the path is taken as it is written. A new file and its
-    /// folder are readable by their owner alone.
+    /// folder are readable by their owner alone. `postgres://user:password@host/database` names a database that exists.
     ///
     /// # Errors
-    /// [`StoreError::Open`] when the URL or the path will not do, [`StoreError::NewerSchema`] and
+    /// [`StoreError::Open`] when the URL, the path or the server will not do, [`StoreError::NewerSchema`] and
     /// [`StoreError::ChangedSchema`] when another version of the program wrote the database,
-    /// [`StoreError::Unavailable`] when somebody holds its lock.
+    /// [`StoreError::Unavailable`] when somebody holds the lock of its file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let (pool, engine) = driver::open(url).await?;
         Ok(Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) })

@@ -9,6 +9,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::launch::BY_NAME;
 use crate::rows::{self, instance_columns};
+use crate::sql::query;
 
 /// A failed instance's Workshop exists until the fleet was told to delete it.
 pub(crate) const WITH_WORKSHOP: &str = concat!(
@@ -32,7 +33,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn observe_instance(&self, k8s_name: &str) -> Result<Option<Instance>, StoreError> {
-        let row = sqlx::query(BY_NAME).bind(k8s_name.to_owned()).fetch_optional(&self.pool).await?;
+        let row = query(BY_NAME).bind(k8s_name.to_owned()).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::instance).transpose()
     }
 
@@ -42,7 +43,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
-        let rows = sqlx::query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
+        let rows = query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
     }
 
@@ -53,15 +54,15 @@ impl Store {
     /// [`StoreError`]; what was removed until then stays removed.
     pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
         // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
-        if sqlx::query(OLD).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
+        if query(OLD).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
         let mut removed = 0;
         loop {
             let mut write = self.write().await?;
-            let portion = sqlx::query(PURGE).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
+            let portion = query(PURGE).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
             if portion == 0 {
-                sqlx::query(PURGE_GATES).execute(write.on()).await?;
+                query(PURGE_GATES).execute(write.on()).await?;
                 write.commit().await?;
                 return Ok(removed);
             }
@@ -75,7 +76,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn count_states(&self) -> Result<Vec<(InstanceState, u64)>, StoreError> {
-        let rows = sqlx::query(STATES).fetch_all(&self.pool).await?;
+        let rows = query(STATES).fetch_all(&self.pool).await?;
         let mut counts: Vec<_> = InstanceState::ALL.into_iter().map(|state| (state, 0)).collect();
         for row in &rows {
             let state: String = row.try_get("state")?;

@@ -1,6 +1,12 @@
 //! How SQLite runs each statement: along the index that was made for it, without sorting, so that it costs the same
 //! with a thousand rows and with a hundred thousand.
 
+#[cfg(feature = "test-postgres")]
+mod postgres;
+#[cfg(feature = "test-postgres")]
+#[path = "../tests/conformance/server.rs"]
+mod server;
+
 use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;

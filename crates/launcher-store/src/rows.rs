@@ -115,6 +115,11 @@ pub(crate) fn millis(time: Option<Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())
 }
 
+/// A text as it is stored. PostgreSQL stores no NUL, and what a program wrote into its log may hold one.
+pub(crate) fn text(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
+}
+
 /// A value as it is stored: JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Other(error.into()))

@@ -1,12 +1,60 @@
-//! A statement put together from constants. Values go in as arguments only: every piece of text is `&'static str`.
+//! Statements. Values go in as arguments only: every piece of text is `&'static str`. None of them waits for ever.
 
-use sqlx::any::{AnyArguments, AnyRow};
+use std::future::Future;
+
+use sqlx::any::{AnyArguments, AnyQueryResult, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, Arguments, AssertSqlSafe, Encode, Executor, Type};
+use tokio::time::timeout;
 
-use crate::error::StoreError;
+use crate::driver::STATEMENT;
+use crate::error::{StoreError, silent};
 
-/// A statement and its arguments.
+/// A statement that is a constant.
+pub(crate) fn query(text: &'static str) -> Statement {
+    Statement(sqlx::query(text))
+}
+
+/// A statement with arguments, ready to run.
+pub(crate) struct Statement(Query<'static, Any, AnyArguments>);
+
+impl Statement {
+    /// A statement whose text is put together elsewhere, from constants.
+    pub(crate) fn of(query: Query<'static, Any, AnyArguments>) -> Self {
+        Self(query)
+    }
+
+    /// The value of the next placeholder.
+    pub(crate) fn bind(self, value: impl Encode<'static, Any> + Type<Any> + 'static) -> Self {
+        Self(self.0.bind(value))
+    }
+
+    pub(crate) async fn execute<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<AnyQueryResult, StoreError> {
+        in_time(self.0.execute(on)).await
+    }
+
+    pub(crate) async fn fetch_one<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<AnyRow, StoreError> {
+        in_time(self.0.fetch_one(on)).await
+    }
+
+    pub(crate) async fn fetch_optional<'c>(
+        self,
+        on: impl Executor<'c, Database = Any>,
+    ) -> Result<Option<AnyRow>, StoreError> {
+        in_time(self.0.fetch_optional(on)).await
+    }
+
+    pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
+        in_time(self.0.fetch_all(on)).await
+    }
+}
+
+/// What the database answers, if it does.
+pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
+    Ok(timeout(STATEMENT, answer).await.unwrap_or_else(|_| Err(silent()))?)
+}
+
+/// A statement put together from constants, and its arguments.
 pub(crate) struct Sql {
     text: String,
     arguments: Result<AnyArguments, sqlx::Error>,
@@ -28,6 +76,11 @@ impl Sql {
     pub(crate) fn bind<'v>(&mut self, value: impl Encode<'v, Any> + Type<Any>) {
         self.bound += 1;
         self.text.push_str(&format!("${}", self.bound));
+        self.argument(value);
+    }
+
+    /// The value of a placeholder that is in the text.
+    pub(crate) fn argument<'v>(&mut self, value: impl Encode<'v, Any> + Type<Any>) {
         if let Ok(arguments) = &mut self.arguments
             && let Err(error) = arguments.add(value)
         {
@@ -54,9 +107,14 @@ impl Sql {
         &self.text
     }
 
+    /// The statement that asks PostgreSQL how it would run this one with these values.
+    #[cfg(all(test, feature = "test-postgres"))]
+    pub(crate) fn explain(self) -> Self {
+        Self { text: format!("EXPLAIN {}", self.text), ..self }
+    }
+
     /// Runs it.
     pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
-        let query: Query<'static, Any, AnyArguments> = sqlx::query_with(AssertSqlSafe(self.text), self.arguments?);
-        Ok(query.fetch_all(on).await?)
+        Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_all(on).await
     }
 }

@@ -7,7 +7,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::page::Page;
 use crate::rows::{self, template_columns};
-use crate::sql::Sql;
+use crate::sql::{Sql, query};
 
 const INSERT: &str = concat!(
     "INSERT INTO workshop_templates (",
@@ -37,7 +37,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn seed_template(&self, template: &Template) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
-        let row = sqlx::query(INSERT)
+        let row = query(INSERT)
             .bind(template.template_id.to_string())
             .bind(rows::json(&template.settings)?)
             .bind(i64::from(template.active))
@@ -56,7 +56,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
-        let row = sqlx::query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
+        let row = query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::template).transpose()
     }
 
@@ -76,7 +76,7 @@ impl Store {
     /// [`StoreError`].
     pub async fn save_template(&self, template: &Template) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
-        let saved = sqlx::query(SAVE)
+        let saved = query(SAVE)
             .bind(rows::json(&template.settings)?)
             .bind(i64::from(template.active))
             .bind(template.version)

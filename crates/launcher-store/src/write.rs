@@ -6,6 +6,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::Store;
 use crate::driver::PATIENCE;
 use crate::error::StoreError;
+use crate::sql::{in_time, query};
 
 /// The counter's row stays locked until the transaction ends, so revisions become visible in their order: a reader that
 /// has seen revision n has seen everything before it.
@@ -27,7 +28,7 @@ impl Store {
             .await
             .map_err(|elapsed| unavailable(elapsed.into()))?
             .map_err(|closed| unavailable(closed.into()))?;
-        let transaction = self.pool.begin_with(self.engine.begin_write).await?;
+        let transaction = in_time(self.pool.begin_with(self.engine.begin_write)).await?;
         Ok(Write { transaction, _turn: turn })
     }
 }
@@ -41,12 +42,12 @@ impl Write {
     /// Takes the next `count` revisions, and returns the last of them. With 0 it only waits until no other change is
     /// under way, and returns the latest revision.
     pub(crate) async fn take_revisions(&mut self, count: i64) -> Result<i64, StoreError> {
-        let row = sqlx::query(TAKE_REVISIONS).bind(count).fetch_one(self.on()).await?;
+        let row = query(TAKE_REVISIONS).bind(count).fetch_one(self.on()).await?;
         Ok(row.try_get(0)?)
     }
 
     /// Makes it last.
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        Ok(self.transaction.commit().await?)
+        in_time(self.transaction.commit()).await
     }
 }

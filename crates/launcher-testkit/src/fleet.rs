@@ -216,8 +216,11 @@ impl Fleet for FakeFleet {
         let running = self.running(&wanted.name_any());
         let mut state = self.lock();
         state.applied += 1;
+        let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
+        let is_gone = wanted.uid().is_some() && wanted.uid() != found;
         match state.faults.pop_front() {
             Some(Fault::Unavailable) => Err(unavailable()),
+            _ if is_gone => Err(unavailable()),
             Some(Fault::Refused) => Err(FleetError::Refused("the test says so".to_owned())),
             Some(Fault::LostAnswer) => {
                 state.store(wanted, Some(running));

@@ -1,6 +1,7 @@
 //! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, the other
 //! commands print what is generated from the code.
 
+mod move_database;
 mod operator;
 mod serve;
 mod settings;
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use launcher_process::settings::read;
 
+use crate::move_database::MoveArgs;
 use crate::operator::OperatorArgs;
 use crate::settings::ServeSettings;
 
@@ -27,6 +29,8 @@ enum Command {
     Serve(Box<ServeSettings>),
     /// Run workshops on Kubernetes: turn Workshops into workloads
     Operator(Box<OperatorArgs>),
+    /// Copy all rows into another, empty database; stop the service first
+    MoveDatabase(MoveArgs),
     /// Print the OpenAPI document
     Openapi,
     /// Print the custom resource definition of Workshop
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
         Ok(cli) => match cli.command {
             Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string()),
             Command::Operator(settings) => operator::run(*settings).map_err(|error| error.to_string()),
+            Command::MoveDatabase(args) => move_database::run(&args).map(|report| say(&report)),
             Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH)),
             Command::Crd => print(&launcher_workshop::crd()),
         },
@@ -57,9 +62,12 @@ fn complain(message: &str) {
     eprintln!("launcher: {message}");
 }
 
-#[expect(clippy::print_stdout, reason = "printing is what the command is for")]
 fn print(document: &impl serde::Serialize) -> Result<(), String> {
-    let text = serde_json::to_string_pretty(document).map_err(|error| error.to_string())?;
-    println!("{text}");
+    say(&serde_json::to_string_pretty(document).map_err(|error| error.to_string())?);
     Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "printing is what the command is for")]
+fn say(text: &str) {
+    println!("{text}");
 }

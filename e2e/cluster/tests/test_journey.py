@@ -3,7 +3,7 @@
 import json
 
 from harness import ADMIN, wait_for
-from world import ALICE, BOB, IMAGES, WORKLOAD, WORKSHOP_DOMAIN, seconds_from_now
+from world import ALICE, BOB, IMAGES, WORKLOAD, WORKSHOP_DOMAIN, moment, seconds_from_now
 
 
 def test_from_launch_to_end(world):
@@ -29,11 +29,11 @@ def test_from_launch_to_end(world):
     status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", ALICE, {})
     assert status == 200
     assert extended["expires_at"] > before
-    wait_for(
-        "the Workshop to be extended too",
-        lambda: world.workshop(name)["spec"].get("expiresAt") == extended["expires_at"],
-        15,
-    )
+
+    def is_extended():
+        return moment(world.workshop(name)["spec"]["expiresAt"]) == moment(extended["expires_at"])
+
+    wait_for("the Workshop to be extended too", is_extended, 15)
     assert world.pod(name)["metadata"]["uid"] == pod["metadata"]["uid"], "an extension restarted the workshop"
 
     kinds = {one.split("/")[0].split(".")[0] for one in world.workload(name)}

@@ -28,6 +28,8 @@ def test_watches_that_break_off(world, template, bystander):
         assert world.to_launcher.drop_watches() >= 1
         for name in (lost, ended):
             world.until(name, "running")
+            # The launcher writes once more when a workshop is first ready.
+            wait_for("its end to be written", lambda name=name: "expiresAt" in world.workshop(name)["spec"], 45)
         assert world.to_launcher.drop_watches() >= 1
         world.kubectl("delete", "workshop", lost, "--wait=false")
         world.end(ended)

@@ -227,10 +227,14 @@ class World:
         return status, body
 
 
+def moment(time):
+    """A time of the API's or the cluster's, to be compared: the same one may be written in several ways."""
+    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
+
+
 def seconds_from_now(time):
     """How far this time of the API's lies ahead."""
-    moment = datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
-    return (moment - datetime.datetime.now(datetime.UTC)).total_seconds()
+    return (moment(time) - datetime.datetime.now(datetime.UTC)).total_seconds()
 
 
 def ca_certificate():

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use launcher_domain::{FailureCode, Instance, InstanceState, Limits};
+use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
 use launcher_service::LaunchRequest;
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::wanted;
@@ -122,6 +122,20 @@ async fn a_workshop_that_somebody_else_has_made_is_left_alone() {
     let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
     both.sort();
     eventually(SOON, async || (world.fleet.names() == both).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_workshop_that_is_gone_is_not_made_anew_by_a_late_change() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    world.fleet.vanish(&running.k8s_name);
+    let applied = world.fleet.applied();
+    world.launcher.extend(&caller("alice"), &running.k8s_name, None).await.unwrap();
+    eventually(SOON, async || (world.fleet.applied() > applied).then_some(())).await;
+    assert!(world.fleet.names().is_empty());
+    world.fleet.relist();
+    let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(ended.end_reason, Some(EndReason::Lost));
 }
 
 #[tokio::test]

@@ -83,3 +83,13 @@ async fn a_change_keeps_what_the_dispatch_loop_noted_in_between() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_log_that_is_no_text_is_stored_as_far_as_it_is() {
+    on_every_engine(async |store| {
+        let before = launched(&store, "alice@example.org").await;
+        let stored = changed(&store, &before, |row| row.log_tail = Some("a\0b\u{1b}[0m".to_owned())).await;
+        assert_eq!(stored.log_tail.as_deref(), Some("a\u{fffd}b\u{1b}[0m"));
+    })
+    .await;
+}

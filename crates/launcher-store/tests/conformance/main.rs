@@ -1,16 +1,27 @@
 //! What every database engine has to do the same way. Each test gets a fresh, empty database of each engine that this
-//! build has, from [`support::on_every_engine`].
+//! build has, from [`support::on_every_engine`]: SQLite, and with the feature `test-postgres` also PostgreSQL.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail the test")]
 
 mod change;
+mod copy;
 mod dispatch;
 mod feed;
 mod housekeeping;
 mod launch;
 mod lists;
 mod open;
+#[cfg(feature = "test-postgres")]
+mod postgres;
+#[cfg(feature = "test-postgres")]
+mod proxy;
+#[cfg(feature = "test-postgres")]
+mod replicas;
 mod scope;
+#[cfg(feature = "test-postgres")]
+mod server;
 mod sqlite;
 mod support;
 mod templates;
+#[cfg(feature = "test-postgres")]
+mod tls;

@@ -21,7 +21,7 @@ async fn lock(connection: &mut AnyConnection) -> Transaction<'_, Any> {
 
 #[tokio::test]
 async fn reopening_keeps_everything() {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
@@ -39,7 +39,7 @@ async fn reopening_keeps_everything() {
 
 #[tokio::test]
 async fn a_new_database_can_be_opened_by_several_at_once() {
-    for database in databases() {
+    for database in databases().await {
         let open = || Store::open(&database.url);
         let (first, second, third) = tokio::join!(open(), open(), open());
         for store in [first, second, third] {
@@ -52,7 +52,7 @@ async fn a_new_database_can_be_opened_by_several_at_once() {
 
 #[tokio::test]
 async fn a_newer_or_a_different_schema_is_refused() {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.close().await;
         let mut connection = connect(&database.url).await;
@@ -74,7 +74,7 @@ async fn a_newer_or_a_different_schema_is_refused() {
 
 #[tokio::test]
 async fn an_unreadable_value_names_its_table_row_and_column() {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
@@ -103,7 +103,7 @@ async fn an_unreadable_value_names_its_table_row_and_column() {
 
 #[tokio::test]
 async fn a_lock_from_outside_stops_writes_with_unavailable_and_no_reads() {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         let row = launched(&store, "alice@example.org").await;
@@ -126,7 +126,7 @@ async fn a_lock_from_outside_stops_writes_with_unavailable_and_no_reads() {
 
 #[tokio::test]
 async fn writers_that_wait_for_a_lock_keep_no_reader_waiting() {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         let row = launched(&store, "alice@example.org").await;

@@ -18,19 +18,40 @@ pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 /// An empty database; gone with this value.
 pub(crate) struct Database {
     pub(crate) url: String,
-    _folder: TempDir,
+    _held: Held,
+}
+
+#[expect(dead_code, reason = "what is held is gone with it")]
+enum Held {
+    Folder(TempDir),
+    #[cfg(feature = "test-postgres")]
+    OfServer(crate::server::FreshDatabase),
+}
+
+pub(crate) fn sqlite() -> Database {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
+    Database { url, _held: Held::Folder(folder) }
+}
+
+#[cfg(feature = "test-postgres")]
+pub(crate) async fn postgres() -> Database {
+    let database = crate::server::FreshDatabase::create().await;
+    Database { url: database.url(), _held: Held::OfServer(database) }
 }
 
 /// One empty database of each engine.
-pub(crate) fn databases() -> Vec<Database> {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
-    vec![Database { url, _folder: folder }]
+pub(crate) async fn databases() -> Vec<Database> {
+    vec![
+        sqlite(),
+        #[cfg(feature = "test-postgres")]
+        postgres().await,
+    ]
 }
 
 /// Runs a test on a fresh store of each engine, in which [`template`] is stored.
 pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
-    for database in databases() {
+    for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         test(store.clone()).await;

@@ -1,0 +1,170 @@
+//! All rows of one database into another, empty one: how a launcher moves from SQLite to PostgreSQL, or back.
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::{Statement, in_time, query};
+use crate::write::Write;
+
+/// How many rows are read at a time.
+const PORTION: i64 = 500;
+const COUNTER: &str = "UPDATE change_counter SET revision = $1 WHERE counter_id = 1";
+
+/// What a table holds, and the key in whose order it is read.
+struct Table {
+    name: &'static str,
+    key: &'static str,
+    texts: &'static [&'static str],
+    numbers: &'static [&'static str],
+}
+
+/// Each table after those that it refers to. The counter is not among them: both databases have its one row.
+const TABLES: [Table; 5] = [
+    Table {
+        name: "workshop_templates",
+        key: "template_id",
+        texts: &["template_id", "settings", "created_by"],
+        numbers: &["active", "version", "created_at", "updated_at"],
+    },
+    Table {
+        name: "workshop_instances",
+        key: "instance_id",
+        texts: &[
+            "instance_id",
+            "k8s_name",
+            "owner_email",
+            "template_id",
+            "settings",
+            "state",
+            "reason",
+            "log_tail",
+            "url",
+            "end_reason",
+            "workshop_uid",
+        ],
+        numbers: &[
+            "created_at",
+            "dispatched_at",
+            "started_at",
+            "expires_at",
+            "ended_at",
+            "spec_version",
+            "applied_version",
+            "revision",
+            "launch_number",
+        ],
+    },
+    Table {
+        name: "idempotency_keys",
+        key: "owner_email, idempotency_key",
+        texts: &["owner_email", "idempotency_key", "body_hash", "k8s_name"],
+        numbers: &["created_at"],
+    },
+    Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches"] },
+    Table { name: "fleet_binding", key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
+];
+
+impl Store {
+    /// Copies all rows, as they are at one moment, into another database, which has to be empty: all of them, or none.
+    /// Returns how many rows each table has.
+    ///
+    /// Nothing keeps others from writing to this database meanwhile, and what they write is not copied: stop them first.
+    ///
+    /// # Errors
+    /// [`StoreError::NotEmpty`] when the other database has rows, [`StoreError::Other`] when it did not keep each of
+    /// them; otherwise [`StoreError`]. Nothing was written.
+    pub async fn copy_to(&self, other: &Self) -> Result<Vec<(&'static str, u64)>, StoreError> {
+        let mut from = in_time(self.pool.begin_with(self.engine.begin_snapshot)).await?;
+        let mut to = other.write().await?;
+        // Whoever changes instances there waits for the end of this.
+        if to.take_revisions(0).await? != 0 {
+            return Err(StoreError::NotEmpty { table: "change_counter" });
+        }
+        for table in &TABLES {
+            if table.count(to.on()).await? != 0 {
+                return Err(StoreError::NotEmpty { table: table.name });
+            }
+        }
+        let revision: i64 = query(crate::feed::LATEST).fetch_one(&mut *from).await?.try_get(0)?;
+        query(COUNTER).bind(revision).execute(to.on()).await?;
+        let mut copied = Vec::with_capacity(TABLES.len());
+        for table in &TABLES {
+            copied.push((table.name, table.copy(&mut from, &mut to).await?));
+        }
+        to.commit().await?;
+        Ok(copied)
+    }
+}
+
+impl Table {
+    fn columns(&self) -> impl Iterator<Item = &'static str> {
+        self.texts.iter().chain(self.numbers).copied()
+    }
+
+    async fn count(&self, on: &mut AnyConnection) -> Result<i64, StoreError> {
+        let text = format!("SELECT count(*) FROM {}", self.name);
+        Ok(Statement::of(sqlx::query(AssertSqlSafe(text))).fetch_one(on).await?.try_get(0)?)
+    }
+
+    async fn copy(&self, from: &mut AnyConnection, to: &mut Write) -> Result<u64, StoreError> {
+        let columns: Vec<_> = self.columns().collect();
+        let places: Vec<_> = (1..=columns.len()).map(|place| format!("${place}")).collect();
+        let (name, key, columns) = (self.name, self.key, columns.join(", "));
+        let select = format!("SELECT {columns} FROM {name} ORDER BY {key} LIMIT $1 OFFSET $2");
+        let insert = format!("INSERT INTO {name} ({columns}) VALUES ({})", places.join(", "));
+        let mut read = 0;
+        loop {
+            let portion = Statement::of(sqlx::query(AssertSqlSafe(select.clone()))).bind(PORTION).bind(read);
+            let portion = portion.fetch_all(&mut *from).await?;
+            if portion.is_empty() {
+                break;
+            }
+            for row in &portion {
+                self.insert(&insert, row)?.execute(to.on()).await?;
+                read += 1;
+            }
+        }
+        let kept = self.count(to.on()).await?;
+        if kept != read || self.count(from).await? != read {
+            return Err(StoreError::Other(format!("{read} rows of {name} were copied, and {kept} arrived").into()));
+        }
+        Ok(u64::try_from(kept).unwrap_or(0))
+    }
+
+    fn insert(&self, insert: &str, row: &AnyRow) -> Result<Statement, StoreError> {
+        let mut statement = Statement::of(sqlx::query(AssertSqlSafe(insert.to_owned())));
+        for column in self.texts {
+            let text: Option<String> = row.try_get(*column)?;
+            statement = statement.bind(text.as_deref().map(rows::text));
+        }
+        for column in self.numbers {
+            let number: Option<i64> = row.try_get(*column)?;
+            statement = statement.bind(number);
+        }
+        Ok(statement)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_table_and_no_column_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
+        let store = Store::open(&url).await.unwrap();
+        let columns = "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c \
+                       WHERE t.type = 'table' AND t.name NOT IN ('_sqlx_migrations', 'change_counter') ORDER BY 1";
+        let rows = query(columns).fetch_all(&store.pool).await.unwrap();
+        let there: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        let named = TABLES.iter().flat_map(|table| table.columns().map(|column| format!("{}.{column}", table.name)));
+        let mut named: Vec<_> = named.collect();
+        named.sort();
+        assert_eq!(named, there);
+        store.close().await;
+    }
+}

@@ -1,0 +1,100 @@
+//! PostgreSQL: a server, many writers, several replicas of this program.
+
+use std::error::Error;
+use std::str::FromStr;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::migrate::Migrator;
+
+use super::{Engine, refused};
+use crate::error::StoreError;
+
+/// READ COMMITTED: each decision is made by a statement that begins after its lock was taken, and so sees everything
+/// that the holder before it committed. A launch takes its owner's gate, then counts what the owner holds; takes the
+/// counter's row, then counts the queue; whoever changes an instance's state takes the counter first. Locks are always
+/// taken in the order gate, counter, instance, so nobody waits in a circle. REPEATABLE READ would fix the snapshot before
+/// the wait for the gate, and fail each of a hundred parallel launches that had to wait: the same answers, after retries.
+///
+/// The server gives up before this program does: on a lock that somebody holds, on a statement, and on a transaction
+/// whose program has stopped in the middle of it, so that its locks keep nobody else waiting. A migration that takes
+/// longer has to set its own limits. A server or a role may have been told to acknowledge before it has written: then
+/// a 201 could be lost, so that is put right, and anything stricter stays.
+static POSTGRES: Engine = Engine {
+    session: "SET statement_timeout = '10s'; SET lock_timeout = '5s'; \
+              SET idle_in_transaction_session_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
+              SET client_min_messages = warning; \
+              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    begin_write: "BEGIN ISOLATION LEVEL READ COMMITTED",
+    begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    connections: 10,
+    // They overlap until they take the counter's row, which each holds from there to its commit: more would only wait.
+    writers: 4,
+    read_only: Some("SHOW transaction_read_only"),
+    migrations: &MIGRATIONS,
+};
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+const REMEDY: &str = "correct SERVICE_DATABASE_URL: postgres://user:password@host:port/database?sslmode=verify-full, \
+                      with characters such as # / ? @ of the password written as %23 %2F %3F %40";
+/// What a URL may say behind its `?`. Everything else would be passed over, and its value logged.
+const PARAMETERS: [&str; 12] = [
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "password",
+    "dbname",
+    "application_name",
+    "options",
+];
+/// Without `allow`, which the driver takes for `disable`.
+const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+
+/// The options that a URL stands for, and the server as messages may name it. No message repeats the URL, nor what its
+/// parser says of it: a password may be in the wrong place.
+pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
+    let wrong = |problem: &str| refused("that the settings name", problem, REMEDY);
+    let mut options = AnyConnectOptions::from_str(url).map_err(|_| wrong("its URL cannot be read"))?;
+    let url = &options.database_url;
+    if url.fragment().is_some() {
+        return Err(wrong("its URL has a # that stands for nothing"));
+    }
+    let parameters: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    for (name, value) in &parameters {
+        if !PARAMETERS.contains(&name.as_str()) {
+            return Err(wrong(&format!(
+                "its URL has a parameter that this program does not know; it knows {}",
+                PARAMETERS.join(", ")
+            )));
+        }
+        if let "sslrootcert" | "sslcert" | "sslkey" = name.as_str()
+            && let Err(error) = std::fs::File::open(value)
+        {
+            return Err(wrong(&format!("its {name} cannot be read: {error}")));
+        }
+    }
+    let named = |name: &str| parameters.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let mode = named("sslmode").unwrap_or("prefer");
+    if !MODES.contains(&mode) {
+        return Err(wrong(&format!("its sslmode has to be one of {}", MODES.join(", "))));
+    }
+    if named("sslrootcert").is_some() && !mode.starts_with("verify-") {
+        return Err(wrong("its sslrootcert is of use only with sslmode=verify-full or sslmode=verify-ca"));
+    }
+    let host = named("hostaddr").or(named("host")).or(url.host_str()).unwrap_or("this machine");
+    let target = format!("on {}", host.replace("%2F", "/").replace("%2f", "/"));
+    if named("application_name").is_none() {
+        options.database_url.query_pairs_mut().append_pair("application_name", "workshop-launcher");
+    }
+    Ok((&POSTGRES, target, options))
+}
+
+/// What keeps a server from answering, for whoever starts this program.
+pub(super) fn away(target: &str, error: StoreError) -> StoreError {
+    let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    refused(target, &problem, "see that the server runs, takes writes and can be reached from here, then start again")
+}

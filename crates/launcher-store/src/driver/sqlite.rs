@@ -1,0 +1,77 @@
+//! SQLite: one file, one writer at a time.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::migrate::Migrator;
+
+use super::{Engine, refused};
+use crate::error::StoreError;
+
+/// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
+/// IMMEDIATE takes that lock at the start, where waiting is safe. FULL: what was acknowledged survives a power cut.
+static SQLITE: Engine = Engine {
+    session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864",
+    begin_write: "BEGIN IMMEDIATE",
+    begin_snapshot: "BEGIN",
+    connections: 8,
+    writers: 1,
+    read_only: None,
+    migrations: &MIGRATIONS,
+};
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// Makes the file and its folder, readable by their owner alone, and the options that open it.
+pub(super) async fn options(path: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
+    if path.is_empty() || path.contains('?') || path.starts_with(":memory:") {
+        return Err(refused(
+            "that the settings name",
+            "a sqlite URL names a file and takes no parameters",
+            "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db",
+        ));
+    }
+    let path = PathBuf::from(path);
+    let absolute = create_file(&path).await.map_err(|error| {
+        refused(
+            &path.display().to_string(),
+            &error.to_string(),
+            "give a path on a local disk that this program's user may write to, in a folder that it may write to",
+        )
+    })?;
+    let Some(absolute) = absolute.to_str() else {
+        return Err(refused(&path.display().to_string(), "its path is not UTF-8", "choose another path"));
+    };
+    let options = AnyConnectOptions::from_str(&format!("sqlite://{}", escape(absolute)))?;
+    Ok((&SQLITE, path.display().to_string(), options))
+}
+
+async fn create_file(path: &Path) -> std::io::Result<PathBuf> {
+    let absolute = std::path::absolute(path)?;
+    if let Some(folder) = absolute.parent() {
+        tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
+    }
+    // SQLite gives its journal the file's own mode.
+    tokio::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&absolute)
+        .await?;
+    tokio::fs::canonicalize(&absolute).await
+}
+
+/// A path as it has to be written in a URL (RFC 3986, 2.3: everything but unreserved characters is escaped).
+fn escape(path: &str) -> String {
+    path.bytes().fold(String::with_capacity(path.len()), |mut escaped, byte| {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+        escaped
+    })
+}

@@ -1,0 +1,140 @@
+//! How PostgreSQL runs each statement where many rows have piled up: along an index, never through the whole table.
+
+use launcher_domain::{InstanceState, Scope};
+use sqlx::{Executor, Row};
+use uuid::Uuid;
+
+use super::bob;
+use super::server::FreshDatabase;
+use crate::page::{InstanceFilter, Page, StateFilter};
+use crate::sql::Sql;
+use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+
+/// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
+/// templates, most of them archived.
+const ROWS: &str = "
+    INSERT INTO workshop_templates
+        SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), repeat('x', 300), (n % 20 = 0)::int, 1,
+            'root@example.org', n, n FROM generate_series(1, 10000) n;
+    INSERT INTO workshop_instances
+        SELECT '00000000-0000-7000-8000-' || lpad(n::text, 12, '0'), 'name-' || n,
+            CASE n % 100 WHEN 1 THEN 'bob' ELSE 'user' || n % 100 END || '@example.org',
+            '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), repeat('x', 300),
+            CASE WHEN n < 8800 THEN 'terminated' WHEN n < 8970 THEN 'running' WHEN n < 8980 THEN 'failed'
+                 WHEN n < 8990 THEN 'starting' ELSE 'queued' END,
+            NULL, NULL, NULL, n, NULL::bigint, NULL::bigint, NULL::bigint, n, NULL, (n < 8990)::int, (n < 8985)::int, NULL, n, n
+        FROM generate_series(1, 10000) n;
+    INSERT INTO idempotency_keys
+        SELECT owner_email, 'key-' || launch_number, 'hash', k8s_name, 1 FROM workshop_instances;
+    INSERT INTO launch_gate SELECT DISTINCT owner_email, 1 FROM workshop_instances;
+    ANALYZE";
+
+struct Planner {
+    store: Store,
+    _database: FreshDatabase,
+}
+
+impl Planner {
+    async fn new() -> Self {
+        let database = FreshDatabase::create().await;
+        let store = Store::open(&database.url()).await.unwrap();
+        store.pool.execute(ROWS).await.unwrap();
+        Self { store, _database: database }
+    }
+
+    async fn plan(&self, sql: Sql) -> String {
+        let rows = sql.explain().fetch_all(&self.store.pool).await.unwrap();
+        let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
+        // Places in the queue are counted in the queue alone.
+        let position = plan.lines().find(|line| line.contains(" ahead "));
+        assert!(position.is_none_or(|line| line.contains(" workshop_instances_queue ")), "{plan}");
+        plan
+    }
+
+    /// The statement finds its rows through this index, or one whose name begins like it.
+    async fn assert_uses(&self, sql: Sql, index: &str) {
+        let text = sql.text().to_owned();
+        let plan = self.plan(sql).await;
+        assert!(!plan.contains("Seq Scan"), "{text}\n{plan}");
+        let used = plan.lines().any(|line| line.split(' ').any(|word| word.starts_with(index)));
+        assert!(used, "expected {index}:\n{text}\n{plan}");
+    }
+}
+
+/// A constant statement with its values.
+fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
+    let mut sql = Sql::new(text);
+    for value in values {
+        match value.parse::<i64>() {
+            Ok(number) => sql.argument(number),
+            Err(_) => sql.argument(value),
+        }
+    }
+    sql
+}
+
+#[tokio::test]
+async fn no_list_of_instances_reads_them_all() {
+    let planner = Planner::new().await;
+    let me = bob();
+    let template = Some(Uuid::parse_str("00000000-0000-4000-8000-000000000007").unwrap());
+    let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
+    for state in states {
+        for after in [None, Some(Uuid::parse_str("00000000-0000-7000-8000-000000005000").unwrap())] {
+            let page = Page { limit: 50, after };
+            for (scope, template_id) in
+                [(Scope::Owner(&me), None), (Scope::Everyone, None), (Scope::Everyone, template)]
+            {
+                let filter = InstanceFilter { state, owner_email: None, template_id };
+                let plan = planner.plan(instances::list(scope, &filter, &page)).await;
+                assert!(!plan.contains("Seq Scan"), "{state:?} {scope:?}\n{plan}");
+            }
+        }
+    }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_all_the_time_follows_its_index() {
+    let planner = Planner::new().await;
+    let (me, everyone) = (bob(), Scope::Everyone);
+    let owner = Scope::Owner(&me);
+    let id = "00000000-0000-7000-8000-000000009995";
+    for (sql, index) in [
+        (instances::by_name(owner, "name-1"), "workshop_instances_k8s_name_key"),
+        (instances::by_name(everyone, "name-1"), "workshop_instances_k8s_name_key"),
+        (feed::since(everyone, 9990, 100), "workshop_instances_feed"),
+        (feed::since(owner, 9990, 100), "workshop_instances_owner_feed"),
+        (feed::queued(everyone), "workshop_instances_queue"),
+        (with(launch::BY_NAME, ["name-1"]), "workshop_instances_k8s_name_key"),
+        (with(launch::HELD, ["bob@example.org"]), "workshop_instances_owner_"),
+        (with(launch::QUEUED, []), "workshop_instances_"),
+        (with(launch::KEY, ["bob@example.org", "key-1"]), "idempotency_keys_pkey"),
+        (with(dispatch::STARTING, []), "workshop_instances_state"),
+        (with(dispatch::NEXT, ["10"]), "workshop_instances_queue"),
+        (with(dispatch::PENDING, ["0", "100"]), "workshop_instances_pending"),
+        (with(dispatch::PROMOTE, ["1", "1", id]), "workshop_instances_"),
+        (with(dispatch::APPLIED, ["1", "uid", id]), "workshop_instances_pkey"),
+        (with(observe::WITH_WORKSHOP, []), "workshop_instances_"),
+        (with(observe::OLD, ["5"]), "workshop_instances_ended"),
+        (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
+    ] {
+        planner.assert_uses(sql, index).await;
+    }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn templates_follow_their_indexes() {
+    let planner = Planner::new().await;
+    let template = Uuid::parse_str("00000000-0000-4000-8000-000000005000").unwrap();
+    for after in [None, Some(template)] {
+        let page = Page { limit: 50, after };
+        planner.assert_uses(templates::list(false, &page), "workshop_templates_active").await;
+        planner.assert_uses(templates::list(true, &page), "workshop_templates_newest").await;
+    }
+    let id = "00000000-0000-4000-8000-000000005000";
+    planner.assert_uses(with(templates::BY_ID, [id]), "workshop_templates_pkey").await;
+    planner.assert_uses(with(templates::SAVE, ["x", "1", "2", "1", id, "1"]), "workshop_templates_pkey").await;
+    planner.store.close().await;
+}

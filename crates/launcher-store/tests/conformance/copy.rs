@@ -1,0 +1,104 @@
+//! From one database into another.
+
+use launcher_domain::{Scope, Template};
+use launcher_store::{InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
+
+use crate::support::*;
+
+/// All that the public functions tell of a store.
+async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
+    let all = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
+    (
+        store.templates(&admin(), &EVERYTHING).await.unwrap(),
+        store.instances(&admin(), &all, &EVERYTHING).await.unwrap(),
+        store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap(),
+        store.feed_latest().await.unwrap(),
+        store.queue(Scope::Everyone).await.unwrap(),
+        store.dispatch_pending(0, 10_000).await.unwrap(),
+        store.count_states().await.unwrap(),
+        store.bound_fleet().await.unwrap(),
+    )
+}
+
+/// A store with something in every table and column, and more than one portion of rows.
+async fn filled(url: &str) -> Store {
+    let store = Store::open(url).await.unwrap();
+    store.create_template(&template(1)).await.unwrap();
+    store.create_template(&template(2)).await.unwrap();
+    let archived = Template { active: false, version: 2, updated_at: at(5), ..template(2) };
+    assert!(store.save_template(&archived).await.unwrap());
+    store.bind_fleet("here").await.unwrap();
+    for number in 0..520 {
+        launched(&store, &format!("user{number}@example.org")).await;
+    }
+    let launch = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+    let row = ended(&store, &created(launch), 60).await;
+    changed(&store, &row, |row| row.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
+    let promoted = store.dispatch_promote_queued(3, at(10)).await.unwrap();
+    store.dispatch_applied(promoted[0].instance_id, 1, Some("uid-1")).await.unwrap();
+    let running = store.observe_instance(&promoted[0].k8s_name).await.unwrap().unwrap();
+    changed(&store, &running, |row| {
+        (row.started_at, row.expires_at, row.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
+    })
+    .await;
+    store
+}
+
+/// A database of each engine to copy from, with one of each to copy to.
+async fn pairs() -> Vec<(Database, Database)> {
+    let mut pairs = Vec::new();
+    for place in 0..databases().await.len() {
+        for to in databases().await {
+            pairs.push((databases().await.swap_remove(place), to));
+        }
+    }
+    pairs
+}
+
+#[tokio::test]
+async fn every_row_arrives_and_life_goes_on_where_it_was() {
+    for (source, target) in pairs().await {
+        let from = filled(&source.url).await;
+        let to = Store::open(&target.url).await.unwrap();
+        let copied = from.copy_to(&to).await.unwrap();
+
+        let expected = [
+            ("workshop_templates", 2),
+            ("workshop_instances", 521),
+            ("idempotency_keys", 1),
+            ("launch_gate", 521),
+            ("fleet_binding", 1),
+        ];
+        assert_eq!(copied, expected);
+        assert_eq!(everything(&to).await, everything(&from).await);
+        let again = to.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+        assert!(matches!(again, LaunchOutcome::Replayed(_)), "{again:?}");
+        let latest = to.feed_latest().await.unwrap();
+        assert_eq!(launched(&to, "alice@example.org").await.revision, latest + 1);
+        to.close().await;
+        from.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_empty_is_left_as_it_is() {
+    for target in databases().await {
+        let source = sqlite();
+        let from = filled(&source.url).await;
+        let to = Store::open(&target.url).await.unwrap();
+        to.create_template(&template(7)).await.unwrap();
+        let refused = from.copy_to(&to).await;
+        assert!(matches!(refused, Err(StoreError::NotEmpty { table: "workshop_templates" })), "{refused:?}");
+        assert_eq!(to.templates(&admin(), &EVERYTHING).await.unwrap(), [template(7)]);
+        assert_eq!(to.feed_latest().await.unwrap(), 0);
+
+        let mut draft = instance("alice@example.org");
+        draft.template_id = template(7).template_id;
+        let row = created(to.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let refused = from.copy_to(&to).await;
+        assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
+        assert_eq!(to.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
+        to.close().await;
+        from.close().await;
+    }
+}

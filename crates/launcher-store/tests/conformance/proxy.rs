@@ -1,0 +1,77 @@
+//! A door to the server that can be shut: in everybody's face, or without a word.
+
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use tokio::io::copy_bidirectional;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::support::Database;
+
+pub(crate) const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The folder of the server's socket, out of a database's URL.
+pub(crate) fn folder_of(database: &Database) -> &str {
+    let host = database.url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("host="));
+    host.filter(|host| host.starts_with('/')).expect("TEST_POSTGRES has a parameter host, the folder of a Unix socket")
+}
+
+/// A socket in a folder of its own, behind which the server of a database is.
+pub(crate) struct Proxy {
+    /// The database's URL through this door.
+    pub(crate) url: String,
+    folder: TempDir,
+    server: PathBuf,
+    freeze: watch::Sender<()>,
+    open: Option<JoinHandle<()>>,
+}
+
+impl Proxy {
+    pub(crate) fn new(database: &Database) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let of_server = folder_of(database);
+        let url = database.url.replace(of_server, &folder.path().display().to_string());
+        let server = PathBuf::from(of_server).join(SOCKET);
+        let mut proxy = Self { url, folder, server, freeze: watch::Sender::new(()), open: None };
+        proxy.open();
+        proxy
+    }
+
+    /// Lets connections through, from now on.
+    pub(crate) fn open(&mut self) {
+        let listener = UnixListener::bind(self.folder.path().join(SOCKET)).unwrap();
+        let (server, freeze) = (self.server.clone(), self.freeze.clone());
+        self.open = Some(tokio::spawn(async move {
+            // All connections end with this task.
+            let mut connections = JoinSet::new();
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                connections.spawn(forward(client, server.clone(), freeze.subscribe()));
+            }
+        }));
+    }
+
+    /// Ends all connections, and refuses new ones.
+    pub(crate) async fn shut(&mut self) {
+        if let Some(open) = self.open.take() {
+            open.abort();
+            let _ = open.await;
+        }
+        std::fs::remove_file(self.folder.path().join(SOCKET)).unwrap();
+    }
+
+    /// From now on nothing passes through the connections that there are, and none of them ends.
+    pub(crate) fn freeze(&self) {
+        self.freeze.send_replace(());
+    }
+}
+
+async fn forward(mut client: UnixStream, server: PathBuf, mut freeze: watch::Receiver<()>) {
+    let mut server = UnixStream::connect(server).await.unwrap();
+    tokio::select! {
+        _ = copy_bidirectional(&mut client, &mut server) => {}
+        _ = freeze.changed() => std::future::pending().await,
+    }
+}

@@ -1,0 +1,107 @@
+//! Two stores on one PostgreSQL, as two replicas of the service have them.
+
+use launcher_domain::Scope;
+use launcher_store::{InstanceFilter, LaunchOutcome, LaunchRules, Store};
+use tokio::task::JoinSet;
+
+use crate::support::*;
+
+async fn two_replicas(database: &Database) -> [Store; 2] {
+    let (first, second) = tokio::join!(Store::open(&database.url), Store::open(&database.url));
+    let replicas = [first.unwrap(), second.unwrap()];
+    replicas[0].create_template(&template(1)).await.unwrap();
+    replicas
+}
+
+async fn launch_at_once(
+    replicas: &[Store; 2],
+    number: usize,
+    owner: impl Fn(usize) -> String,
+    rules: LaunchRules,
+) -> usize {
+    let mut launches = JoinSet::new();
+    for number in 0..number {
+        let (store, draft) = (replicas[number % 2].clone(), instance(&owner(number)));
+        launches.spawn(async move { store.launch(&draft, &rules, None).await.unwrap() });
+    }
+    let outcomes = launches.join_all().await;
+    outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_500_launches_at_once_through_both_against_a_limit_of_one_exactly_one_is_created() {
+    let database = postgres().await;
+    let replicas = two_replicas(&database).await;
+    let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000 };
+    let created = launch_at_once(&replicas, 500, |_| "alice@example.org".to_owned(), rules).await;
+
+    assert_eq!(created, 1);
+    let rows = replicas[1].instances(&admin(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
+    assert_eq!(rows.len(), 1);
+    for store in replicas {
+        store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_queues_limit_holds_over_both_and_each_start_is_promoted_once() {
+    let database = postgres().await;
+    let replicas = two_replicas(&database).await;
+    let rules = LaunchRules { max_per_user: Some(1), max_queued: 50 };
+    let created = launch_at_once(&replicas, 120, |number| format!("user{number}@example.org"), rules).await;
+    assert_eq!(created, 50);
+
+    let mut promotions = JoinSet::new();
+    for number in 0..20 {
+        let store = replicas[number % 2].clone();
+        promotions.spawn(async move { store.dispatch_promote_queued(30, at(10)).await.unwrap() });
+    }
+    let promoted = promotions.join_all().await.concat();
+    let different: std::collections::BTreeSet<_> = promoted.iter().map(|row| row.instance_id).collect();
+    assert_eq!((promoted.len(), different.len()), (30, 30));
+    for store in replicas {
+        store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_none() {
+    const WRITERS: usize = 8;
+    const LAUNCHES: i64 = 25;
+    const LAST: i64 = LAUNCHES * WRITERS as i64;
+    let database = postgres().await;
+    let replicas = two_replicas(&database).await;
+    let mut writers = JoinSet::new();
+    for number in 0..WRITERS {
+        let store = replicas[number % 2].clone();
+        writers.spawn(async move {
+            for _ in 0..LAUNCHES {
+                launched(&store, &format!("user{number}@example.org")).await;
+            }
+        });
+    }
+    let mut readers = JoinSet::new();
+    for store in replicas.clone() {
+        readers.spawn(async move {
+            let mut seen: Vec<i64> = Vec::new();
+            loop {
+                let since = seen.last().copied().unwrap_or(0);
+                // Whoever is told of the latest change has to find it, and all changes before it.
+                let latest = store.feed_latest().await.unwrap();
+                let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap();
+                seen.extend(rows.into_iter().map(|listed| listed.instance.revision));
+                assert!(seen.last().copied().unwrap_or(0) >= latest);
+                if latest == LAST {
+                    return seen;
+                }
+            }
+        });
+    }
+    writers.join_all().await;
+    for seen in readers.join_all().await {
+        assert_eq!(seen, (1..=LAST).collect::<Vec<_>>());
+    }
+    for store in replicas {
+        store.close().await;
+    }
+}

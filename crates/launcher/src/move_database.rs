@@ -1,0 +1,35 @@
+//! `launcher move-database`: all rows into another, empty database, as from SQLite to PostgreSQL.
+
+use clap::Args;
+use launcher_store::{Store, StoreError};
+
+/// From where to where.
+#[derive(Debug, Args)]
+pub(crate) struct MoveArgs {
+    /// The database that the rows are in; nothing of it changes
+    #[arg(long, value_name = "URL")]
+    from: String,
+
+    /// The database that they go to: empty, or not there yet
+    #[arg(long, value_name = "URL")]
+    to: String,
+}
+
+/// Copies, and returns what was copied, one line for each table.
+pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let copied = runtime.block_on(copy(args)).map_err(|error| error.to_string())?;
+    let lines = copied.iter().map(|(table, rows)| format!("{rows:>8}  {table}"));
+    let last = "Everything was copied: set SERVICE_DATABASE_URL to the new database and start the service.".to_owned();
+    Ok(lines.chain([last]).collect::<Vec<_>>().join("\n"))
+}
+
+async fn copy(args: &MoveArgs) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    let from = Store::open(&args.from).await?;
+    let to = Store::open(&args.to).await?;
+    let copied = from.copy_to(&to).await;
+    from.close().await;
+    to.close().await;
+    copied
+}

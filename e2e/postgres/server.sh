@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# server.sh run COMMAND...: runs a command beside a PostgreSQL server of its own, which TEST_POSTGRES names by its URL.
+# The server listens on a Unix socket only, in a temporary directory that holds all it has. Both are gone when the
+# command has ended, also by Ctrl-C. `server.sh needs` only sees to it that there is a PostgreSQL.
+set -euo pipefail
+# shellcheck source=packaging/local/needs.sh
+source "$(dirname "$0")/../../packaging/local/needs.sh"
+
+programs='' directory='' server='' command=''
+
+# need_server: sets programs to the directory of the newest PostgreSQL's programs.
+need_server() {
+  programs=$(find_programs) && return
+  can_install || fail "PostgreSQL's server is missing. On Debian: apt-get install postgresql"
+  # The package would start a server of its own, on TCP.
+  if [[ ! -e /etc/postgresql-common ]]; then
+    install_packages postgresql-common
+    printf 'create_main_cluster = false\n' >>/etc/postgresql-common/createcluster.conf
+  fi
+  install_packages postgresql
+  programs=$(find_programs) || fail "the package postgresql did not bring a server"
+}
+
+find_programs() {
+  local found
+  found=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | sort --version-sort | tail -n 1)
+  [[ -x "$found" ]] || found=$(command -v initdb) || return
+  dirname "$found"
+}
+
+# as_server COMMAND...: becomes the command, as a user that PostgreSQL accepts; it does not outlive this script.
+as_server() {
+  local -a user=()
+  [[ "$(id -u)" != 0 ]] || user=(--reuid postgres --regid postgres --init-groups)
+  exec setpriv "${user[@]}" --pdeathsig TERM "$@"
+}
+
+start() {
+  directory=$(mktemp --directory /tmp/postgres.XXXXXX)
+  [[ "$(id -u)" != 0 ]] || chown postgres: "$directory"
+  cd "$directory"
+  (as_server "$programs/initdb" --pgdata=data --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 \
+    --no-sync) >initdb.log 2>&1 || fail "initdb failed: $(cat initdb.log)"
+  # What is written need not survive this server: nothing waits for the disk.
+  as_server "$programs/postgres" -D data -c listen_addresses= -c unix_socket_directories="$directory" \
+    -c max_connections=500 -c fsync=off -c full_page_writes=off >server.log 2>&1 &
+  server=$!
+  until "$programs/pg_isready" --quiet --host="$directory"; do
+    kill -0 "$server" 2>/dev/null || fail "PostgreSQL did not start: $(cat server.log)"
+    sleep 0.05
+  done
+  cd - >/dev/null
+  export TEST_POSTGRES="postgres:///postgres?host=$directory&user=postgres"
+  say "PostgreSQL answers at $TEST_POSTGRES"
+}
+
+stop() {
+  # Twice Ctrl-C must not stop the tidying up.
+  trap '' INT TERM
+  if [[ -n "$command" ]] && kill -TERM -- "-$command" 2>/dev/null; then
+    wait "$command" || true
+  fi
+  # QUIT: at once.
+  if [[ -n "$server" ]] && kill -QUIT "$server" 2>/dev/null; then
+    wait "$server" || true
+  fi
+  [[ -z "$directory" ]] || rm -rf "$directory"
+}
+
+main() {
+  local action=${1:-}
+  shift || true
+  [[ "$action" == needs || ("$action" == run && $# != 0) ]] || fail "usage: server.sh needs, or server.sh run COMMAND..."
+  need_server
+  # The tests make a certificate.
+  need_command openssl openssl
+  [[ "$action" == run ]] || return 0
+  trap stop EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  # Each in a process group of its own: Ctrl-C is for this script, which ends the command with its children first.
+  set -m
+  start
+  # In the background, so that a signal is heeded at once.
+  "$@" <&0 &
+  command=$!
+  local status=0
+  wait "$command" || status=$?
+  command=''
+  return "$status"
+}
+
+main "$@"
