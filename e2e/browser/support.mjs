@@ -99,8 +99,8 @@ async function workshopProcesses(data) {
   return found;
 }
 
-/** A Chromium for one test file. */
-export async function startBrowser(test) {
+/** A Chromium for one test file; with these switches beside the usual ones. */
+export async function startBrowser(test, switches = []) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // Chromium refuses to sandbox for root.
@@ -112,6 +112,7 @@ export async function startBrowser(test) {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...switches,
     ],
   });
   test.after(() => browser.close());

@@ -1,0 +1,53 @@
+{{/* The settings of the launcher and of the operator. What has the program's own default is left out. */}}
+
+{{- define "launcher.environment" -}}
+- {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
+- {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9090"}
+- {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
+- {name: SERVICE_ADMIN_EMAILS, value: {{ join "," .Values.api.adminEmails | quote }}}
+- {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
+- {name: SERVICE_FLEET, value: kubernetes}
+- {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
+{{- if eq .Values.database.type "postgresql" }}
+- name: SERVICE_DATABASE_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.database.postgresql.secret }}
+      key: {{ .Values.database.postgresql.key }}
+{{- else }}
+- {name: SERVICE_DATA_DIR, value: /data}
+{{- end }}
+{{- if .Values.templates }}
+- {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
+{{- end }}
+- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ .Values.limits.instancesPerUser | quote }}}
+- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ .Values.limits.concurrentStarts | quote }}}
+- {name: SERVICE_MAX_QUEUED, value: {{ .Values.limits.queued | quote }}}
+- {name: SERVICE_HISTORY_DAYS, value: {{ .Values.limits.historyDays | quote }}}
+- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | quote }}}
+- {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | quote }}}
+- {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | quote }}}
+- {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
+{{- end }}
+
+{{- define "launcher.operatorEnvironment" -}}
+- {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9091"}
+- {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
+- {name: SERVICE_WORKSHOP_DOMAIN, value: {{ .Values.workshops.domain | quote }}}
+{{- if ne (int .Values.ingress.port) 443 }}
+- {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | quote }}}
+{{- end }}
+- {name: SERVICE_SIDECAR_IMAGE, value: {{ .Values.images.sidecar | quote }}}
+- {name: SERVICE_IMAGE_PULL_POLICY, value: {{ .Values.workshops.imagePullPolicy | kebabcase }}}
+{{- with .Values.workshops.imagePullSecrets }}
+- {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}
+{{- end }}
+- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | quote }}}
+- {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
+- name: SERVICE_INGRESS_ANNOTATIONS
+  value: {{ include "launcher.workshopAnnotations" . | fromYaml | toJson | quote }}
+{{- with .Values.ingress.tls.workshopsSecret }}
+- {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . }}}
+{{- end }}
+- {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
+{{- end }}

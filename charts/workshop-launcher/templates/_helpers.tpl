@@ -1,0 +1,138 @@
+{{/* Names, labels, hosts, and what all pods share. */}}
+
+{{- define "launcher.name" -}}
+{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" }}
+{{- end }}
+{{- end }}
+
+{{/* Takes (list root component). */}}
+{{- define "launcher.selector" -}}
+app.kubernetes.io/name: {{ (index . 0).Chart.Name }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{/* Takes (list root component). */}}
+{{- define "launcher.labels" -}}
+{{ include "launcher.selector" . }}
+app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
+{{- end }}
+
+{{/* The part of a host after its name; nothing for the port that HTTPS has anyway. */}}
+{{- define "launcher.portSuffix" -}}
+{{- if ne (int .Values.ingress.port) 443 }}:{{ int .Values.ingress.port }}{{ end }}
+{{- end }}
+
+{{- define "launcher.authority" -}}
+{{ .Values.host }}{{ include "launcher.portSuffix" . }}
+{{- end }}
+
+{{/* Where people log in to the workshops' domain. No workshop has this name: theirs end in ten random characters. */}}
+{{- define "launcher.workshopsLoginHost" -}}
+login.{{ .Values.workshops.domain }}
+{{- end }}
+
+{{- define "launcher.workshopsLoginAuthority" -}}
+{{ include "launcher.workshopsLoginHost" . }}{{ include "launcher.portSuffix" . }}
+{{- end }}
+
+{{- define "launcher.afterSignOut" -}}
+{{ .Values.login.signedOutURL | default (printf "https://%s/" (include "launcher.authority" .)) }}
+{{- end }}
+
+{{/* Signing out ends the launcher's session, then the workshops', and goes on from there. */}}
+{{- define "launcher.logoutURL" -}}
+{{- $workshops := printf "https://%s/oauth2/sign_out?rd=%s" (include "launcher.workshopsLoginAuthority" .)
+  (include "launcher.afterSignOut" . | urlquery) -}}
+/oauth2/sign_out?rd={{ $workshops | urlquery }}
+{{- end }}
+
+{{/* The controller's pods, as a peer of a NetworkPolicy. */}}
+{{- define "launcher.fromController" -}}
+{{- $usual := ternary "traefik" "ingress-nginx" (eq .Values.ingress.controller "traefik") -}}
+namespaceSelector:
+  matchLabels:
+    kubernetes.io/metadata.name: {{ .Values.ingress.namespace | default $usual }}
+podSelector:
+  matchLabels:
+    {{- .Values.ingress.podLabels | default (dict "app.kubernetes.io/name" $usual) | toYaml | nindent 4 }}
+{{- end }}
+
+{{/* Never the cluster's default class: another controller would ignore what puts the login in front. */}}
+{{- define "launcher.ingressClass" -}}
+{{ .Values.ingress.className | default .Values.ingress.controller }}
+{{- end }}
+
+{{- define "launcher.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "launcher.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{/* Takes (list root component). Replicas go to different machines where there are several. */}}
+{{- define "launcher.spread" -}}
+- maxSkew: 1
+  topologyKey: kubernetes.io/hostname
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- include "launcher.selector" . | nindent 6 }}
+{{- end }}
+
+{{/* Takes (list root component replicas name). */}}
+{{- define "launcher.disruptionBudget" -}}
+{{- $root := index . 0 }}
+{{- if gt (int (index . 2)) 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ index . 3 }}
+  namespace: {{ $root.Release.Namespace }}
+  labels:
+    {{- include "launcher.labels" (list $root (index . 1)) | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      {{- include "launcher.selector" (list $root (index . 1)) | nindent 6 }}
+{{- end }}
+{{- end }}
+
+{{- define "launcher.pullSecrets" -}}
+{{- with .Values.images.pullSecrets -}}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A program of ours says on its telemetry port how it is. It answers there only once its start is over. */}}
+{{- define "launcher.probes" -}}
+startupProbe:
+  httpGet: {path: /healthz, port: telemetry}
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 60
+livenessProbe:
+  httpGet: {path: /healthz, port: telemetry}
+  periodSeconds: 10
+  timeoutSeconds: 5
+readinessProbe:
+  httpGet: {path: /readyz, port: telemetry}
+  periodSeconds: 5
+  timeoutSeconds: 5
+{{- end }}

@@ -1,0 +1,61 @@
+{{/* The configurations of the two login proxies. The names of their cookies begin, after their prefixes, with what the
+sidecars take out (SERVICE_SESSION_COOKIE_PREFIX). */}}
+
+{{/* The launcher's: a cookie that no other host, and no workshop, can write. */}}
+{{- define "launcher.login.cfg" -}}
+cookie_name = "__Host-_oauth2_proxy"
+redirect_url = {{ printf "https://%s/oauth2/callback" (include "launcher.authority" .) | quote }}
+whitelist_domains = {{ list (include "launcher.authority" .) (include "launcher.workshopsLoginAuthority" .) | toJson }}
+{{ include "launcher.cfg" . }}
+{{- end }}
+
+{{/* The workshops': one cookie for the whole domain. Requests to /api are an app's own, never a person's. */}}
+{{- define "launcher.workshops-login.cfg" -}}
+cookie_name = "__Secure-_oauth2_proxy_workshops"
+cookie_domains = {{ list (printf ".%s" .Values.workshops.domain) | toJson }}
+redirect_url = {{ printf "https://%s/oauth2/callback" (include "launcher.workshopsLoginAuthority" .) | quote }}
+whitelist_domains = {{ list (printf ".%s%s" .Values.workshops.domain (include "launcher.portSuffix" .))
+  (include "launcher.afterSignOut" . | urlParse).host | toJson }}
+api_routes = ["^/api(/|$)"]
+{{ include "launcher.cfg" . }}
+{{- end }}
+
+{{/* What they share. Deliberately absent: skip_auth_…, trusted_ips, ping_user_agent (ways round the login), and
+cookie_refresh (the new cookie would not reach the browser). */}}
+{{- define "launcher.cfg" -}}
+http_address = "0.0.0.0:4180"
+reverse_proxy = true
+upstreams = ["static://202"]
+set_xauthrequest = true
+skip_provider_button = true
+approval_prompt = "auto"
+code_challenge_method = "S256"
+provider = {{ .Values.login.provider | quote }}
+email_domains = {{ .Values.login.emailDomains | toJson }}
+{{- if eq .Values.login.provider "oidc" }}
+scope = "openid email profile"
+oidc_issuer_url = {{ .Values.login.oidc.issuerURL | quote }}
+{{- if .Values.login.oidc.loginURL }}
+skip_oidc_discovery = true
+login_url = {{ .Values.login.oidc.loginURL | quote }}
+redeem_url = {{ .Values.login.oidc.redeemURL | quote }}
+oidc_jwks_url = {{ .Values.login.oidc.jwksURL | quote }}
+{{- end }}
+{{- end }}
+{{- if eq .Values.login.provider "github" }}
+{{- with .Values.login.github.org }}
+github_org = {{ . | quote }}
+{{- end }}
+{{- with .Values.login.github.teams }}
+github_team = {{ join "," . | quote }}
+{{- end }}
+{{- end }}
+cookie_secure = true
+cookie_httponly = true
+cookie_samesite = "lax"
+cookie_expire = {{ .Values.login.sessionLifetime | quote }}
+cookie_csrf_per_request = true
+cookie_csrf_per_request_limit = 16
+cookie_csrf_expire = "15m"
+session_cookie_minimal = true
+{{- end }}

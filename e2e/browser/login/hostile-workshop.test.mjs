@@ -1,0 +1,124 @@
+// A workshop that runs hostile code in its visitor's browser: nothing it does acts as the visitor, or makes them another.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { waitFor } from "../support.mjs";
+import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+
+const ECHO = "01980000-0000-7000-8000-000000000002";
+
+test("a hostile workshop", async (t) => {
+  const browser = await startChainBrowser(t);
+  const { context, page } = await openProfile(t, browser);
+  await page.goto(LAUNCHER);
+  await logIn(page, "bob@example.org");
+  await page.waitForURL(`${LAUNCHER}/`);
+  const { k8s_name: name } = await page.evaluate(async (path) => {
+    const headers = { "Content-Type": "application/json" };
+    return (await fetch(path, { method: "POST", body: "{}", headers })).json();
+  }, `/api/v1/templates/${ECHO}/launch`);
+  const instance = async () => (await api(page, "GET", `/instances/${name}`)).body;
+  await waitFor("the workshop to run", 60, async () => (await instance()).state === "running");
+  const { url } = await instance();
+  const hostile = await context.newPage();
+  await waitFor("the workshop to be routed", 30, async () => (await hostile.goto(url)).status() !== 404);
+  await logIn(hostile, "bob@example.org");
+  await hostile.waitForURL(url);
+  const read = async (path) => (await api(page, "GET", path)).body;
+  const before = { live: await read("/instances/"), me: await read("/me") };
+  const unchanged = async () => {
+    assert.deepEqual(await read("/me"), before.me, "whoever is logged in is still the same");
+    assert.deepEqual(await read("/instances/"), before.live, "nothing was launched, extended or ended");
+  };
+
+  await t.test("its requests, with everything a script may ask for, change and read nothing", async () => {
+    const attempts = [
+      ["POST", `/api/v1/templates/${ECHO}/launch`, "text/plain"],
+      ["POST", `/api/v1/templates/${ECHO}/launch`, "application/json"],
+      ["POST", `/launch/${ECHO}`, "application/x-www-form-urlencoded"],
+      ["POST", `/api/v1/instances/${name}/extend`, "application/json"],
+      ["POST", `/instances/${name}/end`, "application/x-www-form-urlencoded"],
+      ["DELETE", `/api/v1/instances/${name}`, "text/plain"],
+      ["GET", "/api/v1/me", "text/plain"],
+    ];
+    for (const [method, path, type] of attempts) {
+      for (const mode of ["cors", "no-cors"]) {
+        const got = await hostile.evaluate(
+          async ([target, method, type, mode]) => {
+            const body = method === "POST" ? "{}" : undefined;
+            const options = { method, mode, credentials: "include", headers: { "Content-Type": type }, body };
+            try {
+              const answer = await fetch(target, options);
+              return { type: answer.type, text: await answer.text() };
+            } catch (error) {
+              return { error: String(error) };
+            }
+          },
+          [`${LAUNCHER}${path}`, method, type, mode],
+        );
+        assert.ok(got.error || got.text === "", `${mode} ${method} ${path} was readable: ${JSON.stringify(got)}`);
+      }
+    }
+    await unchanged();
+  });
+
+  await t.test("a form that it submits to the launcher changes nothing", async () => {
+    const victim = await context.newPage();
+    await victim.goto(url);
+    await victim.evaluate(([target]) => {
+      const form = Object.assign(document.createElement("form"), { method: "post", action: target });
+      document.body.append(form);
+      form.submit();
+    }, [`${LAUNCHER}/launch/${ECHO}`]);
+    await victim.waitForURL((address) => address.hostname !== new URL(url).hostname);
+    await victim.close();
+    await unchanged();
+  });
+
+  await t.test("WebSockets and event streams to the launcher get nothing", async () => {
+    const heard = await hostile.evaluate(async (launcher) => {
+      const closed = (source, events) =>
+        new Promise((resolve) => events.forEach((name) => source.addEventListener(name, () => resolve(name))));
+      const socket = new WebSocket(`${launcher.replace("https", "wss")}/api/v1/events`);
+      const stream = new EventSource(`${launcher}/api/v1/events`, { withCredentials: true });
+      return Promise.all([closed(socket, ["open", "error"]), closed(stream, ["open", "error"])]);
+    }, LAUNCHER);
+    assert.deepEqual(heard, ["error", "error"]);
+  });
+
+  await t.test("the launcher is not shown in its frames", async () => {
+    const framed = await hostile.evaluate(async (launcher) => {
+      const frame = Object.assign(document.createElement("iframe"), { src: `${launcher}/` });
+      const loaded = new Promise((resolve) => frame.addEventListener("load", resolve));
+      document.body.append(frame);
+      await loaded;
+      return frame.contentDocument === null;
+    }, LAUNCHER);
+    assert.ok(framed);
+    const frame = hostile.frames().find((one) => one !== hostile.mainFrame());
+    assert.ok(!(await frame.content()).includes("bob@example.org"), "a frame shows the launcher as its visitor");
+  });
+
+  await t.test("cookies for every domain and path that it may name change nobody's identity", async () => {
+    const host = new URL(url).hostname;
+    await hostile.evaluate(
+      ([host]) => {
+        const names = ["__Host-_oauth2_proxy", "__Secure-_oauth2_proxy_workshops", "_oauth2_proxy", "_oauth2_proxy_0"];
+        for (const name of names) {
+          for (const domain of ["", host, "workshops.test", "launcher.test", "test"]) {
+            for (const path of ["/", "/api", "/api/v1", "/oauth2"]) {
+              const attributes = `; Path=${path}; Secure${domain && `; Domain=${domain}`}`;
+              document.cookie = `${name}=tossed${attributes}`;
+            }
+          }
+        }
+      },
+      [host],
+    );
+    const launcherCookies = (await context.cookies(LAUNCHER)).filter((cookie) => cookie.value === "tossed");
+    assert.deepEqual(launcherCookies, [], "no cookie of a workshop reaches the launcher");
+    await unchanged();
+    await page.reload();
+    await page.getByText("bob@example.org").waitFor();
+  });
+});

@@ -1,0 +1,86 @@
+// Alice from a link on a slide to a cell that computes, through a real login; Bob, an admin, and a tab left open.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { screenshot, workshopEntry } from "../support.mjs";
+import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+
+const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
+const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
+
+test("a class begins", async (t) => {
+  const browser = await startChainBrowser(t);
+  const { context, page: alice, complaints } = await openProfile(t, browser);
+  const entry = workshopEntry(alice, "JupyterLab");
+  let workshop;
+
+  await t.test("a deep link leads through the provider's form to the page first asked for", async () => {
+    await alice.goto(SLIDE);
+    await screenshot(alice, "login-form");
+    await logIn(alice, "alice@example.org");
+    await alice.waitForURL(SLIDE);
+    await alice.getByText("alice@example.org").waitFor();
+    assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "Alice is no admin");
+    await screenshot(alice, "login-came-back");
+  });
+
+  await t.test("she launches JupyterLab and opens it on its own subdomain, where a cell computes", async () => {
+    await alice.getByRole("button", { name: "Launch" }).click();
+    const open = entry.getByRole("link", { name: /^Open/ });
+    await open.waitFor({ timeout: 90_000 });
+    workshop = new URL(await open.getAttribute("href"));
+    assert.match(workshop.hostname, /^jupyterlab-[a-z0-9]{10}\.workshops\.test$/);
+    const [lab] = await Promise.all([context.waitForEvent("page"), open.click()]);
+    // dex keeps no session of its own, so it asks once for each of the two domains.
+    await logIn(lab, "alice@example.org");
+    await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/lab");
+    await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
+    const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
+    await cell.locator(".cm-content").click();
+    await lab.keyboard.type("6*7");
+    await lab.keyboard.press("Shift+Enter");
+    await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
+    await screenshot(lab, "login-jupyterlab");
+    await lab.close();
+  });
+
+  await t.test("Bob gets 403 from her workshop and 404 from the API", async (t) => {
+    const { page: bob } = await openProfile(t, browser);
+    await bob.goto(LAUNCHER);
+    await logIn(bob, "bob@example.org");
+    await bob.waitForURL(`${LAUNCHER}/`);
+    await bob.goto(workshop.href);
+    const refused = bob.waitForResponse((response) => response.url() === workshop.href);
+    await logIn(bob, "bob@example.org");
+    assert.equal((await refused).status(), 403);
+    await screenshot(bob, "login-refused");
+    const name = workshop.hostname.split(".")[0];
+    assert.equal((await api(bob, "GET", `/instances/${name}`)).status, 404);
+  });
+
+  await t.test("an admin sees all, and has the badge", async (t) => {
+    const { page: admin } = await openProfile(t, browser);
+    await admin.goto(`${LAUNCHER}/admin/instances`);
+    await logIn(admin, "admin@example.org");
+    await admin.waitForURL(`${LAUNCHER}/admin/instances`);
+    await admin.getByText("Admin", { exact: true }).waitFor();
+    await admin.getByRole("row", { name: /alice@example\.org/ }).first().waitFor();
+    await screenshot(admin, "login-admin");
+  });
+
+  await t.test("she signs out, and the tab that was left open leads to the login", async () => {
+    await alice.goto(LAUNCHER);
+    const old = await context.newPage();
+    await old.goto(LAUNCHER);
+    await alice.getByRole("link", { name: "Sign out" }).click();
+    await alice.waitForURL(/^http:\/\/dex\.test/);
+    const names = (await context.cookies()).filter((cookie) => /oauth2_proxy(_workshops)?$/.test(cookie.name));
+    assert.deepEqual(names, [], "neither domain's session is left");
+    // By itself, as soon as its stream of events is refused; at the latest with the next click.
+    await old.getByRole("link", { name: "History" }).click({ timeout: 5_000 }).catch(() => {});
+    await old.waitForURL(/^http:\/\/dex\.test/);
+    await screenshot(old, "login-signed-out");
+    assert.deepEqual(complaints, [], "no script failed, and no page broke its own content policy");
+  });
+});

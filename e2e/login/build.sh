@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# build.sh [NAME...]: builds Helm and what the login chain is made of out of the Go modules pinned in tools/, once: the
+# folder is named after their content. Traefik's custom resources lie beside them. Prints the folder.
+set -euo pipefail
+# shellcheck source=e2e/login/common.sh
+source "$(dirname "$0")/common.sh"
+
+readonly TRAEFIK=github.com/traefik/traefik/v3
+readonly RESOURCES=docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml
+
+# module_directory FOLDER MODULE: downloads the module, checks it against go.sum, and prints where it lies.
+module_directory() {
+  (cd "$login/tools/$1" && GOFLAGS=-mod=readonly GOWORK=off go mod download -json "$2") \
+    | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
+}
+
+# traefik_source: Traefik embeds a web page that its own module lacks, and Go allows no additions to its cache. So it is
+# copied, completed, and built there, by its own go.sum. Prints the copy.
+traefik_source() {
+  local module copy=$LOGIN_BIN/traefik-source
+  module=$(module_directory traefik "$TRAEFIK")
+  rm -rf "$copy"
+  cp --recursive --no-preserve=mode "$module" "$copy"
+  cp --recursive "$login/tools/traefik/parts/." "$copy"
+  cp "$copy/$RESOURCES" "$LOGIN_BIN/traefik-crds.yaml"
+  printf '%s\n' "$copy"
+}
+
+build() { # FOLDER PACKAGE NAME CGO
+  local folder=$1 package=$2 name=$3 directory=$login/tools/$1
+  local -a options=(-ldflags "-s -w")
+  [[ ! -x "$LOGIN_BIN/$name" ]] || return 0
+  say "building $name"
+  [[ "$folder" != traefik ]] || directory=$(traefik_source)
+  # With C or without, a program runs in an image that holds nothing else.
+  [[ "$4" == 0 ]] \
+    || options=(-ldflags "-s -w -extldflags -static" -tags "netgo,osusergo,sqlite_omit_load_extension")
+  # Nothing of the caller's own Go set-up may change what is built. Moved into place whole, or not at all.
+  (cd "$directory" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$4 nice go build "${options[@]}" \
+    -o "$LOGIN_BIN/$name.new" "$package")
+  mv "$LOGIN_BIN/$name.new" "$LOGIN_BIN/$name"
+  rm -rf "$LOGIN_BIN/$name-source"
+}
+
+need_go
+mkdir -p "$LOGIN_BIN"
+exec 8>"$LOGIN_CACHE/build.lock"
+flock 8
+while read -r folder package name cgo; do
+  if [[ "$#" == 0 || " $* " == *" $name "* ]]; then
+    build "$folder" "$package" "$name" "$cgo"
+  fi
+done < <(grep --invert-match '^#' "$login/tools/programs")
+printf '%s\n' "$LOGIN_BIN"

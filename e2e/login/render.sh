@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# render.sh [write]: renders the chart with each of its typical values, and compares with its folder rendered; compares what
+# the chart carries from crds and deploy with the originals; or writes all of it anew.
+set -euo pipefail
+# shellcheck source=e2e/login/common.sh
+source "$(dirname "$0")/common.sh"
+
+root=$(cd "$login/../.." && pwd)
+readonly CHART=$root/charts/workshop-launcher
+readonly ORIGINALS=(crds/workshops.yaml deploy/rbac.yaml deploy/network-policies.yaml)
+
+# render FOLDER: one file for each values file, with nothing of the machine in it.
+render() {
+  local values name
+  for values in "$CHART"/ci/*-values.yaml; do
+    name=$(basename "$values" -values.yaml)
+    "$LOGIN_BIN/helm" template workshop-launcher "$CHART" --namespace launcher --kube-version 1.34 --values "$values" \
+      >"$1/$name.yaml"
+  done
+}
+
+need_login_programs helm
+if [[ "${1:-}" == write ]]; then
+  for original in "${ORIGINALS[@]}"; do
+    cp "$root/$original" "$CHART/files/"
+  done
+  rm -rf "$CHART/rendered"
+  mkdir "$CHART/rendered"
+  render "$CHART/rendered"
+  exit
+fi
+scratch=$(mktemp --directory)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/rendered" "$scratch/files"
+for original in "${ORIGINALS[@]}"; do
+  cp "$root/$original" "$scratch/files/"
+done
+render "$scratch/rendered"
+for folder in files rendered; do
+  diff --unified --recursive "$CHART/$folder" "$scratch/$folder" >&2 \
+    || fail "charts/workshop-launcher/$folder is not as it is made: if it should be, e2e/login/render.sh write"
+done

@@ -1,0 +1,108 @@
+"""The chart's values: what is committed, what is refused, what is written about them. No cluster is needed."""
+
+import json
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from chart import CHART, LOGIN, RELEASE, ROOT, SETS, defaults, helm, leaves, values_of, values_schema
+
+
+def test_rendered_output_and_copies_are_committed():
+    done = subprocess.run([LOGIN / "render.sh"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_lint_finds_nothing(name):
+    status, text = helm("lint", CHART, "--strict", "--values", values_of(name))
+    assert status == 0, text
+    assert "[WARNING]" not in text
+
+
+MIDDLEWARES = r"traefik\.ingress\.kubernetes\.io/router\.middlewares"
+REFUSED = [
+    (["host="], "- host is missing"),
+    (["workshops.domain="], "- workshops.domain is missing"),
+    (["host=run.workshops.example.net"], "- host must not lie in workshops.domain"),
+    (["host=workshops.example.net"], "- host must not lie in workshops.domain"),
+    (["workshops.namespace=launcher"], "- workshops.namespace must not be the release's own namespace, launcher"),
+    (["images.launcher="], "- images.launcher is missing"),
+    (["images.sidecar="], "- images.sidecar is missing"),
+    (["login.provider="], "- login.provider is missing: google, github or oidc"),
+    (["login.emailDomains=null"], "- login.emailDomains is missing"),
+    (["login.secret="], "- login.secret is missing"),
+    (["login.workshopsSecret="], "- login.workshopsSecret is missing"),
+    (["login.workshopsSecret=launcher-login"], "- login.secret and login.workshopsSecret must differ"),
+    (["login.oidc.issuerURL="], "- login.oidc.issuerURL is missing"),
+    (["login.oidc.jwksURL=https://a.example.org"], "- login.oidc.loginURL, redeemURL and jwksURL go together"),
+    (["login.github.teams={staff}"], "- login.github.org is missing"),
+    (["launcher.replicas=2"], "- launcher.replicas is 2, but SQLite takes one launcher"),
+    (["database.type=postgresql"], "- database.postgresql.secret is missing"),
+    ([rf"ingress.annotations.{MIDDLEWARES}=none"], "- ingress.annotations must not have traefik.ingress"),
+    (["hots=a.example.org"], "additional properties 'hots' not allowed"),
+    (["login.cookieSecret=abc"], "at '/login': additional properties 'cookieSecret' not allowed"),
+    (["host=Launcher.Example.org"], "at '/host': 'Launcher.Example.org' does not match"),
+    (["host=https://launcher.example.org"], "at '/host': "),
+    (["ingress.controller=haproxy"], "at '/ingress/controller': value must be one of 'traefik', 'nginx'"),
+    (["login.provider=okta"], "at '/login/provider': value must be one of"),
+    (["database.type=mysql"], "at '/database/type': value must be one of 'sqlite', 'postgresql'"),
+    (["launcher.replicas=0"], "at '/launcher/replicas': minimum: got 0, want 1"),
+    (["launcher.replicas=two"], "at '/launcher/replicas': got string, want integer"),
+    (["api.adminEmails={ada}"], "at '/api/adminEmails/0': 'ada' does not match"),
+    (["networkPolicy.exceptAlso={example.org}"], "at '/networkPolicy/exceptAlso/0': "),
+    (["templates[0].name=x"], "at '/templates/0': missing properties 'template_id', 'app_type', 'image'"),
+]
+
+
+@pytest.mark.parametrize("changes,message", REFUSED)
+def test_values_that_cannot_work_are_refused_with_what_to_do(changes, message):
+    settings = [word for change in changes for word in ("--set", change)]
+    common = ("--namespace", "launcher", "--values", values_of("minimal"))
+    status, text = helm("template", RELEASE, CHART, *common, *settings)
+    assert status != 0, "it was accepted"
+    assert message in text
+
+
+def test_a_chart_without_values_says_all_that_is_missing_at_once():
+    status, text = helm("template", RELEASE, CHART)
+    assert status != 0
+    assert text.count("is missing") == 8, text
+
+
+def test_values_schema_and_reference_name_the_same():
+    schema = values_schema()
+    known = set(leaves(schema))
+    assert set(defaults(yaml.safe_load((CHART / "values.yaml").read_text()), schema)) == known
+    lines = (ROOT / "docs/helm-values.md").read_text().splitlines()
+    named = [found[1] for line in lines if (found := re.match(r"\| `([A-Za-z0-9.]+)` \|", line))]
+    assert sorted(named) == sorted(known)
+
+
+def test_the_reference_tells_the_defaults():
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    for line in (ROOT / "docs/helm-values.md").read_text().splitlines():
+        found = re.match(r"\| `([A-Za-z0-9.]+)` \| `([^`]+)` \|", line)
+        if found and not found[1].startswith(("ingress.className", "ingress.namespace", "ingress.podLabels")):
+            value = values
+            for word in found[1].split("."):
+                value = value[word]
+            assert yaml.safe_load(found[2]) == value, found[1]
+
+
+def test_a_seeded_template_has_the_fields_that_the_api_takes():
+    document = json.loads((ROOT / "docs/openapi.json").read_text())
+    api = document["components"]["schemas"]["WorkshopTemplateBody"]["properties"]
+    chart = values_schema()["properties"]["templates"]["items"]["properties"]
+    assert set(chart) == set(api) | {"template_id"}
+    assert set(chart["resources"]["properties"]) == set(api["resources"]["properties"])
+
+
+def test_no_value_holds_a_secret():
+    of_secrets = re.compile("secret|password|token", re.IGNORECASE)
+    names = {path.rpartition(".")[2] for path in leaves(values_schema()) if of_secrets.search(path)}
+    # Names of Secrets, and in login.secretKeys names of their keys.
+    of_objects = {"pullSecrets", "imagePullSecrets", "secret", "workshopsSecret", "launcherSecret"}
+    assert names == of_objects | {"clientID", "clientSecret", "cookieSecret"}

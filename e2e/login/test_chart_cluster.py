@@ -1,0 +1,53 @@
+"""The API server's word on what the chart's values become. Needs KUBECONFIG and kubectl."""
+
+import json
+import subprocess
+import uuid
+
+import pytest
+import yaml
+
+from chart import ROOT, SETS, program, render
+
+# A kind of the Prometheus operator's, which this cluster does not have.
+FOREIGN = {"ServiceMonitor"}
+
+
+def kubectl(*words, input=None):
+    """kubectl: what it prints, its warnings too."""
+    command = ["kubectl", *map(str, words)]
+    done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def namespace():
+    """The release's namespace, which warns of every pod that is not restricted, and beside it the workshops'."""
+    name = f"chart-{uuid.uuid4().hex[:8]}"
+    labels = {"pod-security.kubernetes.io/warn": "restricted"}
+    made = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": one, "labels": labels}}
+        for one in (name, f"{name}-workshops")
+    ]
+    resources = program("traefik").with_name("traefik-crds.yaml")
+    kubectl("apply", "--server-side", "--filename", resources)
+    # kubectl knows these kinds only once the API server has them.
+    kubectl("wait", "--for=condition=Established", "--timeout=30s", "--filename", resources)
+    kubectl("apply", "--server-side", "--filename", ROOT / "crds/workshops.yaml")
+    try:
+        kubectl("create", "--filename", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))
+        yield name
+    finally:
+        kubectl("delete", "namespace", name, f"{name}-workshops", "--ignore-not-found", "--wait=false")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_api_server_takes_everything_and_finds_every_pod_restricted(name, namespace):
+    text = render(name, "--set", f"workshops.namespace={namespace}-workshops", namespace=namespace)
+    found = [one for one in yaml.safe_load_all(text) if one and one["kind"] not in FOREIGN]
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": found})
+    words = ("apply", "--server-side", "--dry-run=server", "--force-conflicts", "--validate=strict", "--filename", "-")
+    said = kubectl(*words, input=listed)
+    assert said.count("serverside-applied (server dry run)") == len(found), said
+    assert "Warning" not in said, said

@@ -1,0 +1,157 @@
+"""What the chart's values become. No cluster is needed, but the debug build of the launcher."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from chart import RELEASE, ROOT, SETS, configurations, containers, objects, program
+
+LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
+IMAGES = {
+    "registry.example.org/launcher:0.1.0",
+    "quay.io/oauth2-proxy/oauth2-proxy:v7.15.3",
+}
+LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+def by_name(name, kind):
+    return {found["metadata"]["name"]: found for found in objects(name, kind)}
+
+
+def settings(container):
+    """Its environment, without what comes from Secrets."""
+    return {variable["name"]: variable["value"] for variable in container["env"] if "value" in variable}
+
+
+def container_of(name, wanted):
+    return next(container for _, _, container in containers(name) if container["name"] == wanted)
+
+
+@every_set
+def test_secrets_come_by_reference_only(name):
+    assert not objects(name, "Secret")
+    for config in objects(name, "ConfigMap"):
+        assert not re.search("secret|client_id|password", json.dumps(config["data"]), re.IGNORECASE)
+    for deployment, _, container in containers(name):
+        referred = {variable["name"] for variable in container["env"] if "value" not in variable}
+        if container["name"] == "oauth2-proxy":
+            assert referred == LOGIN_SECRETS, deployment
+        else:
+            with_database = deployment == RELEASE and name == "github"
+            assert referred == ({"SERVICE_DATABASE_URL"} if with_database else set()), deployment
+
+
+@every_set
+def test_the_programs_know_and_accept_every_setting(name, tmp_path):
+    for wanted, own in (("launcher", ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]), ("operator", [])):
+        container = container_of(name, wanted)
+        words = [LAUNCHER, *container["args"]]
+        known = subprocess.run([*words, "--help"], capture_output=True, text=True, check=True).stdout
+        for variable in container["env"]:
+            assert re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
+        # It reads all of them, and ends for want of a cluster.
+        words += [*own, "--telemetry-addr", "127.0.0.1:0"]
+        environment = settings(container) | {"KUBECONFIG": "/dev/null"}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
+        said = done.stdout + done.stderr
+        assert done.returncode != 0 and re.search("kube", said, re.IGNORECASE), said
+        assert "SERVICE_" not in said and "no Ingress is made" not in said, said
+
+
+@every_set
+def test_oauth2_proxy_accepts_its_configurations(name, tmp_path):
+    assert len(configurations(name)) == 2
+    secrets = dict.fromkeys(LOGIN_SECRETS, "0123456789abcdef" * 2)
+    for text in configurations(name).values():
+        (tmp_path / "cfg").write_text(text)
+        words = [program("oauth2-proxy"), "--config", tmp_path / "cfg", "--config-test"]
+        done = subprocess.run(words, env=secrets, capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a way round the login"
+
+
+def test_the_two_sessions_share_neither_cookie_nor_secret():
+    texts = [configurations("minimal")[f"{RELEASE}-{which}"] for which in ("login", "workshops-login")]
+    first, second = (dict(line.split(" = ", 1) for line in text.splitlines()) for text in texts)
+    assert first["cookie_name"] == '"__Host-_oauth2_proxy"' and "cookie_domains" not in first
+    assert second["cookie_name"] == '"__Secure-_oauth2_proxy_workshops"'
+    assert second["cookie_domains"] == '[".workshops.example.net"]'
+    secrets = {
+        deployment: {variable["valueFrom"]["secretKeyRef"]["name"] for variable in container["env"]}
+        for deployment, _, container in containers("minimal")
+        if container["name"] == "oauth2-proxy"
+    }
+    assert secrets == {f"{RELEASE}-login": {"launcher-login"}, f"{RELEASE}-workshops-login": {"workshops-login"}}
+
+
+@every_set
+def test_images_and_tokens(name):
+    assert {container["image"] for _, _, container in containers(name)} == IMAGES
+    assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == "registry.example.org/sidecar:0.1.0"
+    tokens = {container["name"]: pod["automountServiceAccountToken"] for _, pod, container in containers(name)}
+    assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False}
+    assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
+
+
+@every_set
+def test_rights_are_those_of_the_committed_rules_in_the_workshops_namespace(name):
+    original = yaml.safe_load_all((ROOT / "deploy/rbac.yaml").read_text())
+    committed = [found for found in original if found["kind"] == "Role"]
+    namespace = settings(container_of(name, "launcher"))["SERVICE_NAMESPACE"]
+    assert not objects(name, "ClusterRole", "ClusterRoleBinding")
+    roles, bindings = by_name(name, "Role"), by_name(name, "RoleBinding")
+    assert list(roles) == [RELEASE, f"{RELEASE}-operator"] == list(bindings)
+    assert [role["rules"] for role in roles.values()] == [role["rules"] for role in committed]
+    for account, binding in bindings.items():
+        assert binding["metadata"]["namespace"] == roles[account]["metadata"]["namespace"] == namespace
+        assert binding["roleRef"]["name"] == account
+        assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "launcher"}]
+    accounts = {pod.get("serviceAccountName") for _, pod, _ in containers(name)}
+    assert accounts == {*bindings, None}
+
+
+@every_set
+def test_a_launcher_is_killed_only_after_the_time_that_it_takes_itself(name):
+    pod = by_name(name, "Deployment")[RELEASE]["spec"]["template"]["spec"]
+    own = settings(pod["containers"][0])
+    takes = int(own["SERVICE_SHUTDOWN_DELAY"]) + int(own["SERVICE_SHUTDOWN_GRACE"])
+    assert pod["terminationGracePeriodSeconds"] > takes
+
+
+@every_set
+def test_one_launcher_with_sqlite_several_with_postgresql(name):
+    spec = by_name(name, "Deployment")[RELEASE]["spec"]
+    if name == "github":
+        assert (spec["replicas"], spec["strategy"]["type"]) == (3, "RollingUpdate")
+        assert not objects(name, "PersistentVolumeClaim") and RELEASE in by_name(name, "PodDisruptionBudget")
+    else:
+        assert (spec["replicas"], spec["strategy"]["type"]) == (1, "Recreate")
+        volumes = spec["template"]["spec"]["volumes"]
+        claims = {volume.get("persistentVolumeClaim", {}).get("claimName") for volume in volumes}
+        assert RELEASE in claims & set(by_name(name, "PersistentVolumeClaim"))
+
+
+@every_set
+def test_what_holds_peoples_work_outlives_the_release(name):
+    keep = {"helm.sh/resource-policy": "keep"}.items()
+    kept = [found for found in objects(name) if keep <= found["metadata"].get("annotations", {}).items()]
+    expected = {"CustomResourceDefinition", "Namespace", "PersistentVolumeClaim"}
+    expected -= {"github": {"PersistentVolumeClaim"}, "full": {"Namespace"}}.get(name, set())
+    assert {found["kind"] for found in kept} == expected
+
+
+def test_seeds_arrive_as_they_were_written():
+    values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
+    data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
+    assert json.loads(data["templates.json"]) == values["templates"]
+
+
+def test_pod_security_of_the_namespace_that_the_chart_makes():
+    enforced = "pod-security.kubernetes.io/enforce"
+    for name, level in (("minimal", "baseline"), ("google", "restricted")):
+        assert by_name(name, "Namespace")["workshops"]["metadata"]["labels"][enforced] == level

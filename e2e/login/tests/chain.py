@@ -1,0 +1,137 @@
+"""The whole chain in the cluster: Traefik, dex, and the chart's release with both login proxies."""
+
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import subprocess
+
+from harness import ROOT, wait_for
+from visitor import Visitor
+
+LOGIN = ROOT / "e2e/login"
+RELEASE = "launcher"
+NAMESPACE, WORKSHOPS = "login-launcher", "login-workshops"
+LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
+ALICE, BOB, ADMIN = "alice@example.org", "bob@example.org", "admin@example.org"
+JUPYTERLAB, ECHO = "01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-000000000002"
+VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
+CLIENT_SECRET = "secret-of-the-launcher-for-tests"
+
+
+def run(*command, input=None, check=True):
+    """Runs a command; returns what it prints, errors too when they are not fatal."""
+    done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
+    return done.stdout if check else done.stdout + done.stderr
+
+
+def kubectl(*words, **options):
+    return run("kubectl", *words, **options)
+
+
+def helm(*words, **options):
+    return run(pathlib.Path(os.environ["LOGIN_BIN"]) / "helm", *words, **options)
+
+
+def apply(*objects):
+    kubectl("apply", "--filename", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+
+def namespaced(kind, name, api="v1", namespace=NAMESPACE, **body):
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **body}
+
+
+class Chain:
+    """One release at a time, in namespaces of fixed names."""
+
+    def __init__(self):
+        self.addresses = {}
+
+    def platform(self):
+        """What a cluster has before anything of ours is installed."""
+        kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
+        kubectl("apply", "--filename", LOGIN / "platform")
+        for namespace, name in (("ingress", "traefik"), ("idp", "dex")):
+            kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
+        traefik = self._cluster_ip("ingress", "traefik")
+        self.addresses = {
+            "launcher.test": traefik,
+            f".{WORKSHOP_DOMAIN}": traefik,
+            "dex.test": self._cluster_ip("idp", "dex"),
+        }
+
+    @staticmethod
+    def _cluster_ip(namespace, name):
+        return kubectl("--namespace", namespace, "get", "service", name, "--output", "jsonpath={.spec.clusterIP}")
+
+    def prepare(self):
+        """What NOTES.txt asks for before the release can run: a namespace held tightly, two Secrets, a volume."""
+        labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
+        apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}})
+        for name in ("login", "workshops-login"):
+            data = {"client-id": "launcher", "client-secret": CLIENT_SECRET, "cookie-secret": secrets.token_hex(16)}
+            apply(namespaced("Secret", name, stringData=data))
+        # The node is this machine, and a volume of its own takes the launcher's files.
+        VOLUME.mkdir(exist_ok=True)
+        os.chown(VOLUME, 65532, 65532)
+        size = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand"}
+        claim = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteOnce"]}
+        volume = {**size, "hostPath": {"path": str(VOLUME)}, "persistentVolumeReclaimPolicy": "Retain"}
+        apply(
+            {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"{NAMESPACE}-data"}, "spec": volume},
+            namespaced("PersistentVolumeClaim", "data", spec={**claim, "storageClassName": "by-hand"}),
+        )
+
+    def install(self, *words):
+        """helm upgrade --install, waiting until everything is ready."""
+        chart = ROOT / "charts/workshop-launcher"
+        # Other tests have applied the resource definition already.
+        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--take-ownership", "--wait")
+        printed = helm("upgrade", "--install", RELEASE, chart, *common, "--timeout", "180s", *words)
+        # The ingress learns a moment later where the new pods are.
+        wait_for("the way in", lambda: self.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 60)
+        return printed
+
+    def uninstall(self):
+        return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
+
+    def remove(self):
+        """Everything that was made, the platform too."""
+        self.uninstall()
+        kubectl("delete", "namespace", NAMESPACE, WORKSHOPS, "--ignore-not-found")
+        kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
+        kubectl("delete", "--filename", LOGIN / "platform", "--ignore-not-found")
+        shutil.rmtree(VOLUME, ignore_errors=True)
+
+    # People.
+
+    def visitor(self):
+        """A browser profile that knows the way."""
+        return Visitor(self.addresses)
+
+    def signed_in(self, email, url=f"{LAUNCHER}/"):
+        """A profile in which this person has logged in."""
+        visitor = self.visitor()
+        answer = visitor.log_in(url, email)
+        assert answer.status == 200, (answer.url, answer.status, answer.body[:500])
+        return visitor
+
+    def launched(self, visitor, template=ECHO):
+        """Launches through the API as this person, waits until it answers, and returns (name, url)."""
+        json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{template}/launch", json_headers, "{}")
+        assert answer.status == 201, answer.body
+        name = json.loads(answer.body)["k8s_name"]
+
+        def is_running():
+            seen = json.loads(visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", json_headers).body)
+            assert seen["state"] != "failed", seen
+            return seen if seen["state"] == "running" else None
+
+        url = wait_for(f"{name} to run", is_running, 90)["url"]
+        # The ingress learns of it a moment later.
+        wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 20)
+        return name, url

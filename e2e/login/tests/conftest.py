@@ -1,0 +1,29 @@
+"""What the tests of this directory share: one chain for all of them. They need KUBECONFIG, kubectl, LOGIN_BIN, the images."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+from chain import ALICE, Chain
+
+
+@pytest.fixture(scope="session")
+def chain():
+    """Traefik, dex and the release, ready; all of it goes away afterwards."""
+    made = Chain()
+    try:
+        made.platform()
+        made.prepare()
+        made.install()
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture(scope="session")
+def echo(chain):
+    """Alice's workshop that says what it was asked: (name, url)."""
+    return chain.launched(chain.signed_in(ALICE))

@@ -1,0 +1,153 @@
+"""Forged identities through the front door: in every spelling, with and without a session, nobody becomes somebody else."""
+
+import http.client
+import io
+import json
+
+import pytest
+
+from chain import ADMIN, ALICE, BOB, LAUNCHER
+
+EMAIL = "X-Auth-Request-Email"
+SPELLINGS = [
+    EMAIL,
+    EMAIL.lower(),
+    EMAIL.upper(),
+    "X_Auth_Request_Email",
+    "x.auth.request.email",
+    "X-Auth_Request-Email",
+    "X--Auth-Request-Email",
+    "X-AuthRequest-Email",
+    "XAuthRequestEmail",
+    "X-Auth-Request-User",
+    "X-Auth-Request-Groups",
+    "X-Auth-Request-Preferred-Username",
+    "X-Forwarded-Email",
+    "X_Forwarded_Email",
+    "X-Forwarded-User",
+    "X-Forwarded-Preferred-Username",
+    "X-Forwarded-Access-Token",
+]
+
+
+class Raw(io.BytesIO):
+    """Bytes, as http.client wants a socket to read from."""
+
+    def makefile(self, *_):
+        return self
+
+
+def ask(visitor, host, path, lines, cookies=True):
+    """One request with exactly these header lines; returns (status, body)."""
+    parts = type("Parts", (), {"hostname": host, "path": path})
+    sent = [f"GET {path} HTTP/1.1", f"Host: {host}", "Connection: close", "Accept: application/json", *lines]
+    if cookies and (found := visitor.cookies_for(parts)):
+        sent.append("Cookie: " + "; ".join(f"{name}={value}" for name, value in found.items()))
+    received = visitor.raw(host, ("\r\n".join(sent) + "\r\n\r\n").encode())
+    response = http.client.HTTPResponse(Raw(received))
+    response.begin()
+    return response.status, response.read().decode(errors="replace")
+
+
+def forgeries():
+    """Header lines that claim to be an admin."""
+    for name in SPELLINGS:
+        yield name, [f"{name}: {ADMIN}"]
+    yield "twice", [f"{EMAIL}: {ADMIN}", f"{EMAIL}: {ADMIN}"]
+    yield "nominated in Connection", [f"{EMAIL}: {ADMIN}", f"Connection: close, {EMAIL}"]
+    yield "nominated alias", ["X_Auth_Request_Email: " + ADMIN, "Connection: X_Auth_Request_Email, X-Auth-Request-Email"]
+    yield "bearer token", ["Authorization: Bearer " + ADMIN]
+    yield "basic", ["Authorization: Basic YWRtaW5AZXhhbXBsZS5vcmc6cA=="]
+    yield "another address of the request", ["X-Forwarded-Uri: /oauth2/sign_in", "X-Forwarded-Method: OPTIONS"]
+    yield "another host", ["X-Forwarded-Host: login.workshops.test", "X-Forwarded-For: 127.0.0.1", "X-Real-Ip: 127.0.0.1"]
+
+
+FORGERIES = dict(forgeries())
+
+
+@pytest.fixture(scope="module")
+def bob(chain, echo):
+    visitor = chain.signed_in(BOB)
+    assert visitor.log_in(echo[1], BOB).status == 403
+    return visitor
+
+
+@pytest.mark.parametrize("how", FORGERIES)
+def test_without_a_session_nobody_is_let_in(chain, echo, how):
+    visitor = chain.visitor()
+    assert ask(visitor, "launcher.test", "/api/v1/me", FORGERIES[how])[0] in (400, 401)
+    status, body = ask(visitor, echo[1].split("/")[2], "/", FORGERIES[how])
+    assert status in (302, 400, 401), (status, body)
+    assert '"app"' not in body
+
+
+@pytest.mark.parametrize("how", FORGERIES)
+def test_with_a_session_everybody_stays_who_they_are(bob, echo, how):
+    status, body = ask(bob, "launcher.test", "/api/v1/me", FORGERIES[how])
+    assert status in (200, 400, 401), (status, body)
+    if status == 200:
+        assert (json.loads(body)["email"], json.loads(body)["is_admin"]) == (BOB, False)
+    claims = [line.replace(ADMIN, ALICE) for line in FORGERIES[how]]
+    status, body = ask(bob, echo[1].split("/")[2], "/", claims)
+    assert status in (400, 401, 403), "Bob reached Alice's workshop"
+    assert '"app"' not in body
+
+
+def test_in_a_trailer_it_counts_for_nothing(bob, echo):
+    for host in ("launcher.test", echo[1].split("/")[2]):
+        parts = type("Parts", (), {"hostname": host, "path": "/"})
+        cookies = "; ".join(f"{name}={value}" for name, value in bob.cookies_for(parts).items())
+        data = (
+            f"POST /api/v1/me HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
+            f"Trailer: {EMAIL}\r\nCookie: {cookies}\r\n\r\n1\r\nx\r\n0\r\n{EMAIL}: {ALICE}\r\n\r\n"
+        )
+        received = bob.raw(host, data.encode())
+        assert received.split(b" ")[1] in (b"400", b"401", b"403", b"405"), received[:300]
+        assert b'"app"' not in received
+
+
+def test_a_second_request_on_one_connection_is_asked_for_itself(chain, echo):
+    """Alice's request, then one without her session, in one go."""
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    host = echo[1].split("/")[2]
+    parts = type("Parts", (), {"hostname": host, "path": "/"})
+    cookies = "; ".join(f"{name}={value}" for name, value in alice.cookies_for(parts).items())
+    data = (
+        f"GET /first HTTP/1.1\r\nHost: {host}\r\nCookie: {cookies}\r\n\r\n"
+        f"GET /second HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+    )
+    received = alice.raw(host, data.encode())
+    assert b'"path":"/first"' in received
+    assert b'"path":"/second"' not in received
+    assert b" 401 " in received
+
+
+def test_the_owner_does_reach_it(chain, echo):
+    """What the refusals above are worth: the same request of the owner's gets through."""
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    status, body = ask(alice, echo[1].split("/")[2], "/", [f"{EMAIL}: {BOB}"])
+    assert (status, json.loads(body)["app"]) == (200, "http")
+
+
+def test_a_login_proxy_that_is_down_opens_nothing(chain, echo, bob):
+    from chain import NAMESPACE, RELEASE, kubectl
+    from harness import wait_for
+
+    deployments = [f"deployment/{RELEASE}-workshop-launcher-{name}" for name in ("login", "workshops-login")]
+    kubectl("--namespace", NAMESPACE, "scale", *deployments, "--replicas=0")
+    try:
+        hosts = (("launcher.test", "/api/v1/me"), ("launcher.test", "/"), (echo[1].split("/")[2], "/"))
+
+        def all_closed():
+            answers = [ask(bob, host, path, [f"{EMAIL}: {ALICE}"]) for host, path in hosts]
+            assert all('"app"' not in body and '"email"' not in body for _, body in answers), answers
+            return all(status >= 500 for status, _ in answers)
+
+        wait_for("everything to be closed", all_closed, 60)
+    finally:
+        kubectl("--namespace", NAMESPACE, "scale", *deployments, "--replicas=1")
+        for deployment in deployments:
+            kubectl("--namespace", NAMESPACE, "rollout", "status", deployment, "--timeout=60s")
+    wait_for("the way in to be back", lambda: ask(bob, "launcher.test", "/api/v1/me", [])[0] == 200, 30)

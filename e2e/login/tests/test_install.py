@@ -1,0 +1,109 @@
+"""helm upgrade and helm uninstall: what changes, and what stays."""
+
+import json
+
+import pytest
+
+from chain import ALICE, ECHO, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, helm, kubectl
+from harness import wait_for
+
+JSON = {"Accept": "application/json", "Content-Type": "application/json"}
+
+
+def instance(visitor, name):
+    answer = visitor.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", JSON)
+    return json.loads(answer.body) if answer.status == 200 else None
+
+
+def pod_of(name):
+    selector = f"workshoplauncher.dev/workshop={name}"
+    found = kubectl("--namespace", WORKSHOPS, "get", "pods", "--selector", selector, "--output", "name").split()
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_all_pods_are_ready_in_a_namespace_that_enforces_restricted(chain):
+    namespace = json.loads(kubectl("get", "namespace", NAMESPACE, "--output", "json"))
+    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    pods = json.loads(kubectl("--namespace", NAMESPACE, "get", "pods", "--output", "json"))["items"]
+    parts = {pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in pods}
+    assert parts == {"launcher", "operator", "login", "workshops-login"}
+    for pod in pods:
+        ready = {one["type"]: one["status"] for one in pod["status"]["conditions"]}["Ready"]
+        assert ready == "True", pod["metadata"]["name"]
+
+
+def test_an_upgrade_changes_what_it_says_and_disturbs_no_workshop(chain):
+    alice = chain.signed_in(ALICE)
+    name, url = chain.launched(alice, ECHO)
+    pod = pod_of(name)
+    is_admin = lambda: json.loads(alice.request("GET", f"{LAUNCHER}/api/v1/me", JSON).body)["is_admin"]
+    assert not is_admin()
+    try:
+        chain.install("--set", "api.adminEmails={admin@example.org,alice@example.org}")
+        wait_for("Alice to be an admin", is_admin, 30)
+        assert pod_of(name) == pod
+        assert alice.log_in(url, ALICE).status == 200, "her session and her workshop went on"
+    finally:
+        chain.install()
+    wait_for("Alice to be none any more", lambda: not is_admin(), 30)
+
+
+def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
+    alice = chain.signed_in(ALICE)
+    name, url = chain.launched(alice, ECHO)
+    pod = pod_of(name)
+    try:
+        chain.uninstall()
+        assert helm("list", "--namespace", NAMESPACE, "--short").strip() == ""
+        left = kubectl("--namespace", NAMESPACE, "get", "deployments,services,ingresses", "--output", "name")
+        assert left.strip() == "", left
+        assert pod_of(name) == pod, "the workshop outlives the release"
+        closed = chain.visitor().request("GET", url)
+        assert closed.status in (401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
+    finally:
+        chain.install()
+    alice = chain.signed_in(ALICE)
+    assert instance(alice, name)["state"] == "running"
+    assert pod_of(name) == pod
+    wait_for("the way to the workshop", lambda: alice.log_in(url, ALICE).status == 200, 30)
+
+
+@pytest.mark.parametrize("kibibytes", [8, 24])
+def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    for part in range(kibibytes // 4):
+        for domain in ("launcher.test", "workshops.test"):
+            alice.cookies[(domain, f"other_{part}")] = ("c" * 4000, "/", domain == "launcher.test")
+    assert alice.request("GET", f"{LAUNCHER}/api/v1/me", JSON).status == 200
+    answer = alice.request("GET", echo[1])
+    assert answer.status == 200
+    assert json.loads(answer.body)["headers"]["Cookie"][0].count("other_") == kibibytes // 4
+
+
+def test_another_pod_reaches_neither_launcher_nor_workshop(chain, echo):
+    """Past the front door everybody can write the header: so nobody gets past it."""
+    from chain import namespaced, apply
+
+    addresses = {
+        "launcher": kubectl("--namespace", NAMESPACE, "get", "service", f"{RELEASE}-workshop-launcher", "--output", "jsonpath={.spec.clusterIP}"),
+        "workshop": kubectl("--namespace", WORKSHOPS, "get", "service", echo[0], "--output", "jsonpath={.spec.clusterIP}"),
+    }
+    container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
+    apply(namespaced("Pod", "intruder", namespace="idp", spec=spec))
+    try:
+        kubectl("--namespace", "idp", "wait", "pod", "intruder", "--for=condition=Ready", "--timeout=60s")
+        for what, address in addresses.items():
+            answer = kubectl(
+                "--namespace", "idp", "exec", "intruder", "--",
+                "/app", "get", f"http://{address}/", "X-Auth-Request-Email", ALICE,
+                check=False,
+            )
+            assert "no answer" in answer, f"the {what} answered another pod: {answer}"
+        # The same pod does reach what it may: it is the policy that keeps it out.
+        dex = kubectl("--namespace", "idp", "exec", "intruder", "--", "/app", "get", "http://dex:5556/dex/healthz")
+        assert dex.startswith("200")
+    finally:
+        kubectl("--namespace", "idp", "delete", "pod", "intruder", "--wait=false")

@@ -1,0 +1,84 @@
+"""The providers that cannot be reached from here: the real oauth2-proxy takes the chart's configuration and sends people there."""
+
+import contextlib
+import http.client
+import os
+import pathlib
+import subprocess
+import urllib.parse
+
+import pytest
+import yaml
+
+from chain import LOGIN, helm
+from harness import ROOT, free_port, wait_for
+
+CHART = ROOT / "charts/workshop-launcher"
+PROVIDERS = {
+    "google": ("accounts.google.com", "/o/oauth2/auth", {"openid", "email", "profile"}),
+    "github": ("github.com", "/login/oauth/authorize", {"user:email", "read:org"}),
+}
+
+
+def configurations(provider):
+    """The chart's oauth2-proxy.cfg for this provider: {name of the ConfigMap: text}."""
+    values = CHART / f"ci/{provider}-values.yaml"
+    rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values)
+    objects = [found for found in yaml.safe_load_all(rendered) if found and found["kind"] == "ConfigMap"]
+    return {one["metadata"]["name"]: one["data"]["oauth2-proxy.cfg"] for one in objects if "oauth2-proxy.cfg" in one["data"]}
+
+
+@contextlib.contextmanager
+def proxy(text, folder):
+    """The real program with this configuration, on a port of its own; yields the port."""
+    port = free_port()
+    config = folder / "oauth2-proxy.cfg"
+    config.write_text(text.replace("0.0.0.0:4180", f"127.0.0.1:{port}"))
+    secrets = {
+        "OAUTH2_PROXY_CLIENT_ID": "the-client",
+        "OAUTH2_PROXY_CLIENT_SECRET": "its-secret",
+        "OAUTH2_PROXY_COOKIE_SECRET": "0123456789abcdef0123456789abcdef",
+    }
+    log = folder / "log"
+    with log.open("w") as stream:
+        program = pathlib.Path(os.environ["LOGIN_BIN"]) / "oauth2-proxy"
+        process = subprocess.Popen([program, f"--config={config}"], env=secrets, stdout=stream, stderr=stream)
+    try:
+        wait_for("oauth2-proxy", lambda: process.poll() is not None or _answers(port), 20)
+        assert process.poll() is None, log.read_text()
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _answers(port):
+    with contextlib.suppress(OSError):
+        return _get(port, "/ping").status == 200
+
+
+def _get(port, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_redirect_names_endpoint_client_scope_and_way_back(provider, tmp_path):
+    host, path, scopes = PROVIDERS[provider]
+    found = configurations(provider)
+    assert len(found) == 2, "one for the launcher, one for the workshops"
+    for name, text in found.items():
+        with proxy(text, tmp_path) as port:
+            answer = _get(port, "/", Accept="text/html", Host="launcher.example.org")
+        assert answer.status == 302, name
+        url = urllib.parse.urlsplit(answer.headers["Location"])
+        query = dict(urllib.parse.parse_qsl(url.query))
+        assert (url.scheme, url.hostname, url.path) == ("https", host, path)
+        assert query["client_id"] == "the-client"
+        assert query["response_type"] == "code"
+        assert scopes <= set(query["scope"].split()), query["scope"]
+        assert query["redirect_uri"].startswith("https://") and query["redirect_uri"].endswith("/oauth2/callback")

@@ -1,0 +1,129 @@
+"""A person with a browser's habits, without the browser: names, TLS, cookies, redirects, and the provider's form."""
+
+import contextlib
+import dataclasses
+import html
+import http.client
+import re
+import socket
+import ssl
+import urllib.parse
+
+PASSWORD = "password"
+MOST_REDIRECTS = 12
+PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
+# The certificate is the ingress's own making; whom one speaks to is not what these tests are about.
+TLS = ssl._create_unverified_context()
+
+
+@dataclasses.dataclass
+class Answer:
+    """What came back."""
+
+    url: str
+    status: int
+    headers: http.client.HTTPMessage
+    body: str
+
+    @property
+    def location(self):
+        """Where it leads, as an absolute URL; None when nowhere."""
+        found = self.headers.get("Location")
+        return urllib.parse.urljoin(self.url, found) if found else None
+
+
+class Visitor:
+    """One browser profile: cookies by host, as browsers keep them."""
+
+    def __init__(self, addresses):
+        """addresses: {host or .domain: IP address}."""
+        self.addresses = addresses
+        self.cookies = {}
+
+    def address(self, host):
+        """Where a name leads."""
+        for name, address in self.addresses.items():
+            if host == name or (name.startswith(".") and host.endswith(name)):
+                return address
+        raise AssertionError(f"nobody knows the host {host}")
+
+    def request(self, method, url, headers=None, body=None):
+        """One request with this profile's cookies, not following where it leads."""
+        parts = urllib.parse.urlsplit(url)
+        target = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        connection = self.connect(parts)
+        try:
+            sent = dict(headers or {})
+            if cookies := self.cookies_for(parts):
+                sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            connection.request(method, target, body, sent)
+            response = connection.getresponse()
+            text = response.read().decode(errors="replace")
+        finally:
+            connection.close()
+        self._keep(parts.hostname, response.headers.get_all("Set-Cookie") or [])
+        return Answer(url, response.status, response.headers, text)
+
+    def connect(self, parts):
+        """A connection to the host of this split URL."""
+        secure = parts.scheme == "https"
+        port = parts.port or (443 if secure else 80)
+        connection = http.client.HTTPConnection(parts.hostname, port, timeout=20)
+        plain = socket.create_connection((self.address(parts.hostname), port), timeout=20)
+        connection.sock = TLS.wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
+        return connection
+
+    def cookies_for(self, parts):
+        """The cookies that a request to this split URL carries."""
+        found = {}
+        for (domain, name), (value, path, host_only) in self.cookies.items():
+            same = parts.hostname == domain or (not host_only and parts.hostname.endswith("." + domain))
+            if same and (parts.path or "/").startswith(path):
+                found[name] = value
+        return found
+
+    def _keep(self, host, lines):
+        for line in lines:
+            (name, _, value), *attributes = (part.strip().partition("=") for part in line.split(";"))
+            attributes = {key.lower(): text for key, _, text in attributes}
+            domain = attributes.get("domain", "").lstrip(".")
+            assert not domain or host == domain or host.endswith("." + domain), f"{host} sets a cookie for {domain}"
+            gone = attributes.get("max-age") == "0" or "1970" in attributes.get("expires", "") or not value
+            key = (domain or host, name)
+            if gone:
+                self.cookies.pop(key, None)
+            else:
+                self.cookies[key] = (value, attributes.get("path", "/"), not domain)
+
+    def open(self, url):
+        """Opens a page, following where it leads; returns the last answer."""
+        answer = self.request("GET", url, PAGE)
+        for _ in range(MOST_REDIRECTS):
+            if not (300 <= answer.status < 400 and answer.location):
+                return answer
+            answer = self.request("GET", answer.location, PAGE)
+        raise AssertionError(f"{url} leads on and on, at last to {answer.location}")
+
+    def log_in(self, url, email, password=PASSWORD):
+        """Opens a page, fills in the provider's form when that is what comes, and returns the page that follows."""
+        answer = self.open(url)
+        if 'name="password"' not in answer.body:
+            return answer
+        action = html.unescape(re.search(r'<form[^>]*action="([^"]*)"', answer.body).group(1))
+        form = urllib.parse.urlencode({"login": email, "password": password})
+        sent = {**PAGE, "Content-Type": "application/x-www-form-urlencoded"}
+        answer = self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form)
+        while 300 <= answer.status < 400 and answer.location:
+            answer = self.request("GET", answer.location, PAGE)
+        return answer
+
+    def raw(self, host, data, port=443):
+        """Sends these bytes as they are and returns all status codes and bodies that come back until the end."""
+        plain = socket.create_connection((self.address(host), port), timeout=20)
+        with TLS.wrap_socket(plain, server_hostname=host) as connection:
+            connection.sendall(data)
+            received = b""
+            with contextlib.suppress(TimeoutError):
+                while chunk := connection.recv(65536):
+                    received += chunk
+        return received
