@@ -136,7 +136,7 @@ run_cluster() {
   e2e/cluster/up.sh >/dev/null
   e2e/cluster/images.sh
   # Most of these tests wait for the cluster most of the time.
-  .local/cluster/bin/python -m pytest --quiet --numprocesses 4 --dist loadfile e2e/cluster/tests
+  .local/cluster/bin/python -m pytest --quiet --numprocesses 3 --dist loadfile e2e/cluster/tests
 }
 
 # What tiers share.

@@ -30,7 +30,9 @@ if [[ "$count" == 0 ]]; then
   kubectl uncordon "$NODE" >/dev/null
   exit
 fi
-alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake
+# By leases, as real nodes do it: under load, nodes that report by their status alone are taken for lost.
+alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
+  --node-lease-duration-seconds=40
 kubectl cordon "$NODE" >/dev/null
 for number in $(seq "$count"); do
   fake_node "$number"

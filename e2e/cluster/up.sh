@@ -92,7 +92,9 @@ control_plane() {
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --kubelet-preferred-address-types=InternalIP \
     --kubelet-client-certificate=pki/admin.crt --kubelet-client-key=pki/admin.key
   wait_for apiserver 90 kubectl get --raw /readyz
+  # By default it asks for so little at a time that dozens of workloads that end at once wait for minutes.
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
+    --kube-api-qps=100 --kube-api-burst=200 \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
     --cluster-signing-cert-file=pki/ca.crt --cluster-signing-key-file=pki/ca.key
   start scheduler "$BIN/kube-scheduler" --kubeconfig=scheduler.conf --leader-elect=false

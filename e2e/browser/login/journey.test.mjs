@@ -8,7 +8,7 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
 
-test("a class begins", async (t) => {
+test("a class begins", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
   const entry = workshopEntry(alice, "JupyterLab");

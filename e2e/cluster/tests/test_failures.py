@@ -61,7 +61,14 @@ def lose_node(world, name):
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
     patch = json.dumps({"status": {"conditions": [lost]}})
-    world.kubectl("patch", "pod", world.pod(name)["metadata"]["name"], "--subresource=status", "--patch", patch)
+    pod = world.pod(name)["metadata"]["name"]
+
+    def is_read():
+        # The kubelet, which is not lost, may write over it.
+        world.kubectl("patch", "pod", pod, "--subresource=status", "--patch", patch, check=False)
+        return world.instance(name)["state"] != "running"
+
+    wait_for("the loss to be read", is_read, 30)
 
 
 def is_end_of_exit(lines):

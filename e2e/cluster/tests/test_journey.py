@@ -58,6 +58,6 @@ def test_it_expires_by_itself(world):
     short = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
     name = world.running(**short)
     assert 0 < seconds_from_now(world.instance(name)["expires_at"]) <= 60
-    ended = world.until(name, "terminated", seconds=90)
+    ended = world.until(name, "terminated", seconds=150)
     assert ended["end_reason"] == "expired"
     world.until_gone(name)

@@ -15,7 +15,7 @@ from harness import ROOT, free_port, wait_for
 
 CHART = ROOT / "charts/workshop-launcher"
 PROVIDERS = {
-    "google": ("accounts.google.com", "/o/oauth2/auth", {"openid", "email", "profile"}),
+    "google": ("accounts.google.com", "/o/oauth2/auth", {"email", "profile"}),
     "github": ("github.com", "/login/oauth/authorize", {"user:email", "read:org"}),
 }
 

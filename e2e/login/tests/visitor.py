@@ -53,7 +53,8 @@ class Visitor:
         target = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
         connection = self.connect(parts)
         try:
-            sent = dict(headers or {})
+            # As browsers write it: without the scheme's own port.
+            sent = {"Host": parts.netloc, **(headers or {})}
             if cookies := self.cookies_for(parts):
                 sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
             connection.request(method, target, body, sent)

@@ -1,0 +1,74 @@
+"""Workloads without a launcher: what somebody would apply by hand."""
+
+import concurrent.futures
+import copy
+import json
+import subprocess
+
+PARALLEL = 16
+KINDS = {"deployment": ("apps/v1", "Deployment"), "service": ("v1", "Service")}
+
+
+class Model:
+    """A workload that the operator has made, to be copied: bare pods run the very same containers."""
+
+    def __init__(self, kube, namespace, name):
+        deployment = kube.request("GET", f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
+        self.pod = deployment["spec"]["template"]["spec"]
+        self.strategy = deployment["spec"]["strategy"]
+
+    def pod_spec(self, containers):
+        """The first so many containers: 1 is the app alone, 2 are the app and the sidecar."""
+        spec = copy.deepcopy(self.pod)
+        spec["containers"] = spec["containers"][:containers]
+        return spec
+
+    def pod_alone(self, name):
+        """A pod of the app alone, without a controller."""
+        return {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "labels": {"run": name}},
+            "spec": self.pod_spec(1),
+        }
+
+    def deployment(self, name, containers):
+        template = {"metadata": {"labels": {"run": name}}, "spec": self.pod_spec(containers)}
+        spec = {
+            "replicas": 1,
+            "strategy": self.strategy,
+            "selector": {"matchLabels": {"run": name}},
+            "template": template,
+        }
+        return made("deployment", name, spec)
+
+    def service(self, name, containers):
+        port = {"port": 80, "targetPort": 8080 if containers == 2 else 8888}
+        return made("service", name, {"selector": {"run": name}, "ports": [port]})
+
+
+def made(kind, name, spec):
+    version, word = KINDS[kind]
+    return {"apiVersion": version, "kind": word, "metadata": {"name": name, "labels": {"run": name}}, "spec": spec}
+
+
+def names(count):
+    return [f"bare-{number:04}" for number in range(count)]
+
+
+def apply(namespace, objects):
+    """One `kubectl apply` of all of them."""
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    command = ["kubectl", "--namespace", namespace, "apply", "--filename", "-"]
+    subprocess.run(command, input=text, check=True, text=True, stdout=subprocess.DEVNULL)
+
+
+def create(kube, namespace, objects):
+    """All of them, several requests at a time, as fast as the API server takes them."""
+    with concurrent.futures.ThreadPoolExecutor(PARALLEL) as threads:
+        list(threads.map(lambda one: kube.create(one["kind"].lower(), namespace, one), objects))
+
+
+def delete_all(namespace):
+    command = ["kubectl", "--namespace", namespace, "delete", "deployments,services,pods", "--all", "--wait=false"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,182 @@
+"""Thousands of Workshops on pretended nodes: what they cost the operator."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+from kube import PATHS, Timeline
+from stage import Stage, percentile
+from world import ALICE, APP
+
+SECONDS = 900
+PODS_OF_A_NODE = 500
+
+
+class OperatorAlone(Stage):
+    """A namespace with an operator and no launcher: Workshops are applied by hand."""
+
+    def __enter__(self):
+        self._make_namespace()
+        try:
+            self.operator = self.new_operator()
+            self.operator.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+
+class Usage(threading.Thread):
+    """What a process uses: CPU seconds, memory in MiB, sampled every second."""
+
+    TICKS = 100
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.process = pathlib.Path(f"/proc/{pid}")
+        self.memory = []
+        self.over = threading.Event()
+
+    def cpu(self):
+        fields = (self.process / "stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / self.TICKS
+
+    def field(self, name):
+        lines = (self.process / "status").read_text().splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{name}:"))
+
+    def run(self):
+        while not self.over.wait(1):
+            self.memory.append(self.field("VmRSS"))
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.join()
+
+
+def workshop(number):
+    spec = {
+        "owner": ALICE,
+        "image": APP["image"],
+        "appType": "custom",
+        "port": APP["port"],
+        "args": APP["args"],
+        "resources": {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"},
+        "securityProfile": "restricted",
+        "lifetimeSeconds": 7200,
+    }
+    metadata = {"name": f"many-{number:05}", "labels": {"app": "workshop", "managed-by": "workshop-launcher"}}
+    return {"apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "metadata": metadata, "spec": spec}
+
+
+def reconciles(operator):
+    """The histogram of the reconciles so far: [(upper bound, how many took no longer)]."""
+    prefix = 'operator_reconcile_seconds_bucket{le="'
+    buckets = [(name[len(prefix) : -2], count) for name, count in operator.metrics().items() if name.startswith(prefix)]
+    return sorted((float(bound), count) for bound, count in buckets)
+
+
+def between(before, after):
+    return [(bound, count - earlier) for (bound, count), (_, earlier) in zip(after, before, strict=True)]
+
+
+def quantile(histogram, part):
+    """Read off the histogram, as if times were spread evenly within a bucket; in milliseconds."""
+    wanted = histogram[-1][1] * part
+    low, below = 0.0, 0.0
+    for bound, count in histogram:
+        if count >= wanted and count > below:
+            return (low + (min(bound, 30) - low) * (wanted - below) / (count - below)) * 1000
+        low, below = bound, count
+    return 0.0
+
+
+def apply(stage, count):
+    """One `kubectl apply` of so many Workshops, in the background."""
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [workshop(number) for number in range(count)]})
+    command = ["kubectl", "--namespace", stage.namespace, "apply", "--filename", "-"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
+    threading.Thread(target=lambda: (process.stdin.write(text), process.stdin.close()), daemon=True).start()
+    return process
+
+
+def create(kube, stage, usage, count):
+    """Until all run: rows of the table."""
+    before, cpu = reconciles(stage.operator), usage.cpu()
+    with Timeline(kube, stage.namespace) as timeline:
+        began = time.perf_counter()
+        applying = apply(stage, count)
+        applied = timeline.until("workshop made", count, SECONDS) - began
+        yield f"kubectl had applied {count} Workshops after", f"{applied:.1f} s"
+        made = timeline.until("deployment made", count, SECONDS) - began
+        yield "all Deployments made after", f"{made:.1f} s"
+        yield "all pods made after", f"{timeline.until('pod made', count, SECONDS) - began:.1f} s"
+        running = timeline.until("workshop Running", count, SECONDS) - began
+        yield "all Running after; a Workshop behind its pod by", behind(timeline, running)
+        if applying.wait() != 0:
+            sys.exit("kubectl apply has failed")
+    histogram = between(before, reconciles(stage.operator))
+    quantiles = f"p50 {quantile(histogram, 0.5):.1f} ms, p99 {quantile(histogram, 0.99):.0f} ms"
+    yield "reconciles", f"{histogram[-1][1]:.0f}, {quantiles}"
+    yield "the operator's CPU time", f"{usage.cpu() - cpu:.1f} s"
+    yield "its RSS then, and at its highest", f"{usage.field('VmRSS'):.1f} MiB, {usage.field('VmHWM'):.1f} MiB"
+
+
+def behind(timeline, running):
+    """How long it took, and how much of it between a pod that is ready and a Workshop that says so."""
+    ready = timeline.seen["pod Ready"]
+    lags = [at - ready[name] for name, at in timeline.seen["workshop Running"].items() if name in ready]
+    return f"{running:.1f} s, p50 {percentile(lags, 50) * 1000:.0f} ms, p99 {percentile(lags, 99) * 1000:.0f} ms"
+
+
+def rest(stage, usage, seconds):
+    """While nothing changes: rows of the table."""
+    before, cpu, memory = reconciles(stage.operator), usage.cpu(), usage.field("VmRSS")
+    sampled = len(usage.memory)
+    time.sleep(seconds)
+    used = (usage.cpu() - cpu) / seconds * 100
+    samples = usage.memory[sampled:]
+    yield f"at rest for {seconds} s: CPU", f"{used:.2f} % of one core"
+    levels = ", ".join(f"{level:.1f}" for level in (memory, min(samples), max(samples), samples[-1]))
+    yield "its RSS before, lowest, highest, after", f"{levels} MiB"
+    yield "reconciles meanwhile", f"{between(before, reconciles(stage.operator))[-1][1]:.0f}"
+
+
+def delete(kube, stage, usage, count):
+    """Until everything is gone: rows of the table."""
+    command = ["kubectl", "--namespace", stage.namespace, "delete", "workshops", "--all", "--wait=false"]
+    with Timeline(kube, stage.namespace, tuple(PATHS)) as timeline:
+        timeline.until_there(count, SECONDS)
+        began, cpu = time.perf_counter(), usage.cpu()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        timeline.until_empty(SECONDS, ("workshop",))
+        yield "deleted; all Workshops gone after", f"{time.perf_counter() - began:.1f} s"
+        timeline.until_empty(SECONDS)
+        yield "everything below them gone after", f"{time.perf_counter() - began:.1f} s"
+    yield "the operator's CPU time for it", f"{usage.cpu() - cpu:.1f} s"
+    yield "its RSS then, and at its highest ever", f"{usage.field('VmRSS'):.1f} MiB, {usage.field('VmHWM'):.1f} MiB"
+
+
+def run(kube, count, seconds):
+    nodes = kube.request("GET", "/api/v1/nodes?labelSelector=type%3Dfake")["items"]
+    if len(nodes) * PODS_OF_A_NODE < count:
+        sys.exit(f"too few pretended nodes: e2e/cluster/fake-nodes.sh {-(-count // PODS_OF_A_NODE) + 1}")
+    print(f"## {count} Workshops on {len(nodes)} pretended nodes\n\n| | |\n|---|---|")
+    with OperatorAlone("bench-fake") as stage, Usage(stage.operator.process.pid) as usage:
+        say([("the operator's RSS without any", f"{usage.field('VmRSS'):.1f} MiB")])
+        say(create(kube, stage, usage, count))
+        say(rest(stage, usage, seconds))
+        say(delete(kube, stage, usage, count))
+
+
+def say(rows):
+    """Prints each row as soon as it is known: all of it takes long."""
+    for what, figure in rows:
+        print(f"| {what} | {figure} |", flush=True)

@@ -1,0 +1,191 @@
+"""Many launches at once, beside as many bare workloads applied at once."""
+
+import concurrent.futures
+import threading
+import time
+
+from bare import PARALLEL, Model, apply, create, delete_all, names
+from kube import Timeline
+from stage import RESOURCES, Events, Stage, bare_namespace, check_room, percentile, table
+from world import ALICE
+
+from harness import ADMIN
+
+SECONDS = 900
+MARKS = (
+    "workshop made", "deployment made", "pod made", "pod scheduled", "pod Ready", "workshop Running", "row running",
+)
+
+
+class Reads(threading.Thread):
+    """Reads meanwhile, as people's pages do: {path: [seconds]}; and each look at the line must find it honest."""
+
+    PATHS = {
+        "GET /instances/, a user": ("/instances/", "student0@example.org"),
+        "GET /instances/, all": ("/instances/?limit=500", ADMIN),
+    }
+
+    def __init__(self, stage, name, owner):
+        super().__init__(daemon=True)
+        self.stage = stage
+        self.paths = self.PATHS | {"GET /instances/{name}": (f"/instances/{name}", owner)}
+        self.seconds = {what: [] for what in self.paths}
+        self.wrong = []
+        self.longest_line = 0
+        self.over = threading.Event()
+
+    def run(self):
+        while not self.over.wait(0.1):
+            for what, (path, email) in self.paths.items():
+                began = time.perf_counter()
+                try:
+                    status, _, body = self.stage.launcher.request("GET", path, email)
+                except OSError as error:
+                    self.wrong.append(f"{what}: {error}")
+                    continue
+                self.seconds[what].append(time.perf_counter() - began)
+                self.look(what, status, body)
+
+    def look(self, what, status, body):
+        if status != 200:
+            self.wrong.append(f"{what}: {status}")
+        elif isinstance(body, list) and len(body) > 1:
+            line = sorted(one["queue_position"] for one in body if one["state"] == "queued")
+            self.longest_line = max(self.longest_line, len(line))
+            if line != list(range(1, len(line) + 1)):
+                self.wrong.append(f"the line: {line}")
+
+    def stop(self):
+        self.over.set()
+        self.join()
+
+
+def launch_all(stage, template, count):
+    """So many launches by so many people at the same moment; returns when that was, and {name: owner}."""
+    together = threading.Barrier(count + 1)
+
+    def one(number):
+        email = f"student{number}@example.org"
+        together.wait()
+        return stage.launch(template, email), email
+
+    with concurrent.futures.ThreadPoolExecutor(count) as threads:
+        launches = [threads.submit(one, number) for number in range(count)]
+        together.wait()
+        began = time.perf_counter()
+        owners = dict(launch.result() for launch in launches)
+    return began, owners
+
+
+def ours(kube, stage, template, count):
+    """Many launches: (seconds until all run, {mark: (first, last)}, reads)."""
+    watched = stage.launch(template, ADMIN)
+    stage.until(watched, "running")
+    with Timeline(kube, stage.namespace) as timeline, Events(stage.launcher, timeline):
+        # What is there already is no part of the figure.
+        timeline.until("row running", 1, SECONDS)
+        timeline.until("pod Ready", 1, SECONDS)
+        timeline.until("workshop Running", 1, SECONDS)
+        reads = Reads(stage, watched, ADMIN)
+        reads.start()
+        began, owners = launch_all(stage, template, count)
+        answered = time.perf_counter()
+        timeline.until("row running", count + 1, SECONDS)
+        reads.stop()
+        marks = spans(timeline, began, owners) | {"answered": (None, answered - began)}
+        check(kube, stage, {watched, *owners})
+        gone = until_gone(timeline, lambda: end_all(stage, [watched, *owners]))
+    return {"seconds": marks["row running"][1], "marks": marks, "reads": reads, "gone": gone}
+
+
+def spans(timeline, began, names_):
+    """{mark: (when the first, when the last came to it)}."""
+    spans_ = {}
+    for mark in MARKS:
+        times = [timeline.seen[mark][name] - began for name in names_ if name in timeline.seen.get(mark, {})]
+        if times:
+            spans_[mark] = (min(times), max(times))
+    return spans_
+
+
+def check(kube, stage, expected):
+    """None lost, none doubled."""
+    _, _, listed = stage.launcher.request("GET", "/instances/?limit=500")
+    assert sorted(one["k8s_name"] for one in listed) == sorted(expected)
+    assert all(one["state"] == "running" for one in listed)
+    for kind in ("workshop", "deployment", "service"):
+        assert sorted(one["metadata"]["name"] for one in kube.items(kind, stage.namespace)) == sorted(expected), kind
+    assert len(kube.items("pod", stage.namespace)) == len(expected)
+
+
+def end_all(stage, names_):
+    with concurrent.futures.ThreadPoolExecutor(16) as threads:
+        list(threads.map(stage.end, names_))
+
+
+def bare(kube, namespace, model, count, containers, at_a_time):
+    """As many bare workloads, with one `kubectl apply` or with several requests at a time."""
+    objects = [make(name, containers) for name in names(count) for make in (model.deployment, model.service)]
+    with Timeline(kube, namespace, ("deployment", "pod")) as timeline:
+        began = time.perf_counter()
+        if at_a_time == 1:
+            apply(namespace, objects)
+        else:
+            create(kube, namespace, objects)
+        answered = time.perf_counter() - began
+        last = timeline.until("pod Ready", count, SECONDS)
+        marks = spans(timeline, began, names(count)) | {"answered": (None, answered)}
+        gone = until_gone(timeline, lambda: delete_all(namespace))
+    return {"seconds": last - began, "marks": marks, "gone": gone}
+
+
+def until_gone(timeline, end):
+    """Ends everything: (seconds until the last pod was gone, until everything was)."""
+    began = time.perf_counter()
+    end()
+    timeline.until_empty(SECONDS)
+    return max(timeline.seen["pod gone"].values()) - began, time.perf_counter() - began
+
+
+def run(kube, count, rounds):
+    with Stage("bench-many") as stage, bare_namespace() as namespace:
+        template = stage.template(resources=RESOURCES)
+        name = stage.launch(template, ALICE)
+        stage.until(name, "running")
+        model = Model(kube, stage.namespace, name)
+        stage.end(name, ALICE)
+        stage.until(name, "terminated")
+        check_room(kube, model, count)
+        for number in range(rounds):
+            taken = {
+                "bare, the app alone, kubectl": bare(kube, namespace, model, count, 1, 1),
+                "launches": ours(kube, stage, template, count),
+                "bare, app and sidecar, kubectl": bare(kube, namespace, model, count, 2, 1),
+                f"the same, {PARALLEL} requests at a time": bare(kube, namespace, model, count, 2, PARALLEL),
+            }
+            report(taken, count, number + 1)
+
+
+def report(taken, count, number):
+    print(f"## {count} at once, round {number}")
+    launched = taken["launches"]
+    rows = []
+    for what, one in taken.items():
+        gone = [f"{at:.1f} s" for at in one["gone"]]
+        rows.append((what, f"{one['seconds']:.1f} s", f"{launched['seconds'] / one['seconds']:.2f}", *gone))
+    head = ("", "first request to all ready", "launches take, times", "deleted to last pod gone", "to all gone")
+    table(head, rows)
+    steps = [(mark, *(moments(one["marks"].get(mark, ())) for one in taken.values())) for mark in ("answered", *MARKS)]
+    table(("first, last, in seconds", *taken), steps)
+    reads = launched["reads"]
+    rows = []
+    for what, seconds in reads.seconds.items():
+        figures = (percentile(seconds, 50), percentile(seconds, 99), max(seconds))
+        rows.append((what, len(seconds), *(f"{figure * 1000:.1f} ms" for figure in figures)))
+    table(("read meanwhile", "times", "p50", "p99", "longest"), rows)
+    wrong = reads.wrong or "nothing"
+    print(f"The longest line that was seen: {reads.longest_line}. What was wrong: {wrong}.\n", flush=True)
+
+
+def moments(times):
+    return ", ".join(f"{at:.1f}" for at in times if at is not None)
