@@ -22,8 +22,6 @@ type Guarded = DeserializeGuard<Workshop>;
 
 /// A watch is closed by the server after so long and taken up where it was.
 const WATCH: Duration = Duration::from_secs(60);
-/// A connection on which nothing comes for longer than a watch lasts is dead.
-const SILENCE: Duration = Duration::from_secs(75);
 
 /// The Workshops of one namespace. Clones are one fleet.
 #[derive(Clone)]
@@ -33,17 +31,6 @@ pub struct KubernetesFleet {
     workshops: Api<Workshop>,
 }
 
-/// Why the fleet cannot be opened.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KubernetesFleetError {
-    /// The cluster's address or credentials are nowhere to be found.
-    #[error("the cluster cannot be found: {0}; run in a pod with a service account, or set KUBECONFIG")]
-    NoCluster(String),
-    /// They were found, and cannot be used.
-    #[error("the cluster's client cannot be made: {0}")]
-    Client(String),
-}
-
 impl std::fmt::Debug for KubernetesFleet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("KubernetesFleet").field("namespace", &self.namespace).finish_non_exhaustive()
@@ -51,20 +38,11 @@ impl std::fmt::Debug for KubernetesFleet {
 }
 
 impl KubernetesFleet {
-    /// The Workshops of this namespace, or of the one that the surroundings name, in the cluster that they name:
-    /// KUBECONFIG, `~/.kube/config`, or the pod's service account.
-    ///
-    /// # Errors
-    /// [`KubernetesFleetError`] when there is no cluster, or it cannot be spoken to. Nothing is asked of it yet.
-    pub async fn connect(namespace: Option<&str>) -> Result<Self, KubernetesFleetError> {
-        let mut config =
-            kube::Config::infer().await.map_err(|error| KubernetesFleetError::NoCluster(error.to_string()))?;
-        config.read_timeout = Some(SILENCE);
-        config.reset_reader_on_write = true;
-        let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
-        let client = Client::try_from(config).map_err(|error| KubernetesFleetError::Client(error.to_string()))?;
-        let workshops = Api::namespaced(client.clone(), &namespace);
-        Ok(Self { client, namespace, workshops })
+    /// The Workshops of this namespace. Nothing is asked of the cluster yet.
+    #[must_use]
+    pub fn new(client: Client, namespace: &str) -> Self {
+        let workshops = Api::namespaced(client.clone(), namespace);
+        Self { client, namespace: namespace.to_owned(), workshops }
     }
 
     /// What the cluster says of a Workshop, `None` when it certainly has none of this name.

@@ -4,6 +4,6 @@ mod kubernetes;
 mod local;
 mod port;
 
-pub use kubernetes::{KubernetesFleet, KubernetesFleetError};
+pub use kubernetes::KubernetesFleet;
 pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};

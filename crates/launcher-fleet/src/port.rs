@@ -68,7 +68,7 @@ pub enum FleetEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// Not now: the same call may succeed later.
-    #[error("the fleet cannot be reached: {0}; it is tried again")]
+    #[error("the fleet does not do it now: {0}")]
     Unavailable(String),
     /// Never: this Workshop is not acceptable.
     #[error("the fleet refuses the Workshop: {0}")]

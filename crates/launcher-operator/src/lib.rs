@@ -22,7 +22,7 @@ mod transitions;
 pub mod validate;
 
 pub use metrics::Metrics;
-pub use run::{Operator, OperatorError, run};
+pub use run::{Operator, run};
 pub use settings::{Gate, IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
 
 /// The one field manager of everything that the operator applies.

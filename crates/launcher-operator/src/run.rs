@@ -1,7 +1,6 @@
 //! The operator as a process part: stand by, lead, give back.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use kube::Client;
 use kube::runtime::events::{Recorder, Reporter};
@@ -16,20 +15,6 @@ use crate::controller;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
-
-/// A connection on which nothing comes for longer than a watch lasts is dead.
-const SILENCE: Duration = Duration::from_secs(75);
-
-/// Why the operator cannot start.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OperatorError {
-    /// The cluster's address or credentials are nowhere to be found.
-    #[error("the cluster cannot be found: {0}; run in a pod with a service account, or set KUBECONFIG")]
-    NoCluster(String),
-    /// They were found, and cannot be used.
-    #[error("the cluster's client cannot be made: {0}")]
-    Client(String),
-}
 
 /// An operator that is about to run.
 #[derive(Clone)]
@@ -49,27 +34,20 @@ impl std::fmt::Debug for Operator {
 }
 
 impl Operator {
-    /// An operator for the cluster that the surroundings name: KUBECONFIG, `~/.kube/config`, or the pod's service account.
-    /// `settings` gets the namespace of those surroundings, in case no other was asked for.
-    ///
-    /// # Errors
-    /// [`OperatorError`] when there is no cluster, or it cannot be spoken to.
-    pub async fn connect(
-        settings: impl FnOnce(&str) -> OperatorSettings,
+    /// An operator for the cluster that the client speaks to; `host` tells its log lines and its Lease from others'.
+    #[must_use]
+    pub fn new(
+        client: Client,
+        settings: OperatorSettings,
         host: &str,
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
-    ) -> Result<Self, OperatorError> {
-        let mut config = kube::Config::infer().await.map_err(|error| OperatorError::NoCluster(error.to_string()))?;
-        config.read_timeout = Some(SILENCE);
-        config.reset_reader_on_write = true;
-        let settings = Arc::new(settings(&config.default_namespace));
-        let client = Client::try_from(config).map_err(|error| OperatorError::Client(error.to_string()))?;
+    ) -> Self {
         let mut random = [0_u8; 4];
         entropy.fill(&mut random);
         let identity = format!("{host}_{:08x}", u32::from_be_bytes(random));
         let contact = Arc::new(Mutex::new(Err("the API server has not answered yet".to_owned())));
-        Ok(Self { client, settings, clock, identity, metrics: Metrics::default(), contact })
+        Self { client, settings: Arc::new(settings), clock, identity, metrics: Metrics::default(), contact }
     }
 
     /// What it measures, to be registered.

@@ -24,7 +24,7 @@ pub enum ClaimError {
     /// The fleet has Workshops, and the database is new.
     #[error(
         "the database is new, and the fleet already has {workshops} workshops that it would have to end. Check \
-         SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory as well"
+         SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory or namespace as well"
     )]
     NewDatabase {
         /// How many.

@@ -1,6 +1,7 @@
 //! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, the other
 //! commands print what is generated from the code.
 
+mod cluster;
 mod move_database;
 mod operator;
 mod serve;

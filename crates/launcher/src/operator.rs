@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_operator::{Gate, Operator, OperatorError};
+use launcher_operator::{Gate, Operator};
 use launcher_process::health::Health;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 use crate::Cli;
+use crate::cluster::{self, ClusterError};
 pub(crate) use settings::OperatorArgs;
 
 /// How long the end of leading may take: one request, and the answers under way.
@@ -31,7 +32,7 @@ pub(crate) enum OperatorStartError {
     #[error("SERVICE_TELEMETRY_ADDR {addr} cannot be listened on: {error}; choose another address")]
     Listen { addr: std::net::SocketAddr, error: io::Error },
     #[error(transparent)]
-    Operator(#[from] OperatorError),
+    Cluster(#[from] ClusterError),
     #[error("the operator ended by itself")]
     Crashed,
 }
@@ -50,8 +51,9 @@ async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
     let listener = TcpListener::bind(addr).await.map_err(|error| OperatorStartError::Listen { addr, error })?;
     warn_about(&args);
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "operator".to_owned());
-    let settings = |namespace: &str| args.operator_settings(namespace);
-    let operator = Operator::connect(settings, &host, Arc::new(SystemClock), &SystemEntropy).await?;
+    let (client, namespace) = cluster::connect().await?;
+    let operator =
+        Operator::new(client, args.operator_settings(&namespace), &host, Arc::new(SystemClock), &SystemEntropy);
 
     let health_stop = Stop::new();
     let health = tokio::spawn(health(&operator, stop.clone()).serve(listener, health_stop.clone()));

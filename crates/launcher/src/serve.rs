@@ -25,6 +25,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::Cli;
+use crate::cluster::{self, ClusterError};
 use crate::settings::{FleetKind, ServeSettings};
 
 /// How long an app may take to end before it is killed.
@@ -46,7 +47,7 @@ pub(crate) enum ServeError {
     #[error("the local fleet cannot be used: {0}")]
     LocalFleet(#[from] launcher_fleet::LocalFleetError),
     #[error(transparent)]
-    KubernetesFleet(#[from] launcher_fleet::KubernetesFleetError),
+    Cluster(#[from] ClusterError),
     #[error(transparent)]
     Claim(#[from] ClaimError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
@@ -83,7 +84,10 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     };
     let fleet: Arc<dyn Fleet> = match &local {
         Some(local) => Arc::new(local.clone()),
-        None => Arc::new(KubernetesFleet::connect(settings.namespace.as_deref()).await?),
+        None => {
+            let (client, namespace) = cluster::connect().await?;
+            Arc::new(KubernetesFleet::new(client, settings.namespace.as_deref().unwrap_or(&namespace)))
+        }
     };
     let launcher = Launcher::new(store.clone(), fleet, clock, Arc::new(SystemEntropy), settings.limits());
     launcher.claim_fleet().await?;

@@ -13,7 +13,9 @@ pub(super) fn code(error: &kube::Error) -> Option<u16> {
 /// What an error means for the fleet: a spec that the API server finds invalid will never be accepted, everything else may
 /// pass.
 pub(super) fn refusal(error: &kube::Error) -> FleetError {
-    let kube::Error::Api(status) = error else { return FleetError::Unavailable(error.to_string()) };
+    let kube::Error::Api(status) = error else {
+        return FleetError::Unavailable(format!("the API server cannot be reached: {}", innermost(error)));
+    };
     match status.code {
         400 | 422 => FleetError::Refused(status.message.clone()),
         403 => FleetError::Unavailable(format!("{} (is deploy/rbac.yaml applied?)", status.message)),
@@ -21,4 +23,9 @@ pub(super) fn refusal(error: &kube::Error) -> FleetError {
         404 => FleetError::Unavailable(format!("{} (is crds/workshops.yaml applied?)", status.message)),
         _ => FleetError::Unavailable(format!("the API server answered {}: {}", status.code, status.message)),
     }
+}
+
+/// What is at the bottom of an error: the layers above only say that there is one.
+fn innermost(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
 }
