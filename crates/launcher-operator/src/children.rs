@@ -1,12 +1,13 @@
 //! What is there: everything below the Workshops, as the watches tell it, cut down to what is looked at.
 
+pub(crate) mod prune;
+
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStatus};
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentStatus};
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::PartialObjectMeta;
 use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -17,6 +18,9 @@ use tokio::sync::OnceCell;
 
 use crate::WORKSHOP_LABEL;
 use crate::controller::Guarded;
+
+/// How many objects come in one answer of a list: as they come, they are ten times as large as what is kept of them.
+const PAGE: u32 = 100;
 
 /// A stream of objects that were touched.
 pub(crate) trait Touched<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
@@ -94,15 +98,12 @@ impl Watches {
     ) {
         let Self { deployments, services, ingresses, pods } = self;
         let deployments = watcher(Api::namespaced(client.clone(), namespace), ours())
-            .modify(|deployment: &mut Deployment| {
-                prune(&mut deployment.metadata);
-                deployment.spec = DeploymentSpec::default();
-            })
+            .modify(prune::deployment)
             .default_backoff()
             .reflect(deployments)
             .touched_objects();
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
-            .modify(prune_pod)
+            .modify(prune::pod)
             .default_backoff()
             .reflect(pods)
             .touched_objects()
@@ -126,7 +127,10 @@ where
         + 'static,
 {
     watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
-        .modify(|object| prune(&mut object.metadata))
+        .modify(|object| {
+            prune::metadata(&mut object.metadata);
+            object.metadata.labels = None;
+        })
         .default_backoff()
         .reflect(writer)
         .touched_objects()
@@ -135,7 +139,7 @@ where
 /// How each watch is kept: taken up anew every minute, so that a connection that has died unnoticed does not blind us for
 /// longer.
 pub(crate) fn watch() -> watcher::Config {
-    watcher::Config::default().timeout(60)
+    watcher::Config::default().timeout(60).page_size(PAGE)
 }
 
 /// What carries our labels.
@@ -149,27 +153,6 @@ fn workshop_of(pod: &Pod) -> Option<&str> {
 
 fn workshop_ref(pod: &Pod) -> Option<ObjectRef<Guarded>> {
     Some(ObjectRef::new(workshop_of(pod)?).within(&pod.namespace()?))
-}
-
-/// Drops what is large and never looked at.
-pub(crate) fn prune(metadata: &mut ObjectMeta) {
-    metadata.managed_fields = None;
-    metadata.annotations = None;
-}
-
-fn prune_pod(pod: &mut Pod) {
-    prune(&mut pod.metadata);
-    pod.metadata.owner_references = None;
-    pod.spec = None;
-    if let Some(status) = &mut pod.status {
-        status.pod_ips = None;
-        status.host_ips = None;
-        for container in status.container_statuses.iter_mut().flatten() {
-            container.volume_mounts = None;
-            container.resources = None;
-            container.allocated_resources = None;
-        }
-    }
 }
 
 #[cfg(test)]

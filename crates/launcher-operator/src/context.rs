@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kube::Client;
-use kube::runtime::events::Recorder;
+use kube::runtime::events::Reporter;
 use launcher_domain::Clock;
 
 use crate::apply::Ledger;
@@ -19,7 +19,7 @@ pub(crate) struct Context {
     pub(crate) settings: Arc<OperatorSettings>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Metrics,
-    pub(crate) recorder: Recorder,
+    pub(crate) reporter: Reporter,
     pub(crate) fence: Fence,
     pub(crate) children: Children,
     pub(crate) ledger: Ledger,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kube::Client;
-use kube::runtime::events::{Recorder, Reporter};
+use kube::runtime::events::Reporter;
 use launcher_domain::{Clock, Entropy};
 use launcher_process::stop::Stop;
 
@@ -65,13 +65,12 @@ impl Operator {
     }
 
     fn context(&self, fence: &Fence, children: Children) -> Context {
-        let reporter = Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) };
         Context {
             client: self.client.clone(),
             settings: self.settings.clone(),
             clock: self.clock.clone(),
             metrics: self.metrics.clone(),
-            recorder: Recorder::new(self.client.clone(), reporter),
+            reporter: Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) },
             fence: fence.clone(),
             children,
             ledger: Ledger::default(),

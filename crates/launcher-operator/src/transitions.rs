@@ -1,7 +1,7 @@
 //! Telling about a Workshop that came into another phase: an Event, a count, a line in the log.
 
 use kube::Resource;
-use kube::runtime::events::{Event, EventType};
+use kube::runtime::events::{Event, EventType, Recorder};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::context::Context;
@@ -23,7 +23,9 @@ pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &Worksh
         action: "Reconcile".to_owned(),
         secondary: None,
     };
-    if let Err(error) = context.recorder.publish(&event, &workshop.object_ref(&())).await {
+    // A recorder remembers what it told for minutes, to count repetitions. A phase that is come into is told once.
+    let recorder = Recorder::new(context.client.clone(), context.reporter.clone());
+    if let Err(error) = recorder.publish(&event, &workshop.object_ref(&())).await {
         tracing::warn!(workshop = name, %error, "an Event could not be written");
     }
 }

@@ -1,0 +1,53 @@
+//! Dropping what is large and never looked at: there are thousands of these objects in memory.
+
+use std::mem::take;
+
+use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::WORKSHOP_LABEL;
+
+/// The conditions of a pod that a diagnosis looks at.
+const READ_CONDITIONS: [&str; 3] = ["Ready", "PodScheduled", "DisruptionTarget"];
+
+/// Of any object not who wrote what, nor what others have noted on it.
+pub(crate) fn metadata(metadata: &mut ObjectMeta) {
+    metadata.managed_fields = None;
+    metadata.annotations = None;
+}
+
+/// Of a Deployment only that it is there, which one, and why it makes no pod.
+pub(super) fn deployment(deployment: &mut Deployment) {
+    metadata(&mut deployment.metadata);
+    deployment.metadata.labels = None;
+    deployment.spec = DeploymentSpec::default();
+    if let Some(conditions) = deployment.status.as_mut().and_then(|status| status.conditions.as_mut()) {
+        conditions.retain(|condition| condition.type_.as_deref() == Some("ReplicaFailure"));
+        conditions.shrink_to_fit();
+    }
+}
+
+/// Of a pod only what a diagnosis looks at.
+pub(super) fn pod(pod: &mut Pod) {
+    metadata(&mut pod.metadata);
+    pod.metadata.owner_references = None;
+    if let Some(labels) = &mut pod.metadata.labels {
+        labels.retain(|name, _| name == WORKSHOP_LABEL);
+    }
+    pod.spec = None;
+    let Some(status) = pod.status.take() else { return };
+    let (mut conditions, mut containers) = (status.conditions, status.container_statuses);
+    if let Some(conditions) = &mut conditions {
+        conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
+        conditions.shrink_to_fit();
+    }
+    for container in containers.iter_mut().flatten() {
+        let (name, state, last_state) =
+            (take(&mut container.name), container.state.take(), container.last_state.take());
+        *container = ContainerStatus { name, state, last_state, ..ContainerStatus::default() };
+    }
+    let (reason, message) = (status.reason, status.message);
+    pod.status =
+        Some(PodStatus { conditions, container_statuses: containers, reason, message, ..PodStatus::default() });
+}
