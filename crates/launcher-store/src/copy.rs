@@ -74,10 +74,17 @@ impl Store {
     /// Nothing keeps others from writing to this database meanwhile, and what they write is not copied: stop them first.
     ///
     /// # Errors
-    /// [`StoreError::NotEmpty`] when the other database has rows, [`StoreError::Other`] when it did not keep each of
-    /// them; otherwise [`StoreError`]. Nothing was written.
+    /// [`StoreError::NothingToCopy`] when this database is new, [`StoreError::NotEmpty`] when the other one has rows,
+    /// [`StoreError::Other`] when it did not keep each of them; otherwise [`StoreError`]. Nothing was written.
     pub async fn copy_to(&self, other: &Self) -> Result<Vec<(&'static str, u64)>, StoreError> {
         let mut from = in_time(self.pool.begin_with(self.engine.begin_snapshot)).await?;
+        let mut rows = 0;
+        for table in &TABLES {
+            rows += table.count(&mut from).await?;
+        }
+        if rows == 0 {
+            return Err(StoreError::NothingToCopy);
+        }
         let mut to = other.write().await?;
         // Whoever changes instances there waits for the end of this.
         if to.take_revisions(0).await? != 0 {

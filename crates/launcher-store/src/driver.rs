@@ -4,6 +4,7 @@
 mod postgres;
 mod sqlite;
 
+use std::path::Path;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -40,6 +41,13 @@ pub(crate) struct Engine {
     /// more, and that another may have its name by now.
     read_only: Option<&'static str>,
     migrations: &'static Migrator,
+}
+
+/// Refuses the URL of a file that is not there. A database of a server is there, or cannot be opened.
+pub(crate) fn must_exist(url: &str) -> Result<(), StoreError> {
+    let Some(("sqlite", path)) = url.split_once(':') else { return Ok(()) };
+    let path = path.strip_prefix("//").unwrap_or(path);
+    if Path::new(path).is_file() { Ok(()) } else { Err(refused(path, "there is no such file", "check its path")) }
 }
 
 /// Opens the database that a URL names, and brings its schema up to date.

@@ -43,6 +43,9 @@ pub enum StoreError {
         /// The column.
         column: &'static str,
     },
+    /// A database that is to be copied has never been used.
+    #[error("the database to copy from is new, there is nothing in it: check its URL")]
+    NothingToCopy,
     /// The database cannot be opened as the settings say.
     #[error("cannot open the database {target}: {problem}; {remedy}")]
     Open {

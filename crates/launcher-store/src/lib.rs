@@ -60,6 +60,15 @@ impl Store {
         Ok(Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) })
     }
 
+    /// Opens a database as [`Store::open`] does, and makes no new one.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and [`StoreError::Open`] when there is no such file.
+    pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
+        driver::must_exist(url)?;
+        Self::open(url).await
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
 }
 
 async fn copy(args: &MoveArgs) -> Result<Vec<(&'static str, u64)>, StoreError> {
-    let from = Store::open(&args.from).await?;
+    let from = Store::open_existing(&args.from).await?;
     let to = Store::open(&args.to).await?;
     let copied = from.copy_to(&to).await;
     from.close().await;

@@ -102,3 +102,13 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
         from.close().await;
     }
 }
+
+#[tokio::test]
+async fn a_database_that_was_never_used_is_not_copied() {
+    for (source, target) in pairs().await {
+        let (from, to) = (Store::open(&source.url).await.unwrap(), Store::open(&target.url).await.unwrap());
+        assert!(matches!(from.copy_to(&to).await, Err(StoreError::NothingToCopy)));
+        from.close().await;
+        to.close().await;
+    }
+}

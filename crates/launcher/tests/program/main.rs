@@ -3,6 +3,7 @@
 
 mod generated;
 mod lifecycle;
+mod move_database;
 mod operator;
 mod settings;
 
