@@ -1,5 +1,6 @@
 """Our programs for the tests, with free ports and a data directory that goes away, and what their fleet has running."""
 
+import concurrent.futures
 import contextlib
 import http.client
 import json
@@ -152,6 +153,42 @@ class Launcher(Program):
             found = (read_process(int(pid), MARKER + fleet_id + b"/") for pid in os.listdir("/proc") if pid.isdigit())
             return [process for process in found if process]
         return []
+
+
+class Promises:
+    """What a launcher has promised, for tests that kill it: `names` has the answer to each Idempotency-Key.
+
+    An answer that does not come through is no answer, and no failure; any other answer than the right one is.
+    """
+
+    def __init__(self, template):
+        self.template, self.names = template, {}
+
+    def launch(self, launcher, key):
+        """Launches with this key."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            path, headers = f"/templates/{self.template}/launch", {"Idempotency-Key": key}
+            status, _, body = launcher.request("POST", path, body={}, headers=headers)
+            assert status in (200, 201), (status, body)
+            earlier = self.names.setdefault(key, body["k8s_name"])
+            assert earlier == body["k8s_name"], f"{key} was {earlier} and is {body['k8s_name']} now"
+
+    def end(self, launcher, name):
+        """Ends one."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            status, _, body = launcher.request("DELETE", f"/instances/{name}")
+            assert status == 202, (status, body)
+
+    def kill_amid(self, launcher, keys, names, rng, latest):
+        """Launches with these keys, ends these names, and kills the launcher at one of these latest moments."""
+        work = [(self.launch, key) for key in keys] + [(self.end, name) for name in names]
+        rng.shuffle(work)
+        with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
+            doing = [threads.submit(act, launcher, what) for act, what in work]
+            time.sleep(rng.uniform(0, rng.choice(latest)))
+            launcher.kill()
+        for one in doing:
+            one.result()
 
 
 def read_process(pid, marker):

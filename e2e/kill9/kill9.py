@@ -8,17 +8,13 @@ reason; and no process runs that no row wants.
 KILL9_ROUNDS and KILL9_SEED in the environment set how often, and which random moments.
 """
 
-import contextlib
-import http.client
 import os
 import pathlib
 import random
 import sys
-import threading
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from harness import Launcher, trees, wait_for
+from harness import Launcher, Promises, trees, wait_for
 
 LAUNCHES_A_ROUND = 4
 # From the middle of the requests to past the start of the last process; each round takes one of them as its longest.
@@ -38,66 +34,42 @@ class Storm:
 
     def __init__(self, launcher, rng):
         self.launcher, self.rng = launcher, rng
-        self.template = None
-        self.promised = {}
-        """Idempotency-Key -> the name that was answered, or None while no answer came through."""
+        self.promises = None
         self.kills_before_answer = 0
 
     def create_template(self):
         status, _, body = self.launcher.request("POST", "/templates/", body=TEMPLATE)
         assert status == 201, (status, body)
-        self.template = body["template_id"]
-
-    def launch(self, key):
-        """Launches with this key; an answer that does not come through is no answer."""
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            path = f"/templates/{self.template}/launch"
-            status, _, body = self.launcher.request("POST", path, body={}, headers={"Idempotency-Key": key})
-            assert status in (200, 201), (status, body)
-            earlier = self.promised.get(key)
-            assert earlier in (None, body["k8s_name"]), f"{key} was {earlier} and is {body['k8s_name']} now"
-            self.promised[key] = body["k8s_name"]
-
-    def end(self, name):
-        """Ends one; an answer that does not come through is no answer."""
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
-            assert status == 202, (status, body)
+        self.promises = Promises(body["template_id"])
 
     def round(self, number):
         """Launches some, ends some, and kills the launcher in the middle of it."""
         live = [row["k8s_name"] for row in self.rows("live")]
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
-        self.promised |= dict.fromkeys(keys)
-        work = [threading.Thread(target=self.launch, args=[key]) for key in keys]
-        work += [threading.Thread(target=self.end, args=[name]) for name in self.rng.sample(live, len(live) // 2)]
-        self.rng.shuffle(work)
-        for thread in work:
-            thread.start()
-        time.sleep(self.rng.uniform(0, self.rng.choice(LATEST_KILL_SECONDS)))
-        self.launcher.kill()
-        for thread in work:
-            thread.join()
-        unanswered = [key for key in keys if self.promised[key] is None]
+        ending = self.rng.sample(live, len(live) // 2)
+        self.promises.kill_amid(self.launcher, keys, ending, self.rng, LATEST_KILL_SECONDS)
+        unanswered = [key for key in keys if key not in self.promises.names]
         self.kills_before_answer += len(unanswered)
         self.launcher.start()
         for key in unanswered:
-            self.launch(key)
-        self.check()
+            self.promises.launch(self.launcher, key)
+        self.check(number * LAUNCHES_A_ROUND)
 
     def rows(self, state):
         status, _, rows = self.launcher.request("GET", f"/instances/?state={state}")
         assert status == 200, (status, rows)
         return rows
 
-    def check(self):
+    def check(self, launches):
         """Waits until nothing is on its way any more, then compares promises, rows and processes."""
+        promised = self.promises.names
+        assert len(promised) == launches, "a launch has no answer, though nobody was killed"
         wait_for("every workshop to be running, failed or ended", self.is_quiet, 30)
         rows = {row["k8s_name"]: row for row in self.rows("all")}
-        for key, name in self.promised.items():
+        for key, name in promised.items():
             assert name in rows, f"{key} was answered with {name}, which is not there any more"
-        assert len(set(self.promised.values())) == len(self.promised), "one name was given twice"
-        assert set(rows) == set(self.promised.values()), "there are workshops that nobody asked for"
+        assert len(set(promised.values())) == len(promised), "one name was given twice"
+        assert set(rows) == set(promised.values()), "there are workshops that nobody asked for"
         for row in rows.values():
             assert row["state"] != "failed" or row["reason"]["message"], f"{row['k8s_name']} failed without a reason"
         wanted = {name: 1 for name, row in rows.items() if row["state"] == "running"}
@@ -124,8 +96,8 @@ def main():
         print(f"kill9: {len(states)} launches ({storm.kills_before_answer} answered only when repeated): {counted}")
         assert states.count("failed") < len(states) / 4, "most kills must not cost a workshop"
         for row in storm.rows("live"):
-            storm.end(row["k8s_name"])
-        storm.check()
+            storm.promises.end(launcher, row["k8s_name"])
+        storm.check(rounds * LAUNCHES_A_ROUND)
         left = launcher.workshop_processes()
         assert not left, f"left behind: {left}"
         launcher.stop()

@@ -1,4 +1,4 @@
-"""What the tests of this directory share. They need KUBECONFIG, kubectl, the images, and the debug build of the launcher."""
+"""What the tests of this directory share. They need KUBECONFIG, kubectl, the images, and the launcher's debug build."""
 
 import pathlib
 import sys
@@ -12,7 +12,7 @@ from world import World
 
 @pytest.fixture(scope="module")
 def world(request):
-    """A namespace with a launcher and an operator, for the tests of one file; WORLD there adds settings of the operator."""
+    """A namespace with launcher and operator, for the tests of one file; WORLD there adds settings of the operator."""
     name = request.module.__name__.removeprefix("test_").replace("_", "-")
     with World(name, **getattr(request.module, "WORLD", {})) as made:
         yield made

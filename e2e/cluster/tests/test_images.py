@@ -1,4 +1,4 @@
-"""The product's images: small, and enough for launcher and operator to do their work in pods, with their own accounts."""
+"""The product's images: small, and enough for launcher and operator to work in pods, with their own accounts."""
 
 import gzip
 import json

@@ -7,12 +7,11 @@ import os
 import random
 import socket
 import threading
-import time
 
 import pytest
 
 from census import Census
-from harness import ADMIN, wait_for
+from harness import ADMIN, Promises, wait_for
 
 ROUNDS = 8
 LAUNCHES_A_ROUND = 3
@@ -178,48 +177,26 @@ class Killed:
     """A launcher that is killed again and again, and what it has promised."""
 
     def __init__(self, world, template, census, rng):
-        self.world, self.template, self.census, self.rng = world, template, census, rng
-        self.promised = {}
-
-    def launch(self, key):
-        """Launches with this key; an answer that does not come through is no answer."""
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            path, headers = f"/templates/{self.template}/launch", {"Idempotency-Key": key}
-            status, _, body = self.world.launcher.request("POST", path, body={}, headers=headers)
-            assert status in (200, 201), (status, body)
-            earlier = self.promised.get(key)
-            assert earlier in (None, body["k8s_name"]), f"{key} was {earlier} and is {body['k8s_name']} now"
-            self.promised[key] = body["k8s_name"]
-
-    def end(self, name):
-        """Ends it; an answer that does not come through is no answer."""
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            self.world.launcher.request("DELETE", f"/instances/{name}")
+        self.world, self.census, self.rng = world, census, rng
+        self.promises = Promises(template)
 
     def round(self, number):
         """Launches some, ends some, kills the launcher in the middle of it, and compares when it is back."""
         live = list(rows(self.world.launcher))
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
-        work = [threading.Thread(target=self.launch, args=[key]) for key in keys]
-        work += [threading.Thread(target=self.end, args=[name]) for name in self.rng.sample(live, len(live) // 2)]
-        self.rng.shuffle(work)
-        for thread in work:
-            thread.start()
-        time.sleep(self.rng.uniform(0, self.rng.choice(LATEST_KILL_SECONDS)))
-        self.world.launcher.kill()
-        for thread in work:
-            thread.join()
+        ending = self.rng.sample(live, len(live) // 2)
+        self.promises.kill_amid(self.world.launcher, keys, ending, self.rng, LATEST_KILL_SECONDS)
         self.world.launcher.start()
         for key in keys:
-            self.launch(key)
+            self.promises.launch(self.world.launcher, key)
         self.check()
 
     def check(self):
         """Waits until nothing is on its way any more, then compares promises, rows and Workshops."""
         launcher = self.world.launcher
         wait_for("all to be quiet", lambda: {row["state"] for row in rows(launcher, "all").values()} <= QUIET, 60)
-        mine = {name: row for name, row in rows(launcher, "all").items() if name in self.promised.values()}
-        assert len(mine) == len(self.promised), "a promise has no row, or two have one"
+        mine = {name: row for name, row in rows(launcher, "all").items() if name in self.promises.names.values()}
+        assert len(mine) == len(self.promises.names), "a promise has no row, or two have one"
         running = {name for name, row in mine.items() if row["state"] == "running"}
         assert not [row for row in mine.values() if row["state"] == "failed"]
         # What was asked for just before the kill may be done after it, and is then undone.
@@ -234,4 +211,4 @@ def test_a_launcher_that_is_killed_keeps_its_promises(world, template):
         killed = Killed(world, template, census, random.Random(seed))
         for number in range(ROUNDS):
             killed.round(number)
-        assert len(killed.promised) == ROUNDS * LAUNCHES_A_ROUND
+        assert len(killed.promises.names) == ROUNDS * LAUNCHES_A_ROUND

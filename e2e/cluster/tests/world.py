@@ -33,7 +33,7 @@ class Operator(Program):
 
 
 class World:
-    """A namespace of its own, and our programs at work in it unless `processes` is false. `with World(...) as world`."""
+    """A namespace, and our programs at work in it unless `processes` is false. `with World(...) as world`."""
 
     def __init__(self, name, security="baseline", processes=True, **operator_settings):
         self.namespace = f"{name}-{uuid.uuid4().hex[:8]}"
@@ -64,7 +64,8 @@ class World:
     def _make_namespace(self):
         labels = {"pod-security.kubernetes.io/enforce": self.security}
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}}
-        rbac = (ROOT / "deploy/rbac.yaml").read_text().replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
+        rbac = (ROOT / "deploy/rbac.yaml").read_text()
+        rbac = rbac.replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
         self.kubectl("apply", "--server-side", "--filename", ROOT / "crds/workshops.yaml")
         self.apply(namespace)
         self.kubectl("apply", "--filename", "-", input=rbac)
@@ -72,7 +73,7 @@ class World:
     # Our programs.
 
     def kubeconfig(self, account, server=None):
-        """A kubeconfig of this service account; with a server, over HTTP through that instead of the API server's own."""
+        """A kubeconfig of this service account; with a server, over HTTP through that instead of the API server."""
         admin = json.loads(self.kubectl("config", "view", "--minify", "--raw", "--output", "json"))
         cluster = {"server": server} if server else admin["clusters"][0]["cluster"]
         token = self.kubectl("create", "token", account, "--duration=2h").strip()
@@ -197,7 +198,8 @@ class World:
 
     def until_gone(self, name, seconds=60):
         """Waits until neither the Workshop nor anything below it is left."""
-        wait_for(f"everything of {name} to be gone", lambda: not self.workshop(name) and not self.workload(name), seconds)
+        left = lambda: self.workshop(name) or self.workload(name)
+        wait_for(f"everything of {name} to be gone", lambda: not left(), seconds)
 
     def pod(self, name):
         """The one pod of this Workshop."""
