@@ -1,0 +1,66 @@
+"""What the operator tells of a workshop's life: conditions, Events, metrics, and the columns of kubectl."""
+
+import json
+
+import pytest
+
+from harness import wait_for
+from world import ALICE, IMAGES, WORKSHOP_DOMAIN
+
+MISSING = f"{IMAGES}/missing:test"
+
+
+@pytest.fixture(scope="module")
+def running(world):
+    return world.running()
+
+
+@pytest.fixture(scope="module")
+def failed(world):
+    name = world.launch(world.template(image=MISSING))
+    world.until(name, "failed")
+    return name
+
+
+def conditions(world, name):
+    found = world.workshop(name)["status"]["conditions"]
+    return {one["type"]: (one["status"], one["reason"]) for one in found}
+
+
+def events(world, name):
+    """The Events of a Workshop, oldest first: (type, reason, text)."""
+    listed = json.loads(world.kubectl("get", "events.v1.events.k8s.io", "--output", "json"))["items"]
+    mine = [one for one in listed if (one["regarding"]["kind"], one["regarding"]["name"]) == ("Workshop", name)]
+    mine.sort(key=lambda one: one["eventTime"])
+    return [(one["type"], one["reason"], one.get("note", "")) for one in mine]
+
+
+def test_conditions(world, running):
+    assert conditions(world, running) == {"Ready": ("True", "Answers"), "Exposed": ("True", "IngressApplied")}
+    workshop = world.workshop(running)
+    assert workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"]
+
+
+def test_each_transition_is_an_event(world, running, failed):
+    url = f"http://{running}.{WORKSHOP_DOMAIN}/"
+    told = wait_for("its Events", lambda: events(world, running)[1:] and events(world, running), 20)
+    assert told == [("Normal", "Starting", ""), ("Normal", "Running", f"It answers at {url}")]
+    *_, last = wait_for("its Events", lambda: events(world, failed)[1:] and events(world, failed), 20)
+    assert last[:2] == ("Warning", "Failed")
+    assert last[2].startswith("image-pull-failed: ") and MISSING in last[2]
+
+
+def test_kubectl_shows_owner_phase_url_and_end(world, running):
+    header, line = world.kubectl("get", "workshops", running).splitlines()
+    assert header.split() == ["NAME", "OWNER", "PHASE", "URL", "EXPIRES"]
+    assert line.split()[:4] == [running, ALICE, "Running", f"http://{running}.{WORKSHOP_DOMAIN}/"]
+
+
+def test_metrics_count_reconciles_and_transitions(world, running, failed):
+    metrics = world.operator.metrics()
+    assert metrics["operator_leading"] == 1
+    assert metrics['operator_reconciles_total{outcome="ok"}'] >= 4
+    assert metrics['operator_transitions_total{phase="Running"}'] == 1
+    assert metrics['operator_failures_total{reason="image-pull-failed"}'] == 1
+    one = 'operator_workshops{phase="Running"}'
+    wait_for("the Workshops to be counted", lambda: world.operator.metrics().get(one) == 1, 30)
