@@ -44,6 +44,10 @@ def namespaced(kind, name, api="v1", namespace=NAMESPACE, **body):
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **body}
 
 
+def cluster_ip(namespace, service):
+    return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
+
+
 class Chain:
     """One release at a time, in namespaces of fixed names."""
 
@@ -56,16 +60,12 @@ class Chain:
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in (("ingress", "traefik"), ("idp", "dex")):
             kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
-        traefik = self._cluster_ip("ingress", "traefik")
+        traefik = cluster_ip("ingress", "traefik")
         self.addresses = {
             "launcher.test": traefik,
             f".{WORKSHOP_DOMAIN}": traefik,
-            "dex.test": self._cluster_ip("idp", "dex"),
+            "dex.test": cluster_ip("idp", "dex"),
         }
-
-    @staticmethod
-    def _cluster_ip(namespace, name):
-        return kubectl("--namespace", namespace, "get", "service", name, "--output", "jsonpath={.spec.clusterIP}")
 
     def prepare(self):
         """What NOTES.txt asks for before the release can run: a namespace held tightly, two Secrets, a volume."""

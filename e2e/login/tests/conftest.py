@@ -1,4 +1,4 @@
-"""What the tests of this directory share: one chain for all of them. They need KUBECONFIG, kubectl, LOGIN_BIN, the images."""
+"""What the tests of this directory share: one chain. They need KUBECONFIG, kubectl, LOGIN_BIN and the images."""
 
 import pathlib
 import sys

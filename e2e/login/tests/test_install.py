@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from chain import ALICE, ECHO, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, helm, kubectl
+from chain import (
+    ALICE, ECHO, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, helm, kubectl, namespaced,
+)
 from harness import wait_for
 
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -84,11 +86,9 @@ def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
 
 def test_another_pod_reaches_neither_launcher_nor_workshop(chain, echo):
     """Past the front door everybody can write the header: so nobody gets past it."""
-    from chain import namespaced, apply
-
     addresses = {
-        "launcher": kubectl("--namespace", NAMESPACE, "get", "service", f"{RELEASE}-workshop-launcher", "--output", "jsonpath={.spec.clusterIP}"),
-        "workshop": kubectl("--namespace", WORKSHOPS, "get", "service", echo[0], "--output", "jsonpath={.spec.clusterIP}"),
+        "launcher": cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher"),
+        "workshop": cluster_ip(WORKSHOPS, echo[0]),
     }
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}

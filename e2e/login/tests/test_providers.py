@@ -1,4 +1,4 @@
-"""The providers that cannot be reached from here: the real oauth2-proxy takes the chart's configuration and sends people there."""
+"""Providers that are far away: the real oauth2-proxy takes the chart's configuration and sends people there."""
 
 import contextlib
 import http.client
@@ -25,7 +25,8 @@ def configurations(provider):
     values = CHART / f"ci/{provider}-values.yaml"
     rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values)
     objects = [found for found in yaml.safe_load_all(rendered) if found and found["kind"] == "ConfigMap"]
-    return {one["metadata"]["name"]: one["data"]["oauth2-proxy.cfg"] for one in objects if "oauth2-proxy.cfg" in one["data"]}
+    found = {one["metadata"]["name"]: one["data"].get("oauth2-proxy.cfg") for one in objects}
+    return {name: text for name, text in found.items() if text}
 
 
 @contextlib.contextmanager

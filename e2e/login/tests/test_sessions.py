@@ -60,7 +60,8 @@ def test_no_session_cookie_reaches_an_app(chain, echo):
 
 def test_the_launchers_session_is_for_its_own_host_only(chain, echo):
     visitor = chain.signed_in(ALICE)
-    mine = [(domain, name, host_only) for (domain, name), (_, _, host_only) in visitor.cookies.items() if "__Host-" in name]
+    cookies = [(domain, name, host_only) for (domain, name), (_, _, host_only) in visitor.cookies.items()]
+    mine = [cookie for cookie in cookies if "__Host-" in cookie[1]]
     assert mine and all(domain == "launcher.test" and host_only for domain, _, host_only in mine)
     launcher = {name: value for (domain, name), (value, _, _) in visitor.cookies.items() if domain == "launcher.test"}
     stolen = chain.visitor()

@@ -55,8 +55,8 @@ class Visitor:
         try:
             # As browsers write it: without the scheme's own port.
             sent = {"Host": parts.netloc, **(headers or {})}
-            if cookies := self.cookies_for(parts):
-                sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            if cookies := self.cookies_for(parts.hostname, parts.path):
+                sent["Cookie"] = cookies
             connection.request(method, target, body, sent)
             response = connection.getresponse()
             text = response.read().decode(errors="replace")
@@ -74,14 +74,14 @@ class Visitor:
         connection.sock = TLS.wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
         return connection
 
-    def cookies_for(self, parts):
-        """The cookies that a request to this split URL carries."""
+    def cookies_for(self, host, path="/"):
+        """The Cookie line of a request to this host and path, empty when it carries none."""
         found = {}
-        for (domain, name), (value, path, host_only) in self.cookies.items():
-            same = parts.hostname == domain or (not host_only and parts.hostname.endswith("." + domain))
-            if same and (parts.path or "/").startswith(path):
+        for (domain, name), (value, below, host_only) in self.cookies.items():
+            same = host == domain or (not host_only and host.endswith("." + domain))
+            if same and (path or "/").startswith(below):
                 found[name] = value
-        return found
+        return "; ".join(f"{name}={value}" for name, value in found.items())
 
     def _keep(self, host, lines):
         for line in lines:
