@@ -20,6 +20,7 @@ use crate::FIELD_MANAGER;
 use crate::build::Built;
 use crate::context::Context;
 use crate::lease::NotLeading;
+use crate::settings::WayIn;
 
 /// Why the cluster could not be brought in line.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +36,10 @@ pub(crate) enum ApplyError {
 /// What was applied. Only [`apply`] makes one: a status can be derived from nothing else.
 #[derive(Debug)]
 pub(crate) struct Applied {
-    /// Where the owner reaches it; none without an Ingress.
+    /// Where the owner reaches it; none without a way in.
     pub(crate) url: Option<String>,
+    /// By which way.
+    pub(crate) way_in: WayIn,
     /// What the Deployment's status says.
     pub(crate) deployment: Option<DeploymentStatus>,
 }
@@ -87,7 +90,7 @@ pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built
         None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
     }
     let deployment = children.deployment_status(&context.settings.namespace, name);
-    Ok(Applied { url, deployment })
+    Ok(Applied { url, way_in: context.settings.ingress.way_in(), deployment })
 }
 
 /// Removes everything below a Workshop that is there.

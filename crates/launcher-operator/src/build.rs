@@ -15,7 +15,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 pub use pod::{APP_CONTAINER, SIDECAR_CONTAINER};
 
 use crate::WORKSHOP_LABEL;
-use crate::settings::{Gate, OperatorSettings};
+use crate::settings::{OperatorSettings, WayIn};
 use crate::validate::Validated;
 
 /// What one Workshop wants.
@@ -25,21 +25,21 @@ pub struct Built {
     pub deployment: Deployment,
     /// Port 80 to the sidecar.
     pub service: Service,
-    /// The way in from outside; none without a gate in front of it.
+    /// The way in from outside, when that is an Ingress.
     pub ingress: Option<Ingress>,
-    /// Where its owner reaches it; none without an Ingress.
+    /// Where its owner reaches it; none without a way in.
     pub url: Option<String>,
 }
 
 /// Builds what a Workshop wants.
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Built {
-    let gated = settings.ingress.gate() != Gate::Missing;
+    let way_in = settings.ingress.way_in();
     Built {
         deployment: deployment::deployment(workshop, settings),
         service: service::service(workshop),
-        ingress: gated.then(|| ingress::ingress(workshop, settings)),
-        url: gated.then(|| format!("{}/", settings.origin(&workshop.name))),
+        ingress: (way_in == WayIn::Ingress).then(|| ingress::ingress(workshop, settings)),
+        url: (way_in != WayIn::None).then(|| format!("{}/", settings.origin(&workshop.name))),
     }
 }
 

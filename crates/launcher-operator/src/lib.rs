@@ -23,7 +23,7 @@ pub mod validate;
 
 pub use metrics::Metrics;
 pub use run::{Operator, run};
-pub use settings::{Gate, IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
+pub use settings::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings, WayIn};
 
 /// The one field manager of everything that the operator applies.
 pub const FIELD_MANAGER: &str = "workshop-operator";

@@ -60,17 +60,20 @@ pub struct IngressSettings {
     pub tls_secret: Option<String>,
     /// Whether a gate that these settings do not name stands in front of every Ingress.
     pub gated_elsewhere: bool,
+    /// Whether something else, with a gate, leads the workshops' hosts to their Services.
+    pub routed_elsewhere: bool,
 }
 
-/// What keeps strangers away from an Ingress.
+/// How workshops are reached from outside. Whatever it is has a gate: past it, everybody could write the identity header
+/// themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gate {
-    /// An annotation of the Ingress names it.
-    Annotated,
-    /// The settings say that there is one.
+pub enum WayIn {
+    /// Each by an Ingress.
+    Ingress,
+    /// Past something else, for all of them.
     Elsewhere,
-    /// Nothing: no Ingress is made.
-    Missing,
+    /// Not at all: no gate is known.
+    None,
 }
 
 /// The annotations that put an authenticating step in front of an Ingress.
@@ -82,17 +85,16 @@ const GATES: [&str; 4] = [
 ];
 
 impl IngressSettings {
-    /// What keeps strangers away from an Ingress with these settings. An Ingress without a gate would let everybody write
-    /// the identity header themselves.
+    /// How workshops are reached with these settings.
     #[must_use]
-    pub fn gate(&self) -> Gate {
+    pub fn way_in(&self) -> WayIn {
         let named = |name: &str| self.annotations.get(name).is_some_and(|value| !value.trim().is_empty());
-        if GATES.iter().any(|name| named(name)) {
-            Gate::Annotated
-        } else if self.gated_elsewhere {
-            Gate::Elsewhere
+        if self.routed_elsewhere {
+            WayIn::Elsewhere
+        } else if self.gated_elsewhere || GATES.iter().any(|name| named(name)) {
+            WayIn::Ingress
         } else {
-            Gate::Missing
+            WayIn::None
         }
     }
 }

@@ -7,6 +7,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::{Applied, Removed};
 use crate::diagnose::{Diagnosis, Failure};
+use crate::settings::WayIn;
 
 /// The condition that is true while the app answers.
 pub(crate) const READY: &str = "Ready";
@@ -22,11 +23,12 @@ pub(crate) fn of_applied(
     log_tail: Option<String>,
     now: Timestamp,
 ) -> WorkshopStatus {
-    let Applied { url, .. } = applied;
+    let Applied { url, way_in, .. } = applied;
     let before = Before::of(workshop);
-    let exposed = match url {
-        Some(_) => before.condition(EXPOSED, true, "IngressApplied", "", now),
-        None => before.condition(
+    let exposed = match way_in {
+        WayIn::Ingress => before.condition(EXPOSED, true, "IngressApplied", "", now),
+        WayIn::Elsewhere => before.condition(EXPOSED, true, "RoutedElsewhere", "", now),
+        WayIn::None => before.condition(
             EXPOSED,
             false,
             "NoGate",

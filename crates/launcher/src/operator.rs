@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_operator::{Gate, Operator};
+use launcher_operator::{Operator, WayIn};
 use launcher_process::health::Health;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
@@ -80,7 +80,7 @@ fn warn_about(args: &OperatorArgs) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
         tracing::warn!(%name, "no setting has this name: it is ignored; `launcher operator --help` lists all");
     }
-    if args.ingress().gate() == Gate::Missing {
+    if args.ingress().way_in() == WayIn::None {
         tracing::warn!(
             "no Ingress is made: SERVICE_INGRESS_ANNOTATIONS names no gate in front of it, and \
              SERVICE_INGRESS_GATED_ELSEWHERE is not true; workshops have no URL"

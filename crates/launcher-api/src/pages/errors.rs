@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::forms;
 use super::html::{empty_shell, page, shell};
 use super::view::Shell;
-use super::{assets, texts};
+use super::{assets, signed_out, texts};
 use crate::identity::Identity;
 use crate::state::AppState;
 
@@ -88,6 +88,10 @@ fn render(
     let (title, text, way_on) = match document.login_url {
         Some(login_url) if is_path_of(path, &login_url) => {
             (texts::NO_LOGIN_TITLE.to_owned(), texts::NO_LOGIN.to_owned(), None)
+        }
+        Some(_) if path == signed_out::PATH => {
+            let again = ("/".to_owned(), texts::SIGN_IN_AGAIN);
+            (texts::SIGNED_OUT_TITLE.to_owned(), texts::SIGNED_OUT.to_owned(), Some(again))
         }
         login_url => {
             let (title, text) = texts::error(&document.code, document.detail);

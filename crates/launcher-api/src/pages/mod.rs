@@ -15,6 +15,7 @@ mod instances;
 mod launch;
 mod markdown;
 mod notices;
+mod signed_out;
 mod texts;
 mod view;
 mod workshops;
@@ -49,6 +50,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/admin/templates/{template_id}/edit", || get(admin::templates::edit)),
     ("POST", "/admin/templates/{template_id}/archive", || post(admin::templates::archive)),
     ("POST", "/admin/templates/{template_id}/restore", || post(admin::templates::restore)),
+    ("GET", signed_out::PATH, || get(signed_out::leave)),
     ("GET", "/assets/{file}", || get(assets::serve)),
 ];
 

@@ -41,6 +41,15 @@ pub(crate) const NO_LOGIN: &str = "This address is where people sign in, but the
                                    with SERVICE_REQUIRE_AUTHENTICATION=false and \
                                    SERVICE_DEV_IDENTITY=you@example.org. docs/settings.md explains them.";
 
+/// After signing out.
+pub(crate) const SIGNED_OUT_TITLE: &str = "You are signed out";
+/// What is left to do, on a machine that others use.
+pub(crate) const SIGNED_OUT: &str = "Your workshops run on until they end. The account that you signed in with may still be \
+                                     signed in at its provider: on a computer that others use, sign out there too, or \
+                                     close the browser.";
+/// The way back in.
+pub(crate) const SIGN_IN_AGAIN: &str = "Sign in again";
+
 /// The caller may not launch more.
 pub(crate) const LIMIT_TITLE: &str = "You have as many workshops as you may have at a time.";
 /// A launch that was refused.

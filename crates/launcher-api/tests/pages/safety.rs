@@ -89,6 +89,19 @@ async fn nobody_sees_a_page_without_signing_in() {
     app.finish().await;
 }
 
+#[tokio::test]
+async fn who_has_signed_out_is_told_so_and_what_is_left_to_do() {
+    let app = App::start().await;
+    let page = app.anonymous().get("/signed-out").await;
+    assert_eq!(page.status, StatusCode::UNAUTHORIZED);
+    for words in ["You are signed out", "sign out there too", "href=\"/\">Sign in again"] {
+        assert!(page.body.contains(words), "{}", page.body);
+    }
+    let page = app.browser(ALICE).get("/signed-out").await;
+    assert_eq!((page.status, page.header("location")), (StatusCode::SEE_OTHER, "/"));
+    app.finish().await;
+}
+
 /// Without a login proxy, the way to the login leads back to the launcher.
 #[tokio::test]
 async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing() {

@@ -23,7 +23,7 @@ fn workshop(status: Option<WorkshopStatus>) -> Workshop {
 }
 
 fn applied() -> Applied {
-    Applied { url: Some("https://intro.example.org/".to_owned()), deployment: None }
+    Applied { url: Some("https://intro.example.org/".to_owned()), way_in: WayIn::Ingress, deployment: None }
 }
 
 fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
@@ -59,7 +59,7 @@ fn the_same_twice_is_the_same_status() {
 
 #[test]
 fn without_an_ingress_there_is_no_url_and_a_condition_says_why() {
-    let hidden = Applied { url: None, deployment: None };
+    let hidden = Applied { url: None, way_in: WayIn::None, deployment: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
     assert_eq!((status.phase, status.url), (Phase::Running, None));
     let exposed = status.conditions.iter().find(|one| one.type_ == EXPOSED).unwrap();

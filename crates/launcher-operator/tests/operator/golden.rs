@@ -66,6 +66,15 @@ fn without_a_gate_no_ingress_is_made() {
 }
 
 #[test]
+fn what_is_routed_elsewhere_has_a_url_and_no_ingress() {
+    let mut settings = settings();
+    settings.ingress.routed_elsewhere = true;
+    let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
+    assert_eq!(built.ingress, None);
+    assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
+}
+
+#[test]
 fn an_empty_gate_is_no_gate() {
     let mut settings = settings();
     settings.ingress.annotations.values_mut().for_each(|value| *value = " ".to_owned());

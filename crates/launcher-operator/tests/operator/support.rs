@@ -52,6 +52,7 @@ pub(crate) fn settings() -> OperatorSettings {
             )]),
             tls_secret: Some("workshops-tls".to_owned()),
             gated_elsewhere: false,
+            routed_elsewhere: false,
         },
         sidecar: SidecarSettings {
             image: "registry.example.org/sidecar:1".to_owned(),

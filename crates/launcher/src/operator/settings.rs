@@ -72,6 +72,11 @@ pub(crate) struct OperatorArgs {
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     ingress_gated_elsewhere: bool,
 
+    /// Says that something else, with a gate, leads the workshops' hosts to their Services: no Ingress is made
+    #[arg(long, env = "SERVICE_WORKSHOPS_ROUTED_ELSEWHERE", default_value = "false", value_name = "BOOL",
+          value_parser = parse_bool, action = clap::ArgAction::Set)]
+    workshops_routed_elsewhere: bool,
+
     /// The image of the sidecar
     #[arg(long, env = "SERVICE_SIDECAR_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     sidecar_image: String,
@@ -143,6 +148,7 @@ impl OperatorArgs {
             annotations: self.ingress_annotations.0.clone(),
             tls_secret: self.ingress_tls_secret.clone(),
             gated_elsewhere: self.ingress_gated_elsewhere,
+            routed_elsewhere: self.workshops_routed_elsewhere,
         }
     }
 

@@ -11,6 +11,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
     ("SERVICE_INGRESS_ANNOTATIONS", "a=b", "write a JSON object of strings"),
     ("SERVICE_INGRESS_GATED_ELSEWHERE", "yes", "write true or false"),
+    ("SERVICE_WORKSHOPS_ROUTED_ELSEWHERE", "yes", "write true or false"),
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", "write true or false"),
     ("SERVICE_RUN_AS_USER", "0", "0 is not in 1.."),
     ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),
