@@ -14,7 +14,7 @@ from settled import killed, until_right
 LEASE_SECONDS = 6
 WORLD = {"SERVICE_LEASE_SECONDS": str(LEASE_SECONDS)}
 # Several leases: long enough for a standby to take over and work for a while.
-PAUSE_SECONDS = 4 * LEASE_SECONDS
+PAUSE_SECONDS = 60
 ROUNDS = 5
 # From before the operator has heard of a launch to when the workshop runs.
 LATEST_KILL_SECONDS = (0.1, 0.5, 1, 2.5)
