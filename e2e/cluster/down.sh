@@ -104,6 +104,7 @@ main() {
   done
   unmount
   ip link delete "$BRIDGE" 2>/dev/null || true
+  ip rule delete unreachable iif "$BRIDGE" to "$SERVICE_RANGE" 2>/dev/null || true
   clean_firewall
   restore_settings
   remove_cgroups

@@ -72,6 +72,9 @@ kernel_settings() {
   # What pods send to the outside goes under the node's address.
   iptables --wait --table nat --append POSTROUTING --source "$POD_RANGE" ! --destination "$POD_RANGE" \
     --match comment --comment workshops --jump MASQUERADE
+  # What nobody answers at a Service's address is refused here, and does not leave for wherever the machine's own routes
+  # lead: kube-router accepts what it is allowed to before kube-proxy's refusal is reached.
+  ip rule add unreachable iif "$BRIDGE" to "$SERVICE_RANGE"
 }
 
 container_runtime() {

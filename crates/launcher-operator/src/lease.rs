@@ -56,6 +56,8 @@ impl Election {
                         return Fence::new(asked, self.duration);
                     }
                 }
+                // Another was quicker.
+                Err(ElectionError::Conflict) => contact(Ok(())),
                 Err(error) => {
                     tracing::warn!(lease = %self.name, %error, "the Lease could not be read or written");
                     contact(Err(format!("the Lease {} could not be read or written", self.name)));
@@ -124,7 +126,7 @@ impl Election {
         };
         match written {
             Ok(_) => Ok(true),
-            Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
+            Err(kube::Error::Api(status)) if status.code == 409 => Err(ElectionError::Conflict),
             Err(error) => Err(error.into()),
         }
     }
@@ -141,4 +143,6 @@ enum ElectionError {
     Kube(#[from] kube::Error),
     #[error("the API server did not answer in time")]
     Slow,
+    #[error("somebody else wrote it meanwhile")]
+    Conflict,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use launcher_domain::FailureCode;
 use launcher_workshop::Phase;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -12,6 +13,8 @@ use prometheus_client::registry::{Registry, Unit};
 
 /// Upper bounds of the time that a reconcile takes, in seconds.
 const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+/// How a reconcile can end.
+const OUTCOMES: [&str; 2] = ["ok", "error"];
 const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -42,14 +45,25 @@ pub struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self {
+        let metrics = Self {
             reconciles: Family::default(),
             seconds: Histogram::new(SECONDS),
             workshops: Family::default(),
             transitions: Family::default(),
             failures: Family::default(),
             leading: Gauge::default(),
+        };
+        // There from the start: an increase from nothing would not be seen as one.
+        for outcome in OUTCOMES {
+            drop(metrics.reconciles.get_or_create(&OutcomeLabel { outcome }));
         }
+        for phase in PHASES {
+            drop(metrics.transitions.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }));
+        }
+        for code in FailureCode::ALL {
+            drop(metrics.failures.get_or_create(&ReasonLabel { reason: code.as_str().to_owned() }));
+        }
+        metrics
     }
 }
 

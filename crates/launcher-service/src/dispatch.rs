@@ -89,6 +89,9 @@ impl Launcher {
         if !promoted.is_empty() {
             self.0.changed.notify_one();
         }
+        for instance in &promoted {
+            self.0.metrics.came_into(instance.state);
+        }
         let (mut told, mut pending, mut behind) = (false, HashSet::new(), Some(0));
         while let Some(place) = behind {
             let part = self.0.store.dispatch_pending(place, BATCH).await?;

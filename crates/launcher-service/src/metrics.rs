@@ -30,9 +30,14 @@ pub(crate) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
+        let transitions = Family::default();
+        for state in InstanceState::ALL {
+            // There from the start: an increase from nothing would not be seen as one.
+            drop(transitions.get_or_create(&StateLabel { state: state.as_str() }));
+        }
         Self {
             instances: Family::default(),
-            transitions: Family::default(),
+            transitions,
             launches: Counter::default(),
             dispatch_failures: Counter::default(),
             time_to_ready: Histogram::new(TIME_TO_READY),
@@ -44,13 +49,18 @@ impl Metrics {
     /// A row has changed.
     pub(crate) fn changed(&self, before: &Instance, after: &Instance) {
         if before.state != after.state {
-            self.transitions.get_or_create(&StateLabel { state: after.state.as_str() }).inc();
+            self.came_into(after.state);
         }
         if before.started_at.is_none()
             && let (Some(from), Some(ready)) = (after.dispatched_at, after.started_at)
         {
             self.time_to_ready.observe(ready.duration_since(from).as_secs_f64().max(0.0));
         }
+    }
+
+    /// A row has come into a state.
+    pub(crate) fn came_into(&self, state: InstanceState) {
+        self.transitions.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
     /// How many rows there are in each state.

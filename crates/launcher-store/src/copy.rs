@@ -64,8 +64,20 @@ const TABLES: [Table; 5] = [
         numbers: &["created_at"],
     },
     Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches"] },
-    Table { name: "fleet_binding", key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
+    Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];
+
+/// The table that says which fleet the rows belong to.
+const BINDING: &str = "fleet_binding";
+
+/// Where the workshops of a copy will be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FleetOfCopy {
+    /// In the fleet that the rows belong to.
+    Same,
+    /// In whichever fleet the first service finds that is given the copy.
+    New,
+}
 
 impl Store {
     /// Copies all rows, as they are at one moment, into another database, which has to be empty: all of them, or none.
@@ -76,7 +88,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NothingToCopy`] when this database is new, [`StoreError::NotEmpty`] when the other one has rows,
     /// [`StoreError::Other`] when it did not keep each of them; otherwise [`StoreError`]. Nothing was written.
-    pub async fn copy_to(&self, other: &Self) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    pub async fn copy_to(&self, other: &Self, fleet: FleetOfCopy) -> Result<Vec<(&'static str, u64)>, StoreError> {
         let mut from = in_time(self.pool.begin_with(self.engine.begin_snapshot)).await?;
         let mut rows = 0;
         for table in &TABLES {
@@ -98,7 +110,7 @@ impl Store {
         let revision: i64 = query(crate::feed::LATEST).fetch_one(&mut *from).await?.try_get(0)?;
         query(COUNTER).bind(revision).execute(to.on()).await?;
         let mut copied = Vec::with_capacity(TABLES.len());
-        for table in &TABLES {
+        for table in TABLES.iter().filter(|table| fleet == FleetOfCopy::Same || table.name != BINDING) {
             copied.push((table.name, table.copy(&mut from, &mut to).await?));
         }
         to.commit().await?;

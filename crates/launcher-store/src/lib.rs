@@ -30,6 +30,7 @@ use std::sync::Arc;
 use sqlx::AnyPool;
 use tokio::sync::Semaphore;
 
+pub use copy::FleetOfCopy;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};

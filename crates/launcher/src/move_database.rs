@@ -1,7 +1,7 @@
 //! `launcher move-database`: all rows into another, empty database, as from SQLite to PostgreSQL.
 
 use clap::Args;
-use launcher_store::{Store, StoreError};
+use launcher_store::{FleetOfCopy, Store, StoreError};
 
 /// From where to where.
 #[derive(Debug, Args)]
@@ -13,6 +13,11 @@ pub(crate) struct MoveArgs {
     /// The database that they go to: empty, or not there yet
     #[arg(long, value_name = "URL")]
     to: String,
+
+    /// The copy is for another cluster: leave out to which one the workshops belong. The next start takes the one that
+    /// it finds, and workshops that it does not find there end as lost
+    #[arg(long)]
+    new_fleet: bool,
 }
 
 /// Copies, and returns what was copied, one line for each table.
@@ -28,7 +33,8 @@ pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
 async fn copy(args: &MoveArgs) -> Result<Vec<(&'static str, u64)>, StoreError> {
     let from = Store::open_existing(&args.from).await?;
     let to = Store::open(&args.to).await?;
-    let copied = from.copy_to(&to).await;
+    let fleet = if args.new_fleet { FleetOfCopy::New } else { FleetOfCopy::Same };
+    let copied = from.copy_to(&to, fleet).await;
     from.close().await;
     to.close().await;
     copied

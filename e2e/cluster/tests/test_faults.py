@@ -1,6 +1,8 @@
 """The API server fails what the launcher and the operator write, in every way it can: everything converges, nothing is
 doubled, nothing is ended by mistake."""
 
+import json
+
 import pytest
 
 import faults
@@ -96,3 +98,19 @@ def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystan
     assert world.workshop("stray")
     world.calm()
     world.until_gone("stray", 90)
+
+
+@pytest.mark.parametrize("fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.RESET])
+def test_a_leader_whose_renewal_fails_once_leads_on(world, fault):
+    """It has most of its lease left to try again, and nothing is listed anew."""
+    before = lease(world)
+    rule = world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")
+    wait_for("the fault", lambda: rule.injected, 20)
+    then = lease(world)
+    renewed = lambda: lease(world)["renewTime"] > then["renewTime"] and lease(world)["holderIdentity"]
+    wait_for("the lease to be renewed", renewed, 20)
+    assert lease(world)["leaseTransitions"] == before["leaseTransitions"], "it was given up"
+
+
+def lease(world):
+    return json.loads(world.kubectl("get", "lease", "workshop-operator", "--output", "json"))["spec"]

@@ -64,3 +64,9 @@ def test_metrics_count_reconciles_and_transitions(world, running, failed):
     assert metrics['operator_failures_total{reason="image-pull-failed"}'] == 1
     one = 'operator_workshops{phase="Running"}'
     wait_for("the Workshops to be counted", lambda: world.operator.metrics().get(one) == 1, 30)
+
+
+def test_the_launcher_counts_what_its_rows_come_into(world, running, failed):
+    metrics = world.launcher.metrics()
+    counted = {state: metrics[f'launcher_transitions_total{{state="{state}"}}'] for state in ("starting", "running")}
+    assert counted == {"starting": 2, "running": 1}

@@ -1,7 +1,7 @@
 //! From one database into another.
 
 use launcher_domain::{Scope, Template};
-use launcher_store::{InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
+use launcher_store::{FleetOfCopy, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
 
@@ -60,7 +60,7 @@ async fn every_row_arrives_and_life_goes_on_where_it_was() {
     for (source, target) in pairs().await {
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
-        let copied = from.copy_to(&to).await.unwrap();
+        let copied = from.copy_to(&to, FleetOfCopy::Same).await.unwrap();
 
         let expected = [
             ("workshop_templates", 2),
@@ -87,7 +87,7 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
         to.create_template(&template(7)).await.unwrap();
-        let refused = from.copy_to(&to).await;
+        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "workshop_templates" })), "{refused:?}");
         assert_eq!(to.templates(&admin(), &EVERYTHING).await.unwrap(), [template(7)]);
         assert_eq!(to.feed_latest().await.unwrap(), 0);
@@ -95,7 +95,7 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
         let mut draft = instance("alice@example.org");
         draft.template_id = template(7).template_id;
         let row = created(to.launch(&draft, &NO_LIMITS, None).await.unwrap());
-        let refused = from.copy_to(&to).await;
+        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
         to.close().await;
@@ -107,7 +107,21 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
 async fn a_database_that_was_never_used_is_not_copied() {
     for (source, target) in pairs().await {
         let (from, to) = (Store::open(&source.url).await.unwrap(), Store::open(&target.url).await.unwrap());
-        assert!(matches!(from.copy_to(&to).await, Err(StoreError::NothingToCopy)));
+        assert!(matches!(from.copy_to(&to, FleetOfCopy::Same).await, Err(StoreError::NothingToCopy)));
+        from.close().await;
+        to.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_copy_for_another_fleet_belongs_to_none_yet() {
+    for (source, target) in pairs().await {
+        let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
+        let copied = from.copy_to(&to, FleetOfCopy::New).await.unwrap();
+        assert!(copied.iter().all(|(table, _)| *table != "fleet_binding"), "{copied:?}");
+        assert_eq!(to.bound_fleet().await.unwrap(), None);
+        assert_eq!(to.count_states().await.unwrap(), from.count_states().await.unwrap());
+        assert_eq!(from.bound_fleet().await.unwrap().as_deref(), Some("here"), "the original stays as it is");
         from.close().await;
         to.close().await;
     }

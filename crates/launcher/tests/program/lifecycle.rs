@@ -82,7 +82,10 @@ fn starts_serves_and_stops_in_order() {
         let outside = serving.get(serving.listen, path, "X-Auth-Request-Email: admin@example.org\r\n");
         assert!(outside.starts_with("HTTP/1.1 404 "), "{path} is not for the outside: {outside}");
     }
-    assert!(serving.get(serving.telemetry, "/metrics", "").contains("launcher_launches_total 0"));
+    let metrics = serving.get(serving.telemetry, "/metrics", "");
+    for zero in ["launcher_launches_total 0", "launcher_transitions_total{state=\"failed\"} 0"] {
+        assert!(metrics.contains(zero), "what has not happened yet is counted as that: {metrics}");
+    }
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
