@@ -12,7 +12,8 @@ use launcher_domain::local_path::LocalPath;
 use serde::Deserialize;
 
 use super::forms;
-use super::html::{empty_shell, page, shell};
+use super::html::{page, shell};
+use super::nobody::NobodyPage;
 use super::view::Shell;
 use super::{assets, signed_out, texts};
 use crate::identity::Identity;
@@ -99,8 +100,12 @@ fn render(
             (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), "To the workshops"))))
         }
     };
+    let Some(identity) = identity else {
+        let nobody = NobodyPage { title, text, way_on };
+        return nobody.respond(status).unwrap_or_else(|_| status.to_string().into_response());
+    };
     let error = ErrorPage {
-        shell: identity.map_or_else(|| empty_shell(state), |identity| shell(state, &identity.caller, "")),
+        shell: shell(state, &identity.caller, ""),
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),

@@ -33,19 +33,10 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
 /// The frame around a caller's page.
 pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
-        person: Some(Person { email: caller.email().to_string(), is_admin: caller.is_admin() }),
-        here,
-        ..empty_shell(state)
-    }
-}
-
-/// The frame around a page for nobody in particular.
-pub(crate) fn empty_shell(state: &AppState) -> Shell {
-    Shell {
-        person: None,
+        person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
         dev_identity: state.settings.dev_identity.as_ref().map(ToString::to_string),
-        here: "",
+        here,
     }
 }
 

@@ -14,6 +14,7 @@ mod html;
 mod instances;
 mod launch;
 mod markdown;
+mod nobody;
 mod notices;
 mod signed_out;
 mod texts;

@@ -31,8 +31,8 @@ impl From<Timestamp> for Instant {
 /// What stands around the content of a page that a caller sees.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
-    /// Who is signed in; `None` on pages that say that nobody is.
-    pub(crate) person: Option<Person>,
+    /// Who is signed in.
+    pub(crate) person: Person,
     /// Where to sign out.
     pub(crate) logout_url: Option<String>,
     /// Whom everybody is taken for when authentication is off.
@@ -53,7 +53,7 @@ pub(crate) struct Person {
 impl Shell {
     /// Whether the page is an admin's.
     pub(crate) fn is_admin(&self) -> bool {
-        self.person.as_ref().is_some_and(|person| person.is_admin)
+        self.person.is_admin
     }
 }
 

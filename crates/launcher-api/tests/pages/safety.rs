@@ -1,5 +1,7 @@
 //! What must not happen: scripts from data, pages for the wrong people, files that are not what they say.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use http::{Method, StatusCode};
 use launcher_domain::FailureCode;
 use sha2::{Digest, Sha256};
@@ -97,6 +99,15 @@ async fn who_has_signed_out_is_told_so_and_what_is_left_to_do() {
     for words in ["You are signed out", "sign out there too", "href=\"/\">Sign in again"] {
         assert!(page.body.contains(words), "{}", page.body);
     }
+    for tag in ["<link", "<script", "<img", " src="] {
+        assert!(!page.body.contains(tag), "nothing is served to nobody: {}", page.body);
+    }
+    let style = page.body.split(['<', '>']).skip_while(|part| *part != "style").nth(1).unwrap();
+    let hash = BASE64_STANDARD.encode(Sha256::digest(style));
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains(&format!("style-src 'sha256-{hash}';")), "the style of the page counts: {policy}");
+    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+
     let page = app.browser(ALICE).get("/signed-out").await;
     assert_eq!((page.status, page.header("location")), (StatusCode::SEE_OTHER, "/"));
     app.finish().await;
