@@ -9,8 +9,8 @@ import yaml
 
 from chart import ROOT, SETS, program, render
 
-# A kind of the Prometheus operator's, which this cluster does not have.
-FOREIGN = {"ServiceMonitor"}
+# Kinds of the Prometheus operator's, which this cluster does not have.
+FOREIGN = {"ServiceMonitor", "PrometheusRule"}
 
 
 def kubectl(*words, input=None):

@@ -9,9 +9,10 @@ import yaml
 from chart import RELEASE, ROOT, SETS, containers, objects
 
 MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
-NGINX = "nginx.ingress.kubernetes.io"
-TRAEFIK_SETS = [name for name in SETS if name != "nginx"]
+TRAEFIK_SETS = [name for name in SETS if name != "any"]
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
+FRONT = f"{RELEASE}-front"
+HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 
 
 def routes(name):
@@ -21,15 +22,22 @@ def routes(name):
         for rule in ingress["spec"]["rules"]:
             for path in rule["http"]["paths"]:
                 backend = path["backend"]["service"]
-                assert backend["port"] == {"name": "http"} and path["pathType"] == "Prefix"
+                assert backend["port"] == {"name": "http"}
+                assert path["pathType"] == ("Exact" if path["path"] == "/signed-out" else "Prefix")
                 found[rule["host"], path["path"]] = (backend["name"], ingress["metadata"]["annotations"])
     return found
 
 
+def way_to_workshops(name):
+    """What the operator is told about it: its settings of this kind."""
+    operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
+    told = {one["name"]: one["value"] for one in operator["env"]}
+    return {name: value for name, value in told.items() if "INGRESS" in name or "ELSEWHERE" in name}
+
+
 def workshop_annotations(name):
     """Those that the operator gives each workshop's Ingress."""
-    operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
-    return json.loads(next(one["value"] for one in operator["env"] if one["name"] == "SERVICE_INGRESS_ANNOTATIONS"))
+    return json.loads(way_to_workshops(name)["SERVICE_INGRESS_ANNOTATIONS"])
 
 
 def middlewares(annotations):
@@ -38,31 +46,34 @@ def middlewares(annotations):
     return [ours.fullmatch(one)[1] for one in annotations[MIDDLEWARES].split(",")]
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_two_hosts_and_what_they_lead_to(name):
-    launcher, login = "launcher.example.org", "login.workshops.example.net"
+    login = f"login.{DOMAIN}"
     assert {route: service for route, (service, _) in routes(name).items()} == {
-        (launcher, "/"): LAUNCHER,
-        (launcher, "/api"): LAUNCHER,
-        (launcher, "/assets"): LAUNCHER,
-        (launcher, "/fragments"): LAUNCHER,
-        (launcher, "/oauth2"): LOGIN,
+        (HOST, "/"): LAUNCHER,
+        (HOST, "/api"): LAUNCHER,
+        (HOST, "/assets"): LAUNCHER,
+        (HOST, "/fragments"): LAUNCHER,
+        (HOST, "/signed-out"): LAUNCHER,
+        (HOST, "/oauth2"): LOGIN,
         (login, "/oauth2"): WORKSHOPS_LOGIN,
     }
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_every_ingress_is_of_the_class_whose_annotations_it_has(name):
-    expected = {"nginx": "nginx", "full": "traefik-internal"}.get(name, "traefik")
+    expected = {"full": "traefik-internal"}.get(name, "traefik")
     assert {ingress["spec"]["ingressClassName"] for ingress in objects(name, "Ingress")} == {expected}
-    operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
-    assert {"name": "SERVICE_INGRESS_CLASS", "value": expected} in operator["env"]
+    told = way_to_workshops(name)
+    assert told.pop("SERVICE_INGRESS_CLASS") == expected
+    assert told.pop("SERVICE_INGRESS_TLS_SECRET", None) == {"full": "workshops-certificate"}.get(name)
+    assert list(told) == ["SERVICE_INGRESS_ANNOTATIONS"]
 
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_traefik_strips_then_asks_the_login_before_everything_but_the_login(name):
-    for (_, path), (service, annotations) in routes(name).items():
-        gate = [] if service != LAUNCHER else ["pages"] if path == "/" else ["api"]
+    for (_, path), (_, annotations) in routes(name).items():
+        gate = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
         assert middlewares(annotations) == ["strip", *gate], path
         assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
     assert middlewares(workshop_annotations(name)) == ["strip", "workshops"]
@@ -88,29 +99,16 @@ def test_traefik_asks_the_right_login_and_takes_its_word_alone():
             assert not taken.search(header), header
 
 
-def test_nginx_asks_the_login_before_everything_but_the_login():
-    for (_, path), (service, annotations) in routes("nginx").items():
-        asked = annotations.get(f"{NGINX}/auth-url")
-        if service != LAUNCHER:
-            assert asked is None
-            continue
-        assert asked == f"http://{LOGIN}.launcher.svc.cluster.local/oauth2/auth"
-        assert annotations[f"{NGINX}/auth-response-headers"] == "X-Auth-Request-Email,X-Auth-Request-User"
-        assert (f"{NGINX}/auth-signin" in annotations) == (path == "/"), "only pages are sent to the login"
-    workshop = workshop_annotations("nginx")
-    assert workshop[f"{NGINX}/auth-url"] == f"http://{WORKSHOPS_LOGIN}.launcher.svc.cluster.local/oauth2/auth"
-    start = "https://login.workshops.example.net/oauth2/start"
-    assert workshop[f"{NGINX}/auth-signin"] == f"{start}?rd=https://$http_host$escaped_request_uri"
-    assert not objects("nginx", "Middleware")
-
-
 @pytest.mark.parametrize("name", SETS)
-def test_only_the_controller_reaches_launcher_and_logins_and_only_monitoring_telemetry(name):
-    usual = "ingress-nginx" if name == "nginx" else "traefik"
-    namespace = "kube-system" if name == "full" else usual
+def test_only_what_asks_the_login_reaches_launcher_and_logins_and_only_monitoring_telemetry(name):
+    labels = {f"app.kubernetes.io/{key}": RELEASE for key in ("name", "instance")}
+    namespace, pods = {
+        "any": ("launcher", {**labels, "app.kubernetes.io/component": "front"}),
+        "full": ("kube-system", {"app.kubernetes.io/name": "traefik"}),
+    }.get(name, ("traefik", {"app.kubernetes.io/name": "traefik"}))
     controller = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-        "podSelector": {"matchLabels": {"app.kubernetes.io/name": usual}},
+        "podSelector": {"matchLabels": pods},
     }
     monitoring = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
     policies = {found["metadata"]["name"]: found["spec"] for found in objects(name, "NetworkPolicy")}

@@ -15,6 +15,7 @@ IMAGES = {
     "registry.example.org/launcher:0.1.0",
     "quay.io/oauth2-proxy/oauth2-proxy:v7.15.3",
 }
+FRONT_IMAGE = "docker.io/nginxinc/nginx-unprivileged:1.30.5-alpine-slim"
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
 every_set = pytest.mark.parametrize("name", SETS)
 
@@ -38,7 +39,7 @@ def test_secrets_come_by_reference_only(name):
     for config in objects(name, "ConfigMap"):
         assert not re.search("secret|client_id|password", json.dumps(config["data"]), re.IGNORECASE)
     for deployment, _, container in containers(name):
-        referred = {variable["name"] for variable in container["env"] if "value" not in variable}
+        referred = {variable["name"] for variable in container.get("env", []) if "value" not in variable}
         if container["name"] == "oauth2-proxy":
             assert referred == LOGIN_SECRETS, deployment
         else:
@@ -91,10 +92,11 @@ def test_the_two_sessions_share_neither_cookie_nor_secret():
 
 @every_set
 def test_images_and_tokens(name):
-    assert {container["image"] for _, _, container in containers(name)} == IMAGES
+    front = {FRONT_IMAGE} if name == "any" else set()
+    assert {container["image"] for _, _, container in containers(name)} == IMAGES | front
     assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == "registry.example.org/sidecar:0.1.0"
     tokens = {container["name"]: pod["automountServiceAccountToken"] for _, pod, container in containers(name)}
-    assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False}
+    assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False} | ({"nginx": False} if front else {})
     assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
 
 

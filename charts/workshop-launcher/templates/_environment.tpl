@@ -43,11 +43,15 @@
 - {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}
 {{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | quote }}}
+{{- if eq .Values.ingress.controller "traefik" }}
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS
   value: {{ include "launcher.workshopAnnotations" . | fromYaml | toJson | quote }}
 {{- with .Values.ingress.tls.workshopsSecret }}
 - {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . }}}
+{{- end }}
+{{- else }}
+- {name: SERVICE_WORKSHOPS_ROUTED_ELSEWHERE, value: "true"}
 {{- end }}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
 {{- end }}

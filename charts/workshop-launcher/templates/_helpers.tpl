@@ -39,8 +39,9 @@ login.{{ .Values.workshops.domain }}
 {{ include "launcher.workshopsLoginHost" . }}{{ include "launcher.portSuffix" . }}
 {{- end }}
 
+{{/* A page that takes no login: whoever comes there is nobody. */}}
 {{- define "launcher.afterSignOut" -}}
-{{ .Values.login.signedOutURL | default (printf "https://%s/" (include "launcher.authority" .)) }}
+{{- .Values.login.signedOutURL | default (printf "https://%s/signed-out" (include "launcher.authority" .)) }}
 {{- end }}
 
 {{/* Signing out ends the launcher's session, then the workshops', and goes on from there. */}}
@@ -50,20 +51,33 @@ login.{{ .Values.workshops.domain }}
 /oauth2/sign_out?rd={{ $workshops | urlquery }}
 {{- end }}
 
-{{/* The controller's pods, as a peer of a NetworkPolicy. */}}
-{{- define "launcher.fromController" -}}
-{{- $usual := ternary "traefik" "ingress-nginx" (eq .Values.ingress.controller "traefik") -}}
-namespaceSelector:
-  matchLabels:
-    kubernetes.io/metadata.name: {{ .Values.ingress.namespace | default $usual }}
-podSelector:
-  matchLabels:
-    {{- .Values.ingress.podLabels | default (dict "app.kubernetes.io/name" $usual) | toYaml | nindent 4 }}
+{{/* What a login proxy says about who is calling, and nobody else may. */}}
+{{- define "launcher.identityHeaders" -}}
+{{- range list "X-Auth-Request-Email" "X-Auth-Request-User" "X-Auth-Request-Groups" "X-Auth-Request-Preferred-Username"
+  "X-Auth-Request-Access-Token" "X-Auth-Request-Redirect" "X-Forwarded-Email" "X-Forwarded-User" "X-Forwarded-Groups"
+  "X-Forwarded-Preferred-Username" "X-Forwarded-Access-Token" }}
+- {{ . }}
+{{- end }}
 {{- end }}
 
-{{/* Never the cluster's default class: another controller would ignore what puts the login in front. */}}
+{{/* Whoever asks the login first, as a peer of a NetworkPolicy: the front's pods, or Traefik's. */}}
+{{- define "launcher.fromDoor" -}}
+{{- $traefik := eq .Values.ingress.controller "traefik" -}}
+namespaceSelector:
+  matchLabels:
+    kubernetes.io/metadata.name: {{ ternary (.Values.ingress.namespace | default "traefik") .Release.Namespace $traefik }}
+podSelector:
+  matchLabels:
+    {{- if $traefik }}
+    {{- .Values.ingress.podLabels | default (dict "app.kubernetes.io/name" "traefik") | toYaml | nindent 4 }}
+    {{- else }}
+    {{- include "launcher.selector" (list . "front") | nindent 4 }}
+    {{- end }}
+{{- end }}
+
+{{/* Traefik's, never the cluster's default class: another controller would ignore what puts the login in front. */}}
 {{- define "launcher.ingressClass" -}}
-{{ .Values.ingress.className | default .Values.ingress.controller }}
+{{ .Values.ingress.className | default "traefik" }}
 {{- end }}
 
 {{- define "launcher.podSecurity" -}}

@@ -17,13 +17,18 @@
 - images.{{ $name }} is missing: the reference of an image in a registry of yours; images/build.sh prepares it
 {{- end }}
 {{- end }}
+{{- if eq .Values.ingress.controller "traefik" }}
 {{- range $name, $_ := include "launcher.annotations" (list . "pages") | fromYaml }}
 {{- if hasKey $.Values.ingress.annotations $name }}
 - ingress.annotations must not have {{ $name }}: the chart sets it, and with it who gets in
 {{- end }}
 {{- end }}
+{{- end }}
 {{- include "launcher.loginProblems" . }}
 {{- include "launcher.databaseProblems" . }}
+{{- if and .Values.networkPolicy.enabled .Values.monitoring.serviceMonitor.enabled (not .Values.monitoring.namespace) }}
+- monitoring.namespace is missing: where Prometheus runs; the NetworkPolicies let nobody else read metrics
+{{- end }}
 {{- end }}
 
 {{- define "launcher.loginProblems" -}}

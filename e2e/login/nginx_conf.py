@@ -1,0 +1,45 @@
+"""nginx's configuration, read as a tree."""
+
+import re
+
+
+def parsed(text):
+    """nginx's configuration as a tree: [(words of the directive, its block or None)]."""
+    pattern = r'#[^\n]*|"(?:[^"\\]|\\.)*"|[{};](?=\s|$)|(?:[^\s{};"]|[{}](?=\S))+|[{};]'
+    tokens = [token for token in re.findall(pattern, text) if not token.startswith("#")]
+
+    def block(position):
+        found, words = [], []
+        while position < len(tokens):
+            token, position = tokens[position], position + 1
+            if token == "}":
+                break
+            if token == ";":
+                found.append((tuple(words), None))
+                words = []
+            elif token == "{":
+                inner, position = block(position)
+                found.append((tuple(words), inner))
+                words = []
+            else:
+                words.append(token.strip('"'))
+        return found, position
+
+    return block(0)[0]
+
+
+def blocks(tree, name):
+    """{what follows the name: block} of all blocks with this name."""
+    return {" ".join(words[1:]): inner for words, inner in tree if inner is not None and words[0] == name}
+
+
+def directives(tree, name):
+    """What follows the name, of all directives with this name."""
+    return [words[1:] for words, inner in tree if inner is None and words[0] == name]
+
+
+def the(tree, name):
+    """The value of the one directive with this name; None when there is none."""
+    found = directives(tree, name)
+    assert len(found) <= 1, (name, found)
+    return " ".join(found[0]) if found else None

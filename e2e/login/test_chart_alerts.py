@@ -1,0 +1,123 @@
+"""The chart's alerts: PromQL of metrics that there are, and a runbook for each. No cluster is needed."""
+
+import functools
+import json
+import re
+
+import promql_parser
+import pytest
+
+from chart import RELEASE, ROOT, SETS, objects
+
+BASE = "https://docs.example.org/workshops/runbooks"
+GROUPS = [group for found in objects("full", "PrometheusRule") for group in found["spec"]["groups"]]
+ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group["rules"]}
+# What a time series of a metric is called, by the metric's kind in docs/metrics.md.
+SERIES = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
+JOBS = {"launcher": RELEASE, "operator": f"{RELEASE}-operator"}
+each = pytest.mark.parametrize("alert", ALERTS)
+
+
+@functools.cache
+def metrics():
+    """{name of a series: (kind, names of labels)} of docs/metrics.md."""
+    found = {}
+    for line in (ROOT / "docs/metrics.md").read_text().splitlines():
+        if row := re.match(r"\| `(\w+)(?:\{(\w+)\})?` \| (\w+) \|", line):
+            name, label, kind = row.groups()
+            own = {label} - {None} | ({"le"} if kind == "histogram" else set())
+            found |= {name + ending: (kind, own) for ending in SERIES[kind]}
+    return found
+
+
+def nodes(alert, wanted):
+    """The parts of this kind of an alert's expression, as the parser sees them."""
+
+    found = []
+    promql_parser.walk(promql_parser.parse(ALERTS[alert]["expr"]), found.append)
+    return [node for node in found if isinstance(node, wanted)]
+
+
+def matchers(selector):
+    return {one.name: one.value for one in selector.matchers.matchers}
+
+
+def test_they_are_off_unless_asked_for():
+    assert ALERTS
+    assert [name for name in SETS if objects(name, "PrometheusRule")] == ["full"]
+
+
+@each
+def test_it_speaks_of_metrics_and_labels_that_there_are(alert):
+    selectors = nodes(alert, promql_parser.VectorSelector)
+    assert selectors
+    for selector in selectors:
+        kind, own = ("gauge", set()) if selector.name == "up" else metrics()[selector.name]
+        assert set(matchers(selector)) <= own | {"namespace", "job"}, selector.prettify()
+
+
+@each
+def test_it_asks_the_targets_that_the_service_monitor_collects(alert):
+    services = {found["metadata"]["name"]: found["metadata"]["labels"] for found in objects("full", "Service")}
+    wanted = objects("full", "ServiceMonitor")[0]["spec"]["selector"]["matchExpressions"][0]
+    collected = {name for name, labels in services.items() if labels[wanted["key"]] in wanted["values"]}
+    assert collected == set(JOBS.values())
+    for selector in nodes(alert, promql_parser.VectorSelector):
+        asked, program = matchers(selector), selector.name.split("_")[0]
+        if program == "sidecar":
+            assert asked["namespace"] == "course-2026"
+            continue
+        assert asked["namespace"] == "launcher" and asked["job"] in collected
+        assert program == "up" or asked["job"] == JOBS[program]
+
+
+@each
+def test_states_and_outcomes_are_such_that_there_are(alert):
+    document = json.loads((ROOT / "docs/openapi.json").read_text())
+    states = set(document["components"]["schemas"]["StateName"]["enum"])
+    for selector in nodes(alert, promql_parser.VectorSelector):
+        asked = matchers(selector)
+        assert asked.get("state", "queued") in states
+        assert asked.get("outcome", "ok") in {"ok", "error"}
+
+
+@each
+def test_only_what_counts_up_is_looked_at_over_time(alert):
+    for part in nodes(alert, promql_parser.MatrixSelector):
+        assert metrics()[part.vector_selector.name][0] in ("counter", "histogram"), part.prettify()
+
+
+@each
+def test_it_says_how_bad_it_is_and_what_to_do(alert):
+    rule = ALERTS[alert]
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    # Who is told may be decided by the namespace, which a sum has lost.
+    assert rule["labels"]["namespace"] == "launcher"
+    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    assert all(rule["annotations"].values())
+    # An anchor is a heading in lower case.
+    assert rule["annotations"]["runbook_url"] == f"{BASE}#{alert.lower()}"
+
+
+def runbooks():
+    """{heading: text below it}"""
+    parts = re.split(r"^## (.+)\n", (ROOT / "docs/runbooks.md").read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_each_alert_has_its_runbook_and_each_runbook_its_alert():
+    assert list(runbooks()) == list(ALERTS)
+
+
+@each
+def test_its_runbook_says_the_same_severity_and_the_four_things(alert):
+    text = runbooks()[alert]
+    assert f"*{ALERTS[alert]['labels']['severity']}.*" in text
+    for word in ("users", "**look**", "**over**"):
+        assert word in text.lower(), word
+
+
+def test_thresholds_follow_the_limits():
+    """ci/full-values.yaml: 16 starts at once, 200 in line."""
+    assert [number.val for number in nodes("WorkshopQueueStuck", promql_parser.NumberLiteral)][-1] == 16
+    assert [number.val for number in nodes("WorkshopQueueLong", promql_parser.NumberLiteral)] == [100]

@@ -1,0 +1,276 @@
+"""The nginx of the release: what it asks, of whom, and what it passes on. No cluster is needed."""
+
+import functools
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from chart import CHART, RELEASE, helm, objects, values_of
+from nginx_conf import blocks, directives, parsed, the
+
+HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
+FRONT = f"{RELEASE}-front"
+QUESTION = "/.front/question"
+IDENTITY = {
+    f"X-{name}"
+    for name in (
+        "Auth-Request-Email", "Auth-Request-User", "Auth-Request-Groups", "Auth-Request-Preferred-Username",
+        "Auth-Request-Access-Token", "Auth-Request-Redirect", "Forwarded-Email", "Forwarded-User", "Forwarded-Groups",
+        "Forwarded-Preferred-Username", "Forwarded-Access-Token",
+    )
+}
+
+
+def any_with(*words):
+    """The objects of the set `any` with these changes, by kind and name."""
+    common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("any"))
+    status, text = helm("template", RELEASE, CHART, *common, *words)
+    assert status == 0, text
+    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+
+
+@functools.cache
+def rendered():
+    """The set `any` as it is."""
+    return any_with()
+
+
+@pytest.fixture(scope="module")
+def http():
+    text = rendered()["ConfigMap", FRONT]["data"]["nginx.conf"]
+    return blocks(parsed(text), "http")[""]
+
+
+@pytest.fixture(scope="module")
+def servers(http):
+    """{name: {location: block}}, the first being the one for all other hosts."""
+    found = [inner for words, inner in http if words == ("server",)]
+    return {the(server, "server_name"): blocks(server, "location") for server in found}
+
+
+WORKSHOP = r"~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?)\.workshops\.example\.net$"
+
+
+def service(name):
+    return f"http://{RELEASE}{name}.launcher.$front_services"
+
+
+def test_each_place_leads_where_it_should_and_asks_the_right_login(servers):
+    launcher, login, workshops = service(""), service("-login"), service("-workshops-login")
+    assert list(servers)[0] == "_"
+    found = {
+        (server, location): (
+            the(block, "proxy_pass"),
+            the(block, "auth_request") == QUESTION,
+            [" ".join(words) for words in directives(block, "error_page")],
+        )
+        for server, locations in servers.items()
+        for location, block in locations.items()
+        if the(block, "proxy_pass")
+    }
+    workshop = "http://$front_workshop.workshops.$front_services"
+    assert found == {
+        (HOST, "/"): (launcher, True, ["401 = @login"]),
+        (HOST, "~ ^/(api|assets|fragments)(/|$)"): (launcher, True, ["401 = @unauthorized"]),
+        (HOST, "= /signed-out"): (f"{launcher}/signed-out$is_args$args", False, []),
+        (HOST, "~ ^/oauth2(/|$)"): (login, False, []),
+        (HOST, f"= {QUESTION}"): (f"{login}/oauth2/auth", False, []),
+        (HOST, "@login"): (f"{login}/", False, []),
+        (f"login.{DOMAIN}", "~ ^/oauth2(/|$)"): (workshops, False, []),
+        (WORKSHOP, f"= {QUESTION}"): (f"{workshops}/oauth2/auth", False, []),
+        (WORKSHOP, "@login"): (f"{workshops}/", False, []),
+        (WORKSHOP, "/"): (workshop, True, ["401 = @login", "502 = @gone"]),
+    }
+
+
+@pytest.mark.parametrize(
+    "name,matches",
+    [
+        ("jupyterlab-abcdefghij", True), ("a", True), ("a" * 63, True), ("a" * 64, False), ("", False),
+        ("-a", False), ("a-", False), ("1a", False), ("a.b", False), ("a_b", False), ("a/b", False), ("a%2e", False),
+    ],
+)
+def test_a_workshops_name_is_one_label(name, matches):
+    pattern = WORKSHOP.removeprefix("~").replace("?<", "?P<")
+    assert bool(re.search(pattern, f"{name}.{DOMAIN}")) is matches
+    assert not re.search(pattern, f"{name}.workshops-example.net") and not re.search(pattern, f"{name}.{DOMAIN}.evil")
+
+
+def test_who_is_calling_is_what_the_login_said_or_nobody(http, servers):
+    sent = dict((name, value) for name, value in directives(http, "proxy_set_header"))
+    said = {"X-Auth-Request-Email": "$front_email", "X-Auth-Request-User": "$front_user"}
+    assert {name: sent[name] for name in IDENTITY} == dict.fromkeys(IDENTITY, "") | said
+    assert sent["Host"] == sent["X-Forwarded-Host"] == "$http_host"
+    assert (sent["X-Forwarded-Proto"], sent["X-Forwarded-Uri"]) == ("https", "$request_uri")
+    assert (the(http, "ignore_invalid_headers"), the(http, "underscores_in_headers")) == ("on", "off")
+    for server, locations in servers.items():
+        for location, block in locations.items():
+            if location in (f"= {QUESTION}", "@login"):
+                continue
+            # A place that sets one header sets all of them anew.
+            assert not directives(block, "proxy_set_header"), (server, location)
+            told = directives(block, "auth_request_set")
+            if the(block, "auth_request"):
+                assert set(told) == {
+                    ("$front_email", "$upstream_http_x_auth_request_email"),
+                    ("$front_user", "$upstream_http_x_auth_request_user"),
+                }
+            else:
+                assert not told, (server, location)
+
+
+def test_of_a_request_only_what_is_named_gets_to_the_question(servers):
+    named = {f"X-Forwarded-{name}" for name in ("Proto", "Host", "Uri", "Method")}
+    named |= {"Connection", "Cookie", "Accept", "User-Agent", "X-Real-Ip"}
+    for server in (HOST, WORKSHOP):
+        question, login = servers[server][f"= {QUESTION}"], servers[server]["@login"]
+        assert directives(question, "internal") == [()]
+        assert the(question, "proxy_pass_request_body") == "off"
+        for block in (question, login):
+            assert (the(block, "proxy_method"), the(block, "proxy_pass_request_headers")) == ("GET", "off")
+            assert {words[0] for words in directives(block, "proxy_set_header")} == named
+
+
+def test_an_app_sends_nginx_nowhere(http):
+    assert {"X-Accel-Redirect", "X-Accel-Limit-Rate"} <= set(the(http, "proxy_ignore_headers").split())
+    assert the(http, "proxy_redirect") == "off"
+
+
+def test_nothing_is_stored_and_what_is_quiet_stays_open(http):
+    expected = {
+        "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
+        "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
+        "large_client_header_buffers": "4 64k", "proxy_http_version": "1.1", "access_log": "off",
+    }
+    assert {name: the(http, name) for name in expected} == expected
+
+
+def test_a_page_of_a_workshop_that_does_not_answer_tries_again_and_one_of_none_does_not(http, servers):
+    assert the(servers[WORKSHOP]["@gone"], "add_header") == "Refresh $front_again always"
+    assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
+
+
+RESOLV = {
+    "nameserver 10.96.0.10\nsearch launcher.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n": (
+        "10.96.0.10", "svc.cluster.local",
+    ),
+    "search a.svc.corp.example svc.corp.example corp.example svc.other\nnameserver fd00::a\nnameserver 10.0.0.1\n": (
+        "[fd00::a] 10.0.0.1", "svc.corp.example",
+    ),
+    "nameserver 10.0.0.1\n": ("10.0.0.1", "svc.cluster.local"),
+}
+
+
+@pytest.mark.parametrize("text", RESOLV)
+def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
+    servers, domain = RESOLV[text]
+    (tmp_path / "resolv.conf").write_text(text)
+    (tmp_path / "nginx").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/started\n')
+    (tmp_path / "nginx").chmod(0o755)
+    start = rendered()["ConfigMap", FRONT]["data"]["start.sh"]
+    for path in ("/etc/resolv.conf", "/tmp/resolver.conf", "/tmp/listen.conf"):
+        start = start.replace(path, str(tmp_path / path.rpartition("/")[2]))
+    (tmp_path / "start.sh").write_text(start)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run(["sh", tmp_path / "start.sh"], env=environment, check=True, timeout=10)
+    assert (tmp_path / "resolver.conf").read_text().splitlines() == [
+        f"resolver {servers} valid=5s;", f"map $host $front_services {{ default {domain}; }}",
+    ]
+    assert (tmp_path / "listen.conf").read_text().startswith("listen 8080;\n")
+    assert (tmp_path / "started").read_text() == f"-e stderr -c {tmp_path}/nginx.conf\n"
+
+
+def test_a_changed_configuration_rolls_the_pods():
+    pods = [
+        any_with(*words)["Deployment", FRONT]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+        for words in ((), ("--set", "host=other.example.org"), ("--set", "front.replicas=3"))
+    ]
+    assert pods[0] != pods[1] and pods[0] == pods[2]
+
+
+def test_one_ingress_leads_two_hosts_to_it():
+    found = objects("any", "Ingress")
+    assert len(found) == 1 and "annotations" not in found[0]["metadata"]
+    spec = found[0]["spec"]
+    path = {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": FRONT, "port": {"name": "http"}}}}
+    hosts = (HOST, f"*.{DOMAIN}")
+    assert spec["ingressClassName"] == "haproxy"
+    assert {rule["host"]: rule["http"]["paths"] for rule in spec["rules"]} == dict.fromkeys(hosts, [path])
+    secrets = {host: one["secretName"] for one in spec["tls"] for host in one["hosts"]}
+    assert secrets == {HOST: "launcher-certificate", f"*.{DOMAIN}": "workshops-certificate"}
+    assert not objects("any", "Middleware")
+
+
+def test_an_ingress_has_the_annotations_that_are_given():
+    given = any_with("--set-string", r"ingress.annotations.cert-manager\.io/cluster-issuer=internal")
+    assert given["Ingress", FRONT]["metadata"]["annotations"] == {"cert-manager.io/cluster-issuer": "internal"}
+
+
+def test_without_a_class_there_is_no_ingress_for_the_clusters_default_to_take():
+    found = any_with("--set", "ingress.className=")
+    assert not [kind for kind, _ in found if kind == "Ingress"]
+    assert found["Service", FRONT]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
+
+
+def test_the_operator_makes_no_ingress():
+    container = rendered()["Deployment", f"{RELEASE}-operator"]["spec"]["template"]["spec"]["containers"][0]
+    told = {one["name"]: one["value"] for one in container["env"]}
+    assert told["SERVICE_WORKSHOPS_ROUTED_ELSEWHERE"] == "true"
+    assert not [name for name in told if "INGRESS" in name]
+
+
+def test_its_pods_are_held_as_tightly_as_the_others():
+    pod = rendered()["Deployment", FRONT]["spec"]["template"]["spec"]
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    own = pod["containers"][0]
+    assert own["securityContext"] == {
+        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
+    }
+    assert {one["mountPath"]: one.get("readOnly", False) for one in own["volumeMounts"]} == {
+        "/etc/workshop-launcher": True, "/tmp": False,
+    }
+    assert own["livenessProbe"]["httpGet"] == own["readinessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
+    assert ("PodDisruptionBudget", FRONT) in rendered()
+
+
+PEERS = {
+    (): [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "haproxy-controller"}},
+          "podSelector": {"matchLabels": {"app.kubernetes.io/name": "kubernetes-ingress"}}}],
+    ("--set", "ingress.podLabels=null"): [
+        {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "haproxy-controller"}}}
+    ],
+    ("--set", "ingress.namespace="): [
+        {"namespaceSelector": {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "Exists"}]},
+         "podSelector": {"matchLabels": {"app.kubernetes.io/name": "kubernetes-ingress"}}}
+    ],
+    ("--set", "ingress.podLabels=null", "--set", "ingress.namespace="): None,
+}
+
+
+@pytest.mark.parametrize("words", PEERS)
+def test_who_reaches_it_is_who_is_named_or_everybody(words):
+    rules = any_with(*words)["NetworkPolicy", FRONT]["spec"]["ingress"]
+    expected = {"ports": [{"protocol": "TCP", "port": 8080}]}
+    assert rules == [expected | ({"from": PEERS[words]} if PEERS[words] else {})]
+
+
+def test_it_reaches_names_launcher_logins_and_workshops_and_nothing_else():
+    spec = rendered()["NetworkPolicy", FRONT]["spec"]
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    names, *others = spec["egress"]
+    assert "to" not in names and {one["port"] for one in names["ports"]} == {53, 1053, 5353}
+    component = "app.kubernetes.io/component"
+    reached = {}
+    for rule in others:
+        (peer,), (port,) = rule["to"], rule["ports"]
+        labels = peer["podSelector"]["matchLabels"]
+        listed = peer["podSelector"].get("matchExpressions", [{"values": [labels.get(component, labels.get("app"))]}])
+        reached |= {what: (port["port"], peer.get("namespaceSelector")) for what in listed[0]["values"]}
+    workshops = {"matchLabels": {"kubernetes.io/metadata.name": "workshops"}}
+    assert reached == {
+        "launcher": (8000, None), "login": (4180, None), "workshops-login": (4180, None), "workshop": (8080, workshops),
+    }
