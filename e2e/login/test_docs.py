@@ -1,0 +1,92 @@
+"""The documentation's values work with the chart, and its links lead somewhere. No cluster is needed."""
+
+import re
+
+import pytest
+import yaml
+
+from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
+
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), ROOT / "e2e/login/README.md"]
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+# All that a page holds for values.yaml, and what is added to that or put in its place.
+WHOLE, MORE = "# values.yaml\n", "# also in values.yaml\n"
+
+
+def blocks(page):
+    """Its blocks of YAML, each with the number of its line: [(line, text)]."""
+    text = (ROOT / "docs" / page).read_text()
+    found = re.finditer(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, one.start()) + 1, one[1]) for one in found]
+
+
+def snippets():
+    """Each block of values, named by its place."""
+    found = [(f"{page}:{line}", text) for page in ("install.md", "providers.md") for line, text in blocks(page)]
+    return [pytest.param(text, id=place) for place, text in found if text.startswith((WHOLE, MORE))]
+
+
+BASE = next(text for _, text in blocks("install.md") if text.startswith(WHOLE))
+
+
+@pytest.mark.parametrize("text", snippets())
+def test_values_are_taken_by_the_chart(text, tmp_path):
+    (tmp_path / "base.yaml").write_text(BASE)
+    (tmp_path / "more.yaml").write_text(text)
+    values = [word for name in ("base", "more") for word in ("--values", tmp_path / f"{name}.yaml")]
+    status, rendered = helm("template", RELEASE, CHART, "--namespace", "launcher", "--kube-version", "1.34", *values)
+    assert status == 0, rendered
+
+
+@pytest.mark.parametrize("text", [text for page in ("install.md", "upgrade.md") for _, text in blocks(page)])
+def test_other_objects_can_be_read(text):
+    for found in yaml.safe_load_all(text):
+        assert found and (text.startswith((WHOLE, MORE)) or {"apiVersion", "kind", "metadata"} <= set(found))
+
+
+def test_every_provider_of_the_chart_has_its_values():
+    named = {yaml.safe_load(text)["login"]["provider"] for _, text in blocks("providers.md")}
+    assert named == set(values_schema()["properties"]["login"]["properties"]["provider"]["enum"]) - {""}
+
+
+def test_values_that_the_text_names_exist():
+    schema = values_schema()
+    known = set(leaves(schema))
+    groups = {name.rsplit(".", depth)[0] for name in known for depth in range(1, name.count(".") + 1)}
+    sections = "|".join(schema["properties"])
+    for page in ("install.md", "providers.md", "upgrade.md", "runbooks.md", "threat-model.md"):
+        text = (ROOT / "docs" / page).read_text()
+        found = set(re.findall(rf"`((?:{sections})\.[A-Za-z.]+)`", text))
+        # The examples' hosts, and the database's file, begin like values.
+        named = {name for name in found if ".example." not in name} - {"launcher.db"}
+        assert named <= known | groups, f"{page}: {named - known - groups}"
+
+
+def test_tests_that_the_threat_model_names_exist():
+    named = re.findall(r"`([a-z0-9_/.-]+\.(?:py|rs|mjs))`", (ROOT / "docs/threat-model.md").read_text())
+    assert named
+    assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "crates" / name).exists()] == []
+
+
+def anchors(page):
+    """What GitHub makes of its headings."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_somewhere(name):
+    page = ROOT / name
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if target.startswith(("https:", "http:", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), f"{name} links to {target}"
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors(linked), f"{name} links to {target}"
+
+
+def test_every_page_of_the_documentation_is_in_the_list():
+    listed = set(re.findall(r"\]\((docs/[a-z-]+\.md)\)", (ROOT / "README.md").read_text()))
+    assert listed == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
