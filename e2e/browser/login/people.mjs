@@ -1,14 +1,15 @@
-// People who log in at the provider, in a Chromium that knows the chain's names. LOGIN_TRAEFIK and LOGIN_DEX are the
-// addresses behind them.
+// People who log in at the provider, in a Chromium that knows the chain's names. LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO
+// are the addresses behind them.
 
 import { openPage, startBrowser } from "../support.mjs";
 
 export const LAUNCHER = "https://launcher.test";
 
-/** A Chromium to which launcher.test, *.workshops.test and dex.test lead into the cluster. */
+/** A Chromium to which launcher.test, *.workshops.test and the providers lead into the cluster. */
 export function startChainBrowser(test) {
-  const { LOGIN_TRAEFIK: traefik, LOGIN_DEX: dex } = process.env;
-  const rules = [`MAP launcher.test ${traefik}`, `MAP *.workshops.test ${traefik}`, `MAP dex.test ${dex}`];
+  const { LOGIN_TRAEFIK: traefik, LOGIN_DEX: dex, LOGIN_SSO: sso } = process.env;
+  const names = { "launcher.test": traefik, "*.workshops.test": traefik, "dex.test": dex, "sso.test": sso };
+  const rules = Object.entries(names).map(([name, address]) => `MAP ${name} ${address}`);
   return startBrowser(test, [`--host-resolver-rules=${rules.join(", ")}`, "--ignore-certificate-errors"]);
 }
 
@@ -17,7 +18,7 @@ export const openProfile = (test, browser) => openPage(test, browser, { ignoreHT
 
 /** Fills in the provider's form, which must be what the page shows. */
 export async function logIn(page, email) {
-  await page.waitForURL(/^http:\/\/dex\.test:5556\//);
+  await page.waitForURL(/^http:\/\/(dex\.test:5556|sso\.test:5557)\//);
   await page.locator('input[name="login"]').fill(email);
   await page.locator('input[name="password"]').fill("password");
   await page.locator('button[type="submit"]').click();

@@ -1,4 +1,4 @@
-"""The whole chain in the cluster: Traefik, dex, and the chart's release with both login proxies."""
+"""The whole chain in the cluster: Traefik, two providers, and the chart's release with both login proxies."""
 
 import json
 import os
@@ -58,13 +58,14 @@ class Chain:
         """What a cluster has before anything of ours is installed."""
         kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
         kubectl("apply", "--filename", LOGIN / "platform")
-        for namespace, name in (("ingress", "traefik"), ("idp", "dex")):
+        for namespace, name in (("ingress", "traefik"), ("idp", "dex"), ("idp", "sso")):
             kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
         traefik = cluster_ip("ingress", "traefik")
         self.addresses = {
             "launcher.test": traefik,
             f".{WORKSHOP_DOMAIN}": traefik,
             "dex.test": cluster_ip("idp", "dex"),
+            "sso.test": cluster_ip("idp", "sso"),
         }
 
     def prepare(self):
@@ -91,9 +92,18 @@ class Chain:
         # Other tests have applied the resource definition already.
         common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--take-ownership", "--wait")
         printed = helm("upgrade", "--install", RELEASE, chart, *common, "--timeout", "180s", *words)
-        # The ingress learns a moment later where the new pods are.
-        wait_for("the way in", lambda: self.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 60)
+        self.until_open()
         return printed
+
+    def until_open(self):
+        """Waits until people get in at both hosts: the ingress learns a moment later where new pods are."""
+
+        def gets_in():
+            page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
+            workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
+            return (page.status, page.url, workshops.status) == (200, f"{LAUNCHER}/", 302)
+
+        wait_for("the way in", gets_in, 60)
 
     def uninstall(self):
         return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
@@ -116,7 +126,7 @@ class Chain:
         """A profile in which this person has logged in."""
         visitor = self.visitor()
         answer = visitor.log_in(url, email)
-        assert answer.status == 200, (answer.url, answer.status, answer.body[:500])
+        assert (answer.status, answer.asks) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 
     def launched(self, visitor, template=ECHO):

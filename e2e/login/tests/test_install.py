@@ -62,7 +62,8 @@ def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
         assert left.strip() == "", left
         assert pod_of(name) == pod, "the workshop outlives the release"
         closed = chain.visitor().request("GET", url)
-        assert closed.status in (401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
+        # A login proxy that is going still leads to its form.
+        assert closed.status in (302, 401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
     finally:
         chain.install()
     alice = chain.signed_in(ALICE)

@@ -85,7 +85,9 @@ def test_signing_out_ends_both_sessions(chain, echo):
     visitor.log_in(echo[1], ALICE)
     home = visitor.request("GET", f"{LAUNCHER}/", PAGE).body
     link = next(part for part in home.split('"') if part.startswith("/oauth2/sign_out")).replace("&amp;", "&")
-    visitor.open(f"{LAUNCHER}{link}")
+    answer = visitor.open(f"{LAUNCHER}{link}")
+    assert (answer.url, answer.status) == (f"{LAUNCHER}/signed-out", 401)
+    assert "You are signed out" in answer.body
     sessions = [name for _, name in visitor.cookies if name.endswith(("_oauth2_proxy", "_oauth2_proxy_workshops"))]
     assert sessions == []
     assert visitor.request("GET", f"{LAUNCHER}/api/v1/me").status == 401

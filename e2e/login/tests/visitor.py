@@ -26,6 +26,11 @@ class Answer:
     body: str
 
     @property
+    def asks(self):
+        """Whether it is a form that wants a password."""
+        return 'name="password"' in self.body
+
+    @property
     def location(self):
         """Where it leads, as an absolute URL; None when nowhere."""
         found = self.headers.get("Location")
@@ -39,6 +44,8 @@ class Visitor:
         """addresses: {host or .domain: IP address}."""
         self.addresses = addresses
         self.cookies = {}
+        # How often this person was asked for a password.
+        self.forms = 0
 
     def address(self, host):
         """Where a name leads."""
@@ -63,7 +70,9 @@ class Visitor:
         finally:
             connection.close()
         self._keep(parts.hostname, response.headers.get_all("Set-Cookie") or [])
-        return Answer(url, response.status, response.headers, text)
+        answer = Answer(url, response.status, response.headers, text)
+        self.forms += answer.asks
+        return answer
 
     def connect(self, parts):
         """A connection to the host of this split URL."""
@@ -98,25 +107,28 @@ class Visitor:
 
     def open(self, url):
         """Opens a page, following where it leads; returns the last answer."""
-        answer = self.request("GET", url, PAGE)
+        return self.follow(self.request("GET", url, PAGE))
+
+    def follow(self, answer):
+        """Goes where an answer leads; returns the last one."""
         for _ in range(MOST_REDIRECTS):
             if not (300 <= answer.status < 400 and answer.location):
                 return answer
             answer = self.request("GET", answer.location, PAGE)
-        raise AssertionError(f"{url} leads on and on, at last to {answer.location}")
+        raise AssertionError(f"it leads on and on, at last from {answer.url} to {answer.location}")
 
     def log_in(self, url, email, password=PASSWORD):
         """Opens a page, fills in the provider's form when that is what comes, and returns the page that follows."""
         answer = self.open(url)
-        if 'name="password"' not in answer.body:
-            return answer
+        return self.submit(answer, login=email, password=password) if answer.asks else answer
+
+    def submit(self, answer, **fields):
+        """Sends the form of this page with these fields and its hidden ones, and returns the page that follows."""
         action = html.unescape(re.search(r'<form[^>]*action="([^"]*)"', answer.body).group(1))
-        form = urllib.parse.urlencode({"login": email, "password": password})
+        hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.body))
         sent = {**PAGE, "Content-Type": "application/x-www-form-urlencoded"}
-        answer = self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form)
-        while 300 <= answer.status < 400 and answer.location:
-            answer = self.request("GET", answer.location, PAGE)
-        return answer
+        form = urllib.parse.urlencode({**hidden, **fields})
+        return self.follow(self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form))
 
     def raw(self, host, data, port=443):
         """Sends these bytes as they are and returns all status codes and bodies that come back until the end."""

@@ -1,0 +1,64 @@
+// A provider that keeps a session of its own: whoever has signed in at the launcher is not asked again by a workshop.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { screenshot, waitFor, workshopEntry } from "../support.mjs";
+import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+
+const ECHO = "01980000-0000-7000-8000-000000000002";
+
+/** Counts the provider's forms that this profile is shown in any of its tabs. */
+function countForms(context) {
+  const shown = [];
+  context.on("response", (response) => {
+    const isForm = response.url().startsWith("http://sso.test:5557/login/") && response.request().method() === "GET";
+    if (isForm) shown.push(response.url());
+  });
+  return shown;
+}
+
+/** Signs in at the launcher, launches, clicks Open, and returns what the app was asked. */
+async function signInAndOpen(t, browser, email) {
+  const { context, page, complaints } = await openProfile(t, browser);
+  const forms = countForms(context);
+  await page.goto(`${LAUNCHER}/launch/${ECHO}`);
+  await logIn(page, email);
+  await page.waitForURL(`${LAUNCHER}/launch/${ECHO}`);
+  await page.getByRole("button", { name: "Launch" }).click();
+  const links = workshopEntry(page, "Echo").getByRole("link", { name: /^Open/ });
+  await links.first().waitFor({ timeout: 60_000 });
+  const url = await links.first().getAttribute("href");
+  // A moment passes until the ingress knows the way. Nothing of this is the profile's.
+  const stranger = await openProfile(t, browser);
+  await waitFor("the workshop to be routed", 30, async () => (await stranger.page.goto(url)).status() !== 404);
+  // By its address: another one may have become the first meanwhile.
+  const open = links.and(page.locator(`[href="${url}"]`));
+  const [app] = await Promise.all([context.waitForEvent("page"), open.click()]);
+  await app.waitForURL(url);
+  const asked = JSON.parse(await app.locator("body").innerText());
+  await screenshot(app, `single-sign-on-${email.split("@")[0]}`);
+  assert.equal(forms.length, 1, `forms: ${forms}`);
+  assert.deepEqual(complaints, [], "no script failed, and no page broke its own content policy");
+  return { context, page, asked };
+}
+
+test("one form for both domains", { timeout: 300_000 }, async (t) => {
+  const browser = await startChainBrowser(t);
+
+  await t.test("Alice clicks Open and is in her workshop", async (t) => {
+    const { page, asked } = await signInAndOpen(t, browser, "alice@example.org");
+    assert.equal(asked.app, "http");
+    assert.equal((await api(page, "GET", "/me")).body.email, "alice@example.org");
+  });
+
+  await t.test("so is somebody with 600 groups, whose sessions come in parts", async (t) => {
+    const { context, asked } = await signInAndOpen(t, browser, "many@example.org");
+    assert.equal(asked.app, "http");
+    for (const session of ["__Host-_oauth2_proxy", "__Secure-_oauth2_proxy_workshops"]) {
+      const isPart = ({ name }) => name.startsWith(`${session}_`) && /_\d+$/.test(name);
+      const parts = (await context.cookies()).filter(isPart);
+      const bytes = parts.reduce((sum, { value }) => sum + value.length, 0);
+      assert.ok(parts.length > 2 && bytes > 8192, `${session} has ${parts.length} parts and ${bytes} bytes`);
+    }
+  });
+});

@@ -1,0 +1,163 @@
+"""A provider that keeps a session of its own: one form for two domains, signing out, people with many groups."""
+
+import json
+import re
+import urllib.parse
+
+import pytest
+
+from chain import ALICE, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN
+from harness import wait_for
+from test_browser import in_a_browser
+from visitor import PAGE
+
+SSO = "http://sso.test:5557"
+MANY = "many@example.org"
+SIGNED_OUT = f"{LAUNCHER}/signed-out"
+WITH_SSO = ("--set", f"login.oidc.issuerURL={SSO}")
+DEEP = f"{LAUNCHER}/launch/{ECHO}?from=a%2Fb+c&x=%C3%BC"
+COOKIES = {"launcher.test": "__Host-_oauth2_proxy", WORKSHOP_DOMAIN: "__Secure-_oauth2_proxy_workshops"}
+
+
+def install(chain, workshop, provider, *words):
+    """The release with what these words say, once both its doors lead to this host and nowhere else."""
+    chain.install(*words)
+
+    def all_lead_there():
+        # More than once: for a moment the ingress asks the old login proxies in turn with the new ones.
+        answers = [chain.visitor().request("GET", url, PAGE) for url in (f"{LAUNCHER}/", workshop) * 4]
+        return {urllib.parse.urlsplit(answer.location or "").hostname for answer in answers} == {provider}
+
+    wait_for(f"both doors to lead to {provider}", all_lead_there, 60)
+
+
+@pytest.fixture(scope="module")
+def sso(chain, echo):
+    """The release with the provider that keeps a session; the usual one is put back."""
+    try:
+        install(chain, echo[1], "sso.test", *WITH_SSO)
+        yield
+    finally:
+        install(chain, echo[1], "dex.test")
+
+
+@pytest.fixture
+def signing_out_everywhere(chain, echo, sso):
+    """The same, with the provider's own sign-out at the end of the launcher's."""
+    back = urllib.parse.quote(SIGNED_OUT, safe="")
+    url = f"{SSO}/session/end?client_id=launcher&post_logout_redirect_uri={back}"
+    try:
+        install(chain, echo[1], "sso.test", *WITH_SSO, "--set-string", f"login.signedOutURL={url}")
+        yield
+    finally:
+        install(chain, echo[1], "sso.test", *WITH_SSO)
+
+
+def in_both(chain, email, workshop):
+    """A profile that has a session on both domains."""
+    visitor = chain.signed_in(email)
+    visitor.open(workshop)
+    assert set(sessions(visitor)) == set(COOKIES), "there is something to sign out of"
+    return visitor
+
+
+def sessions(visitor):
+    """The cookies of the two login proxies' sessions: {domain: {name: bytes of name and value}}."""
+    found = {}
+    for (domain, name), (value, _, _) in visitor.cookies.items():
+        if re.fullmatch(rf"{re.escape(COOKIES.get(domain, '-'))}(_\d+)?", name):
+            found.setdefault(domain, {})[name] = len(name) + len(value)
+    return found
+
+
+def sign_out(visitor):
+    """Follows the page's own link."""
+    home = visitor.request("GET", f"{LAUNCHER}/", PAGE).body
+    link = next(part for part in home.split('"') if part.startswith("/oauth2/sign_out")).replace("&amp;", "&")
+    return visitor.open(f"{LAUNCHER}{link}")
+
+
+def assert_signed_out(visitor, workshop):
+    assert sessions(visitor) == {}
+    assert visitor.request("GET", f"{LAUNCHER}/api/v1/me").status == 401
+    assert visitor.request("GET", workshop, PAGE).status == 302
+
+
+def test_the_provider_wants_the_password(chain, sso):
+    visitor = chain.visitor()
+    answer = visitor.log_in(DEEP, ALICE, "wrong")
+    assert answer.asks and answer.url.startswith(SSO)
+    assert sessions(visitor) == {}
+
+
+def test_one_form_is_enough_for_both_domains(chain, echo, sso):
+    alice = chain.visitor()
+    answer = alice.log_in(DEEP, ALICE)
+    assert (answer.status, answer.url) == (200, DEEP)
+    workshop = f"{echo[1]}lab?x=1&from=a%2Fb+c"
+    answer = alice.open(workshop)
+    assert (answer.status, answer.url) == (200, workshop), answer.body
+    assert json.loads(answer.body)["path"] == "/lab?x=1&from=a%2Fb+c"
+    assert set(sessions(alice)) == set(COOKIES), "each domain has a session of its own"
+    assert alice.forms == 1
+
+
+def test_one_form_is_enough_for_whoever_comes_to_the_workshop_first(chain, echo, sso):
+    alice = chain.visitor()
+    assert alice.log_in(f"{echo[1]}lab?x=1", ALICE).status == 200
+    answer = alice.open(DEEP)
+    assert (answer.status, answer.url) == (200, DEEP)
+    assert ALICE in answer.body
+    assert alice.forms == 1
+
+
+def test_a_stranger_is_refused_after_one_form_too(chain, echo, sso):
+    bob = chain.signed_in(BOB)
+    answer = bob.open(echo[1])
+    assert (answer.status, answer.url) == (403, echo[1])
+    assert '"app"' not in answer.body
+    assert bob.forms == 1
+
+
+def test_signing_out_ends_both_sessions_and_not_the_providers(chain, echo, sso):
+    """The provider still knows the browser, so that whoever sits down there next is in without a password."""
+    alice = in_both(chain, ALICE, echo[1])
+    answer = sign_out(alice)
+    assert (answer.url, answer.asks) == (SIGNED_OUT, False)
+    assert_signed_out(alice, echo[1])
+    assert ALICE in alice.open(f"{LAUNCHER}/").body
+    assert alice.forms == 1
+
+
+def test_signing_out_can_end_the_providers_session_too(chain, echo, signing_out_everywhere):
+    alice = in_both(chain, ALICE, echo[1])
+    answer = sign_out(alice)
+    assert answer.url.startswith(f"{SSO}/session/end?"), "the provider asks whether that is what she wants"
+    assert alice.submit(answer, logout="yes").url == SIGNED_OUT
+    assert_signed_out(alice, echo[1])
+    for url in (f"{LAUNCHER}/", echo[1]):
+        assert alice.open(url).asks, f"{url} let her in without a password"
+
+
+def test_a_session_with_600_groups_comes_in_parts_and_opens_both_domains(chain, sso):
+    many = chain.signed_in(MANY)
+    url = f"{chain.launched(many)[1]}lab?x=1"
+    answer = many.open(url)
+    assert (answer.status, answer.url) == (200, url), answer.body
+    assert json.loads(many.request("GET", f"{LAUNCHER}/api/v1/me").body)["email"] == MANY
+    assert many.forms == 1
+    kept = sessions(many)
+    assert set(kept) == set(COOKIES)
+    for domain, name in COOKIES.items():
+        sizes = kept[domain]
+        assert {f"{name}_0", f"{name}_1"} <= set(sizes), sizes
+        assert sum(sizes.values()) > 8 * 1024, sizes
+        assert max(sizes.values()) < 4096, "no browser keeps a larger cookie"
+    received = answer.body.lower()
+    assert "oauth2" not in received and "x-auth-request" not in received, "all parts stay outside of the app"
+    sign_out(many)
+    assert_signed_out(many, url)
+
+
+def test_one_form_is_enough_in_a_browser(chain, sso):
+    in_a_browser(chain, "test-single-sign-on")
