@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run cluster)
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run
+  cluster chart login)
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Which crates' tests a tier runs.
@@ -107,14 +108,8 @@ needs_browser() {
 run_browser() {
   launcher_program
   jupyter
-  (
-    cd e2e/browser
-    if ! cmp --silent package-lock.json node_modules/lock-of-what-is-here; then
-      npm ci --no-audit --no-fund
-      cp package-lock.json node_modules/lock-of-what-is-here
-    fi
-    npm test --silent
-  )
+  npm_packages e2e/browser
+  npm --prefix e2e/browser test --silent
 }
 
 DESCRIBED[make_run]="make run: set-up, page, JupyterLab, Ctrl-C"
@@ -128,15 +123,35 @@ needs_cluster() {
 }
 run_cluster() {
   launcher_program
-  packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
-  # shellcheck source=e2e/cluster/env.sh
-  source e2e/cluster/env.sh
-  # A cluster that was not up before is taken down again.
-  kubectl get --raw /readyz >/dev/null 2>&1 || trap e2e/cluster/down.sh EXIT
-  e2e/cluster/up.sh >/dev/null
+  cluster_up
   e2e/cluster/images.sh
   # Most of these tests wait for the cluster most of the time.
-  .local/cluster/bin/python -m pytest --quiet --numprocesses 3 --dist loadfile e2e/cluster/tests
+  cluster_tests --numprocesses 3 --dist loadfile e2e/cluster/tests
+}
+
+DESCRIBED[chart]="the Helm chart: what its values become, what it refuses, what the cluster accepts"
+needs_chart() {
+  needs_cluster
+  e2e/login/build.sh needs
+}
+run_chart() {
+  cluster_up
+  login_programs helm
+  cluster_tests e2e/login/test_*.py
+}
+
+DESCRIBED[login]="the chart installed: Traefik, oauth2-proxy, a provider, a real Chromium, and forgeries"
+needs_login() {
+  needs_chart
+  needs_browser
+}
+run_login() {
+  cluster_up
+  login_programs
+  e2e/cluster/images.sh
+  e2e/login/images.sh
+  npm_packages e2e/browser
+  cluster_tests e2e/login/tests
 }
 
 # What tiers share.
@@ -165,6 +180,30 @@ jupyter() {
   packaging/local/venv.sh jupyter packaging/local/jupyter.txt
   export TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab
 }
+
+# npm_packages FOLDER: what its package-lock.json names.
+npm_packages() {
+  cmp --silent "$1/package-lock.json" "$1/node_modules/lock-of-what-is-here" && return
+  npm --prefix "$1" ci --no-audit --no-fund
+  cp "$1/package-lock.json" "$1/node_modules/lock-of-what-is-here"
+}
+
+# cluster_up: a cluster, and what speaks to it. One that was not up before is taken down again.
+cluster_up() {
+  packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
+  # shellcheck source=e2e/cluster/env.sh
+  source e2e/cluster/env.sh
+  kubectl get --raw /readyz >/dev/null 2>&1 || trap e2e/cluster/down.sh EXIT
+  e2e/cluster/up.sh >/dev/null
+}
+
+# login_programs [NAME...]: Helm and the login chain's programs, and where the tests find them.
+login_programs() {
+  LOGIN_BIN=$(e2e/login/build.sh "$@")
+  export LOGIN_BIN
+}
+
+cluster_tests() { .local/cluster/bin/python -m pytest --quiet "$@"; }
 
 # The runner.
 
