@@ -1,7 +1,8 @@
 //! The program itself, with an environment of its own.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{Client, eventually, soon};
 
@@ -24,8 +25,11 @@ pub(crate) fn run(settings: &[(&str, &str)]) -> Output {
     command(settings).output().unwrap()
 }
 
+/// A port that is free, on a loopback address of its own: on the one that all share, somebody else might take it first.
 fn free() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let address = Ipv4Addr::new(127, 0, 77, NEXT.fetch_add(1, Ordering::Relaxed));
+    TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
 }
 
 impl Program {
