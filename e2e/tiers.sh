@@ -131,10 +131,12 @@ run_cluster() {
 
 DESCRIBED[chart]="the Helm chart: what its values become, what it refuses, what the cluster accepts"
 needs_chart() {
-  needs_cluster
+  # Asked in a condition, nothing ends by itself.
+  needs_cluster || exit
   e2e/login/build.sh needs
 }
 run_chart() {
+  launcher_program
   cluster_up
   login_programs helm
   cluster_tests e2e/login/test_*.py
@@ -142,7 +144,7 @@ run_chart() {
 
 DESCRIBED[login]="the chart installed: Traefik, oauth2-proxy, a provider, a real Chromium, and forgeries"
 needs_login() {
-  needs_chart
+  needs_chart || exit
   needs_browser
 }
 run_login() {

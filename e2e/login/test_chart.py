@@ -43,6 +43,7 @@ REFUSED = [
     (["database.type=postgresql"], "- database.postgresql.secret is missing"),
     ([rf"ingress.annotations.{MIDDLEWARES}=none"], "- ingress.annotations must not have traefik.ingress"),
     (["monitoring.serviceMonitor.enabled=true"], "- monitoring.namespace is missing"),
+    (["monitoring.prometheusRule.enabled=true"], "- monitoring.serviceMonitor.enabled is missing"),
     (["hots=a.example.org"], "additional properties 'hots' not allowed"),
     (["login.cookieSecret=abc"], "at '/login': additional properties 'cookieSecret' not allowed"),
     (["host=Launcher.Example.org"], "at '/host': 'Launcher.Example.org' does not match"),

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from chart import CHART, RELEASE, helm, objects, values_of
+from chart import CHART, RELEASE, helm, objects, values_of, values_schema
 from nginx_conf import blocks, directives, parsed, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
@@ -133,6 +133,13 @@ def test_of_a_request_only_what_is_named_gets_to_the_question(servers):
             assert {words[0] for words in directives(block, "proxy_set_header")} == named
 
 
+def test_long_names_and_large_sessions_fit(http):
+    """A name that the values may have, and as many cookies at once as launcher and sidecar take."""
+    longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
+    assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "what nginx needs for itself beside it"
+    assert the(http, "proxy_buffer_size") == "64k"
+
+
 def test_an_app_sends_nginx_nowhere(http):
     assert {"X-Accel-Redirect", "X-Accel-Limit-Rate"} <= set(the(http, "proxy_ignore_headers").split())
     assert the(http, "proxy_redirect") == "off"
@@ -170,7 +177,9 @@ def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
     (tmp_path / "nginx").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/started\n')
     (tmp_path / "nginx").chmod(0o755)
     start = rendered()["ConfigMap", FRONT]["data"]["start.sh"]
-    for path in ("/etc/resolv.conf", "/tmp/resolver.conf", "/tmp/listen.conf"):
+    two = "fd00::" in servers
+    (tmp_path / "if_inet6").write_text("00000000000000000000000000000001 01 80 10 80 lo\n" if two else "")
+    for path in ("/etc/resolv.conf", "/tmp/resolver.conf", "/tmp/listen.conf", "/proc/net/if_inet6"):
         start = start.replace(path, str(tmp_path / path.rpartition("/")[2]))
     (tmp_path / "start.sh").write_text(start)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
@@ -178,7 +187,8 @@ def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
     assert (tmp_path / "resolver.conf").read_text().splitlines() == [
         f"resolver {servers} valid=5s;", f"map $host $front_services {{ default {domain}; }}",
     ]
-    assert (tmp_path / "listen.conf").read_text().startswith("listen 8080;\n")
+    listens = ["listen 8080;", "listen [::]:8080;"] if two else ["listen 8080;"]
+    assert (tmp_path / "listen.conf").read_text().splitlines() == listens
     assert (tmp_path / "started").read_text() == f"-e stderr -c {tmp_path}/nginx.conf\n"
 
 

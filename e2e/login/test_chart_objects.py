@@ -142,7 +142,7 @@ def test_one_launcher_with_sqlite_several_with_postgresql(name):
 def test_what_holds_peoples_work_outlives_the_release(name):
     keep = {"helm.sh/resource-policy": "keep"}.items()
     kept = [found for found in objects(name) if keep <= found["metadata"].get("annotations", {}).items()]
-    expected = {"CustomResourceDefinition", "Namespace", "PersistentVolumeClaim"}
+    expected = {"CustomResourceDefinition", "Namespace", "NetworkPolicy", "PersistentVolumeClaim"}
     expected -= {"github": {"PersistentVolumeClaim"}, "full": {"Namespace"}}.get(name, set())
     assert {found["kind"] for found in kept} == expected
 

@@ -12,7 +12,7 @@
 - name: SERVICE_DATABASE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ .Values.database.postgresql.secret }}
+      name: {{ .Values.database.postgresql.secret | quote }}
       key: {{ .Values.database.postgresql.key }}
 {{- else }}
 - {name: SERVICE_DATA_DIR, value: /data}

@@ -14,7 +14,8 @@ awk '
     print "map $host $front_services { default " services "; }"
   }' /etc/resolv.conf >/tmp/resolver.conf
 echo 'listen 8080;' >/tmp/listen.conf
-[ ! -s /proc/net/if_inet6 ] || echo 'listen [::]:8080;' >>/tmp/listen.conf
+# Its size is always 0.
+[ -z "$(cat /proc/net/if_inet6 2>/dev/null)" ] || echo 'listen [::]:8080;' >>/tmp/listen.conf
 # As many connections as the node allows.
 ulimit -n "$(ulimit -H -n)" || :
 exec nginx -e stderr -c "${0%/*}/nginx.conf"
@@ -117,6 +118,8 @@ http {
   uwsgi_temp_path /tmp/uwsgi;
   scgi_temp_path /tmp/scgi;
 
+  # Names may be long.
+  server_names_hash_bucket_size 256;
   ignore_invalid_headers on;
   underscores_in_headers off;
   large_client_header_buffers 4 64k;
@@ -128,8 +131,9 @@ http {
   client_body_timeout 3600s;
   proxy_request_buffering off;
   proxy_buffering off;
-  proxy_buffer_size 32k;
-  proxy_buffers 8 32k;
+  # A large session comes as dozens of cookies in one head.
+  proxy_buffer_size 64k;
+  proxy_buffers 8 64k;
   proxy_connect_timeout 5s;
   proxy_read_timeout 3600s;
   proxy_send_timeout 3600s;

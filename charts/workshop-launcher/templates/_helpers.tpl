@@ -77,7 +77,7 @@ podSelector:
 
 {{/* Traefik's, never the cluster's default class: another controller would ignore what puts the login in front. */}}
 {{- define "launcher.ingressClass" -}}
-{{ .Values.ingress.className | default "traefik" }}
+{{ .Values.ingress.className | default "traefik" | quote }}
 {{- end }}
 
 {{- define "launcher.podSecurity" -}}

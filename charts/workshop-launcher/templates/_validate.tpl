@@ -29,6 +29,9 @@
 {{- if and .Values.networkPolicy.enabled .Values.monitoring.serviceMonitor.enabled (not .Values.monitoring.namespace) }}
 - monitoring.namespace is missing: where Prometheus runs; the NetworkPolicies let nobody else read metrics
 {{- end }}
+{{- if and .Values.monitoring.prometheusRule.enabled (not .Values.monitoring.serviceMonitor.enabled) }}
+- monitoring.serviceMonitor.enabled is missing: without what it collects, the alerts of monitoring.prometheusRule say that all is down
+{{- end }}
 {{- end }}
 
 {{- define "launcher.loginProblems" -}}

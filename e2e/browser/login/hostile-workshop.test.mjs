@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { waitFor } from "../support.mjs";
 import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
+const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
 test("a hostile workshop", { timeout: 180_000 }, async (t) => {
@@ -13,13 +14,17 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
   await page.goto(LAUNCHER);
   await logIn(page, "bob@example.org");
   await page.waitForURL(`${LAUNCHER}/`);
-  const { k8s_name: name } = await page.evaluate(async (path) => {
-    const headers = { "Content-Type": "application/json" };
-    return (await fetch(path, { method: "POST", body: "{}", headers })).json();
-  }, `/api/v1/templates/${ECHO}/launch`);
-  const instance = async () => (await api(page, "GET", `/instances/${name}`)).body;
-  await waitFor("the workshop to run", 60, async () => (await instance()).state === "running");
-  const { url } = await instance();
+  const launch = async (template) => {
+    const { k8s_name: name } = await page.evaluate(async (path) => {
+      const headers = { "Content-Type": "application/json" };
+      return (await fetch(path, { method: "POST", body: "{}", headers })).json();
+    }, `/api/v1/templates/${template}/launch`);
+    const instance = async () => (await api(page, "GET", `/instances/${name}`)).body;
+    await waitFor("the workshop to run", 60, async () => (await instance()).state === "running");
+    return { name, url: (await instance()).url };
+  };
+  const { name, url } = await launch(ECHO);
+  const jupyterlab = await launch(JUPYTERLAB);
   const hostile = await context.newPage();
   await waitFor("the workshop to be routed", 30, async () => (await hostile.goto(url)).status() !== 404);
   await logIn(hostile, "bob@example.org");
@@ -75,15 +80,24 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     await unchanged();
   });
 
-  await t.test("WebSockets and event streams to the launcher get nothing", async () => {
-    const heard = await hostile.evaluate(async (launcher) => {
-      const closed = (source, events) =>
-        new Promise((resolve) => events.forEach((name) => source.addEventListener(name, () => resolve(name))));
-      const socket = new WebSocket(`${launcher.replace("https", "wss")}/api/v1/events`);
-      const stream = new EventSource(`${launcher}/api/v1/events`, { withCredentials: true });
-      return Promise.all([closed(socket, ["open", "error"]), closed(stream, ["open", "error"])]);
-    }, LAUNCHER);
-    assert.deepEqual(heard, ["error", "error"]);
+  await t.test("a WebSocket to another workshop, and an event stream of the launcher, get nothing", async () => {
+    const listen = async ([kind, target]) => {
+      const source = kind === "socket" ? new WebSocket(target) : new EventSource(target, { withCredentials: true });
+      const heard = await new Promise((resolve) =>
+        ["open", "error"].forEach((name) => source.addEventListener(name, () => resolve(name))),
+      );
+      source.close();
+      return heard;
+    };
+    const socket = ["socket", `${jupyterlab.url.replace("https", "wss")}api/events/subscribe`];
+    const stream = ["stream", `${LAUNCHER}/api/v1/events`];
+    const neighbour = await context.newPage();
+    await waitFor("JupyterLab to be routed", 30, async () => (await neighbour.goto(jupyterlab.url)).status() !== 404);
+    assert.equal(await neighbour.evaluate(listen, socket), "open", "its own pages do get one");
+    assert.equal(await page.evaluate(listen, stream), "open", "and the launcher's do get the other");
+    assert.equal(await hostile.evaluate(listen, socket), "error");
+    assert.equal(await hostile.evaluate(listen, stream), "error");
+    await neighbour.close();
   });
 
   await t.test("the launcher is not shown in its frames", async () => {

@@ -16,6 +16,11 @@ NAMESPACE, WORKSHOPS = "login-launcher", "login-workshops"
 LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
 ALICE, BOB, ADMIN = "alice@example.org", "bob@example.org", "admin@example.org"
 JUPYTERLAB, ECHO = "01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-000000000002"
+DEFINITION, RELEASE_NAME = "workshops.workshoplauncher.dev", "meta.helm.sh/release-name"
+ANY = (
+    "--set", "ingress.controller=any", "--set", "ingress.className=traefik",
+    "--set", "images.front=localhost/workshop-launcher/nginx:test",
+)
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
 CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
@@ -46,6 +51,12 @@ def namespaced(kind, name, api="v1", namespace=NAMESPACE, **body):
 
 def cluster_ip(namespace, service):
     return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
+
+
+def is_definition_of_others():
+    """Whether somebody has applied the resource definition by hand, as other tests do: no release may just take it."""
+    found = kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "json")
+    return bool(found) and json.loads(found)["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE
 
 
 class Chain:
@@ -89,9 +100,9 @@ class Chain:
     def install(self, *words):
         """helm upgrade --install, waiting until everything is ready."""
         chart = ROOT / "charts/workshop-launcher"
-        # Other tests have applied the resource definition already.
-        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--take-ownership", "--wait")
-        printed = helm("upgrade", "--install", RELEASE, chart, *common, "--timeout", "180s", *words)
+        common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "180s")
+        ownership = ("--take-ownership",) if is_definition_of_others() else ()
+        printed = helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
         self.until_open()
         return printed
 

@@ -16,10 +16,11 @@ from websockets.sync.client import connect
 
 from balancer import load_balancer
 from chain import (
-    ALICE, BOB, ECHO, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply, cluster_ip, kubectl,
+    ALICE, ANY, BOB, ECHO, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply, cluster_ip, kubectl,
     namespaced,
 )
 from harness import wait_for
+from test_browser import in_a_browser
 from test_front_door import (
     EMAIL, ask, bob, test_a_login_proxy_that_is_down_opens_nothing as closed_while_it_is_down,
     test_a_second_request_on_one_connection_is_asked_for_itself, test_at_the_page_without_a_login_everybody_is_nobody,
@@ -39,10 +40,6 @@ from test_sessions import (
 from visitor import PAGE, TLS
 
 FRONT = f"{RELEASE}-workshop-launcher-front"
-ANY = (
-    "--set", "ingress.controller=any", "--set", "ingress.className=traefik",
-    "--set", "images.front=localhost/workshop-launcher/nginx:test",
-)
 DOORS = {
     "ingress": lambda: contextlib.nullcontext(cluster_ip("ingress", "traefik")),
     "load balancer": lambda: load_balancer("127.0.77.1", (cluster_ip(NAMESPACE, FRONT), 80)),
@@ -205,3 +202,8 @@ def test_a_service_that_is_no_workshop_is_not_reached(chain, echo):
         assert answer.status in (502, 504), (answer.status, answer.body)
     finally:
         kubectl("--namespace", WORKSHOPS, "delete", "pod,service", "stray", "--wait=false")
+
+
+@pytest.mark.parametrize("door", ["ingress"], indirect=True)
+def test_people_in_a_browser(chain, door):
+    in_a_browser(chain, "test-login")

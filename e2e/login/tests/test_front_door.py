@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from chain import ADMIN, ALICE, BOB, NAMESPACE, RELEASE, kubectl
+from chain import ADMIN, ALICE, BOB, ECHO, LAUNCHER, NAMESPACE, RELEASE, kubectl
 from harness import wait_for
 
 EMAIL = "X-Auth-Request-Email"
@@ -106,14 +106,23 @@ def test_at_the_page_without_a_login_everybody_is_nobody(bob):
 
 
 def test_in_a_trailer_it_counts_for_nothing(bob, echo):
-    for host in ("launcher.test", echo[1].split("/")[2]):
+    def launch(host, path):
         data = (
-            f"POST /api/v1/me HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
-            f"Trailer: {EMAIL}\r\nCookie: {bob.cookies_for(host)}\r\n\r\n1\r\nx\r\n0\r\n{EMAIL}: {ALICE}\r\n\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n"
+            f"Transfer-Encoding: chunked\r\nTrailer: {EMAIL}\r\nCookie: {bob.cookies_for(host)}\r\n\r\n"
+            f"2\r\n{{}}\r\n0\r\n{EMAIL}: {ALICE}\r\n\r\n"
         )
-        received = bob.raw(host, data.encode())
-        assert received.split(b" ")[1] in (b"400", b"401", b"403", b"405"), received[:300]
-        assert b'"app"' not in received
+        response = http.client.HTTPResponse(Raw(bob.raw(host, data.encode())))
+        response.begin()
+        return response.status, response.read().decode(errors="replace")
+
+    status, body = launch(echo[1].split("/")[2], "/")
+    assert status == 403 and '"app"' not in body, (status, body)
+    status, body = launch("launcher.test", f"/api/v1/templates/{ECHO}/launch")
+    assert status == 201, (status, body)
+    launched = json.loads(body)
+    assert launched["owner_email"] == BOB, "it was launched for somebody else"
+    assert bob.request("DELETE", f"{LAUNCHER}/api/v1/instances/{launched['k8s_name']}").status == 202
 
 
 def test_a_second_request_on_one_connection_is_asked_for_itself(chain, echo):

@@ -55,6 +55,7 @@ def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
     alice = chain.signed_in(ALICE)
     name, url = chain.launched(alice, ECHO)
     pod = pod_of(name)
+    addresses = {"workshop": cluster_ip(WORKSHOPS, name)}
     try:
         chain.uninstall()
         assert helm("list", "--namespace", NAMESPACE, "--short").strip() == ""
@@ -64,6 +65,7 @@ def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
         closed = chain.visitor().request("GET", url)
         # A login proxy that is going still leads to its form.
         assert closed.status in (302, 401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
+        assert_kept_out(addresses)
     finally:
         chain.install()
     alice = chain.signed_in(ALICE)
@@ -87,10 +89,12 @@ def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
 
 def test_another_pod_reaches_neither_launcher_nor_workshop(chain, echo):
     """Past the front door everybody can write the header: so nobody gets past it."""
-    addresses = {
-        "launcher": cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher"),
-        "workshop": cluster_ip(WORKSHOPS, echo[0]),
-    }
+    launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
+    assert_kept_out({"launcher": launcher, "workshop": cluster_ip(WORKSHOPS, echo[0])})
+
+
+def assert_kept_out(addresses):
+    """A pod that claims to be Alice gets no answer at these addresses: {what is there: address}."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     apply(namespaced("Pod", "intruder", namespace="idp", spec=spec))

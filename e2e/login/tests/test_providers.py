@@ -18,6 +18,11 @@ PROVIDERS = {
     "google": ("accounts.google.com", "/o/oauth2/auth", {"email", "profile"}),
     "github": ("github.com", "/login/oauth/authorize", {"user:email", "read:org"}),
 }
+# The ConfigMaps of the two logins, and where people come back to from the provider.
+HOSTS = {
+    "launcher-workshop-launcher-login": "launcher.example.org",
+    "launcher-workshop-launcher-workshops-login": "login.workshops.example.net",
+}
 
 
 def configurations(provider):
@@ -71,10 +76,10 @@ def _get(port, path, **headers):
 def test_the_redirect_names_endpoint_client_scope_and_way_back(provider, tmp_path):
     host, path, scopes = PROVIDERS[provider]
     found = configurations(provider)
-    assert len(found) == 2, "one for the launcher, one for the workshops"
+    assert set(found) == set(HOSTS), "one for the launcher, one for the workshops"
     for name, text in found.items():
         with proxy(text, tmp_path) as port:
-            answer = _get(port, "/", Accept="text/html", Host="launcher.example.org")
+            answer = _get(port, "/", Accept="text/html", Host=HOSTS[name])
         assert answer.status == 302, name
         url = urllib.parse.urlsplit(answer.headers["Location"])
         query = dict(urllib.parse.parse_qsl(url.query))
@@ -82,4 +87,4 @@ def test_the_redirect_names_endpoint_client_scope_and_way_back(provider, tmp_pat
         assert query["client_id"] == "the-client"
         assert query["response_type"] == "code"
         assert scopes <= set(query["scope"].split()), query["scope"]
-        assert query["redirect_uri"].startswith("https://") and query["redirect_uri"].endswith("/oauth2/callback")
+        assert query["redirect_uri"] == f"https://{HOSTS[name]}/oauth2/callback"

@@ -6,7 +6,7 @@ import urllib.parse
 
 import pytest
 
-from chain import ALICE, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN
+from chain import ALICE, ANY, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN
 from harness import wait_for
 from test_browser import in_a_browser
 from visitor import PAGE
@@ -139,7 +139,20 @@ def test_signing_out_can_end_the_providers_session_too(chain, echo, signing_out_
         assert alice.open(url).asks, f"{url} let her in without a password"
 
 
-def test_a_session_with_600_groups_comes_in_parts_and_opens_both_domains(chain, sso):
+@pytest.fixture(params=["traefik", "front"])
+def way_in(chain, echo, sso, request):
+    """The same through either door: Traefik's middlewares, or the release's own nginx."""
+    if request.param == "traefik":
+        yield request.param
+        return
+    try:
+        install(chain, echo[1], "sso.test", *WITH_SSO, *ANY)
+        yield request.param
+    finally:
+        install(chain, echo[1], "sso.test", *WITH_SSO)
+
+
+def test_a_session_with_600_groups_comes_in_parts_and_opens_both_domains(chain, way_in):
     many = chain.signed_in(MANY)
     url = f"{chain.launched(many)[1]}lab?x=1"
     answer = many.open(url)
