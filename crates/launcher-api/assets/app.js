@@ -44,10 +44,35 @@
     });
   }
 
+  // One box for all of a table.
+  function tickAll() {
+    const all = document.querySelector("[data-tick-all]");
+    if (!all) return;
+    all.hidden = false;
+    all.onchange = () => each("input[name=ticked]", (box) => (box.checked = all.checked));
+  }
+
+  const canNotify = () => "Notification" in window && Notification.permission === "granted";
+
   function speakOnce(workshop, level, text) {
     if (spoken.get(workshop.id) === level) return;
     spoken.set(workshop.id, level);
-    if (level) say(text);
+    if (!level) return;
+    say(text);
+    // One for each workshop: the second warning takes the first one's place.
+    if (canNotify()) new Notification(text, { tag: workshop.id, body: "Save your work, or extend it." });
+  }
+
+  // Asked only when somebody wants it: a browser that was told no once does not ask again.
+  function offerNotifications() {
+    const button = document.getElementById("notify");
+    if (!button || !("Notification" in window) || Notification.permission !== "default") return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const answer = await Notification.requestPermission();
+      button.hidden = answer !== "default";
+      say(answer === "granted" ? "You will be notified" : "Notifications are off");
+    });
   }
 
   function countdown() {
@@ -79,10 +104,12 @@
     readSkew();
     localTimes();
     countdown();
+    tickAll();
     speakStates(first);
   }
 
   refresh(true);
+  offerNotifications();
   setInterval(countdown, 1000);
   document.addEventListener("htmx:after:swap", () => refresh(false));
 
@@ -104,6 +131,19 @@
   for (const failure of ["htmx:response:error", "htmx:error", "htmx:sse:error"]) {
     document.addEventListener(failure, checkSession);
   }
+
+  // A stream that is taken up again at once was never lost.
+  const PATIENCE = 3000;
+  let worry = null;
+  function connected(there) {
+    const notice = document.getElementById("offline");
+    clearTimeout(worry);
+    if (there) notice.hidden = true;
+    else worry = setTimeout(() => (notice.hidden = false), PATIENCE);
+  }
+  window.addEventListener("offline", () => connected(false));
+  document.addEventListener("htmx:sse:error", () => connected(false));
+  document.addEventListener("htmx:sse:after:connection", () => connected(true));
 
   // An error that is a page of its own (what the page shows is gone) is not put into a part of this one.
   document.addEventListener("htmx:before:swap", (event) => {

@@ -44,6 +44,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
     ("GET", "/admin/instances", || get(admin::instances::show)),
+    ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),
     ("GET", "/admin/templates", || get(admin::templates::list)),
     ("POST", "/admin/templates", || post(admin::templates::create)),
     ("GET", "/admin/templates/new", || get(admin::templates::new)),

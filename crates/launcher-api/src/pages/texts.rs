@@ -12,6 +12,10 @@ pub(crate) const NO_AUTHENTICATION: &str = "Authentication is off: this is for d
 pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below: it appears here.";
 /// An empty catalog.
 pub(crate) const NO_TEMPLATES: &str = "There is nothing to launch yet.";
+/// No entry of the catalog has the words.
+pub(crate) const NOTHING_FOUND: &str = "No workshop of the catalog has these words.";
+/// Nothing tells the page of changes any more.
+pub(crate) const OFFLINE: &str = "The connection is lost: what you see may be old. It comes back by itself.";
 /// Nothing ended yet.
 pub(crate) const NO_HISTORY: &str = "None of your workshops has ended yet.";
 /// Nothing matches the filter.
@@ -29,6 +33,19 @@ pub(crate) const INACTIVE_ADMIN: &str = "This template is archived: only adminis
 pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask your teacher for the current one.";
 /// Above a form that was not accepted.
 pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
+/// Asked before many ends.
+pub(crate) const BULK_END_WARNING: &str =
+    "They stop at once. Everything in them that their owners have not saved elsewhere is lost.";
+/// Above what became of each that was to be ended.
+pub(crate) const BULK_ENDED: &str = "Ended";
+/// Above what became of each that was to be extended.
+pub(crate) const BULK_EXTENDED: &str = "Extended";
+/// Before a new end.
+pub(crate) const BULK_UNTIL: &str = "It runs until";
+/// The service could not do it now.
+pub(crate) const TRY_AGAIN: &str = "It could not be done now. Try again in a minute.";
+/// No instance was ticked.
+pub(crate) const NOTHING_TICKED: &str = "No instance was ticked.";
 /// A filter that is not an address.
 pub(crate) const NOT_AN_EMAIL: &str = "This is not an e-mail address; everybody's instances are shown.";
 
@@ -140,6 +157,11 @@ pub(crate) fn extend_denied(error: ExtendError) -> &'static str {
         ExtendError::LifetimeLimitReached => "It cannot be extended any further.",
         ExtendError::ExpiryChanged => "Its end has changed in the meantime.",
     }
+}
+
+/// The name of a template that is made of another one; no longer than a name may be.
+pub(crate) fn copy_of(name: &str) -> String {
+    format!("Copy of {name}").chars().take(80).collect()
 }
 
 /// A kind of app.

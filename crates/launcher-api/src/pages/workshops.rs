@@ -7,7 +7,9 @@ use http::{HeaderMap, StatusCode};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, Launcher, Page, ServiceError, StateFilter};
+use serde::Deserialize;
 
+use super::forms::Query;
 use super::html::{PageResult, is_htmx, page, shell};
 use super::notices;
 use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
@@ -15,6 +17,8 @@ use super::{assets, forms, texts};
 use crate::identity::Identified;
 use crate::state::AppState;
 
+/// So many entries of the catalog are found by looking.
+const GLANCE: usize = 6;
 /// How many workshops or templates are asked for at once.
 const PAGE: u32 = 500;
 
@@ -25,6 +29,10 @@ struct Home {
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
     cards: Vec<Card>,
+    /// How many entries the catalog has, found or not.
+    offered: usize,
+    /// What is searched for.
+    search: String,
     now: String,
     live: bool,
     waiting: bool,
@@ -44,9 +52,28 @@ struct List {
     return_to: &'static str,
 }
 
+impl Home {
+    /// Whether looking for an entry is more than looking at all of them.
+    fn is_searchable(&self) -> bool {
+        self.offered > GLANCE || !self.search.is_empty()
+    }
+}
+
+/// What of the catalog to show.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HomeQuery {
+    /// Words that an entry has to have, in any order; all entries when empty.
+    #[serde(default)]
+    q: String,
+}
+
 /// `GET /`: my workshops and the catalog.
-pub(crate) async fn home(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
-    render_home(&state, &caller, StatusCode::OK, None).await
+pub(crate) async fn home(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    Query(query): Query<HomeQuery>,
+) -> PageResult {
+    render_home(&state, &caller, StatusCode::OK, None, query.q.trim()).await
 }
 
 /// `GET /fragments/workshops`: the list by itself.
@@ -74,7 +101,7 @@ pub(crate) async fn answer(
     let response = if htmx {
         render_list(state, caller, status, Some(notice)).await?
     } else {
-        render_home(state, caller, status, Some(notice)).await?
+        render_home(state, caller, status, Some(notice), "").await?
     };
     Ok(retry_later(response))
 }
@@ -87,23 +114,41 @@ fn retry_later(mut response: Response) -> Response {
     response
 }
 
-async fn render_home(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {
+async fn render_home(
+    state: &AppState,
+    caller: &Caller,
+    status: StatusCode,
+    notice: Option<Notice>,
+    search: &str,
+) -> PageResult {
     let launcher = &state.launcher;
     let workshops = mine(launcher, caller).await?;
     let mut templates = all_templates(launcher, caller).await?;
     templates.retain(|template| template.active);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    let offered = templates.len();
+    templates.retain(|template| has_words(template, search));
     let home = Home {
         shell: shell(state, caller, "home"),
         notice,
         waiting: workshops.iter().any(WorkshopView::is_waiting),
         workshops,
         cards: templates.iter().map(|template| Card::new(launcher, template)).collect(),
+        offered,
+        search: search.to_owned(),
         now: machine_now(launcher.clock()),
         live: true,
         return_to: "/",
     };
     page(status, &home)
+}
+
+/// Whether an entry of the catalog has each of these words, in its name, its description or its kind.
+fn has_words(template: &CatalogTemplate, search: &str) -> bool {
+    let settings = &template.settings;
+    let text = format!("{}\n{}\n{}", settings.name, settings.description, texts::app_type(settings.app_type));
+    let text = text.to_lowercase();
+    search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
 async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {

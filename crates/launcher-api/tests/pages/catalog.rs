@@ -123,3 +123,37 @@ async fn a_launch_form_cannot_say_who_owns_the_workshop() {
     assert!(answer.body.contains("<html") && answer.body.contains("could not be accepted"));
     app.finish().await;
 }
+
+/// Without scripts: the form is a plain one, and the words are in the address.
+#[tokio::test]
+async fn a_large_catalog_is_searched_by_words_in_any_order() {
+    let app = App::start().await;
+    for number in 1..=6 {
+        app.template(&format!("Penguins {number}"), |_| {}).await;
+    }
+    let alice = app.browser(ALICE);
+    assert!(!alice.get("/").await.body.contains("role=\"search\""), "six are found by looking");
+    app.template("Old penguins", |draft| draft.active = false).await;
+    app.template("Glaciers", |draft| draft.description = "Melting <b>ice</b> in *Ilulissat*".to_owned()).await;
+
+    for (query, found) in [
+        ("", 7),
+        ("q=", 7),
+        ("q=penguins", 6),
+        ("q=ILULISSAT+glac", 1),
+        ("q=penguins+3", 1),
+        ("q=penguins+glaciers", 0),
+        ("q=old", 0),
+        ("q=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E", 0),
+    ] {
+        let page = alice.get(&format!("/?{query}")).await;
+        assert_eq!(page.status, StatusCode::OK, "{query}");
+        assert_eq!(page.body.matches("<article").count(), found, "{query}");
+        assert!(page.body.contains("role=\"search\""), "{query}");
+        assert!(!page.body.contains("<img src=x"), "{query}");
+        let says = if found == 0 { "has these words. <a href=\"/\">Show all 7</a>" } else { "Launch a workshop" };
+        assert!(page.body.contains(says), "{query}: {}", page.body);
+    }
+    assert!(alice.get("/?q=penguins").await.body.contains(">6 of 7 found</p>"));
+    app.finish().await;
+}

@@ -141,3 +141,26 @@ async fn a_template_leaves_the_catalog_and_comes_back() {
     assert!(app.browser(ALICE).get("/").await.body.contains("Penguins"));
     app.finish().await;
 }
+
+#[tokio::test]
+async fn a_copy_starts_from_another_template_and_outside_of_the_catalog() {
+    let app = App::start().await;
+    let long = "P".repeat(80);
+    let template = app.template(&long, |draft| draft.args = vec!["--quiet".to_owned(), "a b".to_owned()]).await;
+    let admin = app.browser(ADMIN);
+    let list = admin.get("/admin/templates").await;
+    let path = format!("/admin/templates/new?from={template}");
+    assert!(list.body.contains(&format!("href=\"{path}\"")), "{}", list.body);
+    let form = admin.get(&path).await.form("/admin/templates");
+    let value = |name: &str| form.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
+    assert_eq!(value("name"), Some(format!("Copy of {}", "P".repeat(72)).as_str()));
+    assert_eq!(value("args"), Some("--quiet\na b"));
+    assert_eq!((value("version"), value("active")), (None, None), "it is another one, and not offered yet");
+    assert_eq!(admin.post("/admin/templates", &borrowed(&form)).await.status, StatusCode::SEE_OTHER);
+    assert!(!app.browser(ALICE).get("/").await.body.contains("Copy of P"));
+    assert_eq!(
+        admin.get("/admin/templates/new?from=0198ffff-0000-7000-8000-000000000001").await.status,
+        StatusCode::NOT_FOUND
+    );
+    app.finish().await;
+}

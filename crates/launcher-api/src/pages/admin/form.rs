@@ -7,6 +7,7 @@ use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDr
 use serde::Deserialize;
 
 use super::lines;
+use crate::pages::texts;
 
 /// What was typed, as it was sent. A checkbox that is not ticked is not sent.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -90,6 +91,12 @@ impl TemplateForm {
             active: "yes".to_owned(),
             ..Self::default()
         }
+    }
+
+    /// The form that would make another one like this template, out of the catalog until its author has tried it.
+    pub(crate) fn copy_of(template: &Template) -> Self {
+        let form = Self::of(template);
+        Self { version: String::new(), active: String::new(), name: texts::copy_of(&form.name), ..form }
     }
 
     /// The form that would make this template again.

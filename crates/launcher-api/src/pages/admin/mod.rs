@@ -1,5 +1,6 @@
 //! The admins' pages: all instances, and the template editor.
 
+pub(crate) mod bulk;
 mod fields;
 mod form;
 pub(crate) mod instances;

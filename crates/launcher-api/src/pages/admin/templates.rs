@@ -6,6 +6,7 @@ use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
@@ -13,7 +14,7 @@ use super::form::{FormErrors, TemplateForm};
 use super::lines;
 use crate::extract::TemplateId;
 use crate::identity::TemplateManager;
-use crate::pages::forms::{self, Fields};
+use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, texts, workshops};
@@ -72,9 +73,24 @@ pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller):
     page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })
 }
 
-/// `GET /admin/templates/new`.
-pub(crate) async fn new(State(state): State<AppState>, TemplateManager(caller): TemplateManager) -> PageResult {
-    let form = TemplateForm::new_template();
+/// What a new template starts from.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NewQuery {
+    /// The template to make another one of.
+    from: String,
+}
+
+/// `GET /admin/templates/new`: an empty form, or that of another template.
+pub(crate) async fn new(
+    State(state): State<AppState>,
+    TemplateManager(caller): TemplateManager,
+    Query(query): Query<NewQuery>,
+) -> PageResult {
+    let form = match Uuid::try_parse(&query.from) {
+        Ok(id) => TemplateForm::copy_of(&state.launcher.template(&caller, id).await?),
+        Err(_) => TemplateForm::new_template(),
+    };
     editor(&state, &caller, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
 

@@ -1,0 +1,155 @@
+//! `POST /admin/instances/bulk`: the same done to many instances, and what became of each.
+
+use askama::Template;
+use axum::extract::{RawForm, State};
+use http::StatusCode;
+use jiff::Timestamp;
+use launcher_domain::Caller;
+use launcher_service::{Launcher, Listed, ServiceError};
+
+use crate::identity::Overseer;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::view::{Instant, Shell};
+use crate::pages::{assets, forms, notices, texts};
+use crate::problem::{Problem, ProblemCode};
+use crate::state::AppState;
+
+/// More than any list shows at once.
+const MOST: usize = 500;
+
+/// What was sent: the list's form, or the page's that asks first.
+#[derive(Debug, Default)]
+struct Form {
+    action: String,
+    confirmed: bool,
+    return_to: String,
+    ticked: Vec<Ticked>,
+}
+
+/// An instance that was ticked, with the end that the list showed: a second click then extends nothing twice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ticked {
+    k8s_name: String,
+    expected_expires_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "admin/bulk_confirm.html")]
+struct ConfirmPage {
+    shell: Shell,
+    listed: Vec<Listed>,
+    return_to: String,
+}
+
+#[derive(Debug, Template)]
+#[template(path = "admin/bulk.html")]
+struct ReportPage {
+    shell: Shell,
+    heading: &'static str,
+    rows: Vec<Outcome>,
+    return_to: String,
+}
+
+/// What became of one.
+#[derive(Debug)]
+struct Outcome {
+    k8s_name: String,
+    done: bool,
+    text: String,
+    until: Option<Instant>,
+}
+
+/// Ends or extends each; asks before it ends anything.
+pub(crate) async fn act(
+    State(state): State<AppState>,
+    Overseer(caller): Overseer,
+    RawForm(body): RawForm,
+) -> PageResult {
+    let form = Form::parse(&body)?;
+    let launcher = &state.launcher;
+    let shell = shell(&state, &caller, "admin-instances");
+    let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
+    let (heading, rows) = match form.action.as_str() {
+        "end" if !form.confirmed && !form.ticked.is_empty() => {
+            let listed = there(launcher, &caller, &form.ticked).await?;
+            return page(StatusCode::OK, &ConfirmPage { shell, listed, return_to });
+        }
+        "end" => (texts::BULK_ENDED, each(launcher, &caller, Action::End, &form.ticked).await),
+        "extend" => (texts::BULK_EXTENDED, each(launcher, &caller, Action::Extend, &form.ticked).await),
+        _ => return Err(Problem::new(ProblemCode::InvalidParameters, "The form says neither to end nor to extend.")),
+    };
+    page(StatusCode::OK, &ReportPage { shell, heading, rows, return_to })
+}
+
+impl Form {
+    fn parse(body: &[u8]) -> Result<Self, Problem> {
+        let mut form = Self::default();
+        for (name, value) in form_urlencoded::parse(body) {
+            match name.as_ref() {
+                "action" => form.action = value.into_owned(),
+                "confirmed" => form.confirmed = true,
+                "return_to" => form.return_to = value.into_owned(),
+                "ticked" => form.tick(&value),
+                _ => {}
+            }
+        }
+        if form.ticked.len() > MOST {
+            return Err(Problem::new(ProblemCode::InvalidParameters, format!("No more than {MOST} at a time.")));
+        }
+        Ok(form)
+    }
+
+    fn tick(&mut self, value: &str) {
+        let (name, end) = value.split_once(' ').unwrap_or((value, ""));
+        if !self.ticked.iter().any(|one| one.k8s_name == name) {
+            self.ticked.push(Ticked { k8s_name: name.to_owned(), expected_expires_at: end.parse().ok() });
+        }
+    }
+}
+
+/// Those of them that are still there.
+async fn there(launcher: &Launcher, caller: &Caller, ticked: &[Ticked]) -> Result<Vec<Listed>, ServiceError> {
+    let mut there = Vec::new();
+    for one in ticked {
+        match launcher.instance(caller, &one.k8s_name).await {
+            Ok(listed) => there.push(listed),
+            Err(ServiceError::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(there)
+}
+
+/// What is done to each.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    End,
+    Extend,
+}
+
+/// One after the other; what is in the way of one is not in the way of the next.
+async fn each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(ticked.len());
+    for Ticked { k8s_name, expected_expires_at } in ticked {
+        let done = match action {
+            Action::End => launcher.terminate(caller, k8s_name).await,
+            Action::Extend => launcher.extend(caller, k8s_name, *expected_expires_at).await,
+        };
+        outcomes.push(Outcome::new(k8s_name, action, done));
+    }
+    outcomes
+}
+
+impl Outcome {
+    fn new(k8s_name: &str, action: Action, done: Result<Listed, ServiceError>) -> Self {
+        let (text, until) = match (&done, action) {
+            (Ok(listed), Action::End) => (texts::state_name(listed.instance.state).to_owned(), None),
+            (Ok(listed), Action::Extend) => (texts::BULK_UNTIL.to_owned(), listed.instance.expires_at),
+            (Err(error), _) => {
+                let known = notices::of(error, true).map(|(_, notice)| notice.text);
+                (known.unwrap_or_else(|| texts::TRY_AGAIN.to_owned()), None)
+            }
+        };
+        Self { k8s_name: k8s_name.to_owned(), done: done.is_ok(), text, until: until.map(Instant::from) }
+    }
+}

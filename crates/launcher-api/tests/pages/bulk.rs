@@ -1,0 +1,85 @@
+//! Many instances at once, in the hands of an admin.
+
+use http::StatusCode;
+
+use crate::support::{ADMIN, ALICE, App, BOB};
+
+const LIST: &str = "/admin/instances";
+const BULK: &str = "/admin/instances/bulk";
+
+/// The values of a page's ticked boxes, or of those that can be ticked.
+fn boxes(page: &str) -> Vec<String> {
+    let parts = page.split("name=\"ticked\" value=\"").skip(1);
+    parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
+}
+
+fn form<'a>(action: &'a str, ticked: &'a [String]) -> Vec<(&'a str, &'a str)> {
+    let ticked = ticked.iter().map(|value| ("ticked", value.as_str()));
+    [("action", action), ("return_to", LIST)].into_iter().chain(ticked).collect()
+}
+
+/// An application with a ready workshop of each of two people, and the values of their boxes.
+async fn two_are_ready() -> (App, Vec<String>) {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    for email in [ALICE, BOB] {
+        app.browser(email).launch(&template).await;
+        app.browser(email).get_until("/", "Ready").await;
+    }
+    let ticked = boxes(&app.browser(ADMIN).get(LIST).await.body);
+    assert_eq!(ticked.len(), 2);
+    (app, ticked)
+}
+
+#[tokio::test]
+async fn many_are_extended_and_each_says_how_that_went() {
+    let (app, mut ticked) = two_are_ready().await;
+    let admin = app.browser(ADMIN);
+    ticked.push("nothing-abcdefghij".to_owned());
+    let report = admin.post(BULK, &form("extend", &ticked)).await;
+    assert_eq!(report.status, StatusCode::OK);
+    assert_eq!(report.body.matches("It runs until <time").count(), 2, "{}", report.body);
+    assert_eq!(report.body.matches("Not done:").count(), 1, "{}", report.body);
+    assert!(report.body.contains(&format!("href=\"{LIST}\">Back to the list")));
+
+    let again = admin.post(BULK, &form("extend", &ticked)).await;
+    assert_eq!(again.body.matches("Not done:").count(), 3, "a form that is sent twice extends once: {}", again.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn many_are_ended_after_a_question() {
+    let (app, ticked) = two_are_ready().await;
+    let admin = app.browser(ADMIN);
+    let question = admin.post(BULK, &form("end", &ticked)).await;
+    assert!(question.body.contains("End 2 workshops?") && question.body.contains(ALICE), "{}", question.body);
+    assert_eq!(boxes(&admin.get(LIST).await.body).len(), 2, "they were only asked about");
+
+    let names = boxes(&question.body);
+    let mut confirmed = form("end", &names);
+    confirmed.push(("confirmed", "yes"));
+    let report = admin.post(BULK, &confirmed).await;
+    assert!(names.iter().all(|name| report.body.contains(name)) && !report.body.contains("Not done:"));
+    for email in [ALICE, BOB] {
+        app.browser(email).get_until("/history", "Ended by an administrator").await;
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_says_nothing_does_nothing() {
+    let (app, ticked) = two_are_ready().await;
+    let admin = app.browser(ADMIN);
+    for action in ["", "delete"] {
+        assert_eq!(admin.post(BULK, &form(action, &ticked)).await.status, StatusCode::UNPROCESSABLE_ENTITY, "{action}");
+    }
+    let nothing = admin.post(BULK, &form("end", &[])).await;
+    assert!(nothing.status == StatusCode::OK && nothing.body.contains("No instance was ticked."), "{}", nothing.body);
+    let many: Vec<String> = (0..501).map(|number| format!("n{number}")).collect();
+    assert_eq!(admin.post(BULK, &form("end", &many)).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(app.browser(ALICE).post(BULK, &form("end", &ticked)).await.status, StatusCode::FORBIDDEN);
+    let away = admin.post(BULK, &[("action", "end"), ("return_to", "//evil.example")]).await;
+    assert!(!away.body.contains("evil"), "{}", away.body);
+    assert_eq!(boxes(&admin.get(LIST).await.body).len(), 2);
+    app.finish().await;
+}

@@ -1,0 +1,104 @@
+// What the start page does by itself: finds while one types, warns before an end, says when it has lost the launcher.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+
+const ALICE = "alice@example.org";
+
+/** Creates a template through the API, from the admin's page. */
+const create = (page, template) =>
+  page.evaluate(async (template) => {
+    const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(template) };
+    const answer = await fetch("/api/v1/templates/", options);
+    if (answer.status !== 201) throw new Error(await answer.text());
+  }, template);
+
+const small = (name, more) => ({
+  name,
+  app_type: "custom",
+  image: "docker.io/library/python:3.13-alpine",
+  port: 8000,
+  args: ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+  ...more,
+});
+
+test("the start page", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const { page: admin } = await openPage(t, browser, { email: ADMIN });
+  await admin.goto(launcher.url);
+  for (const name of ["Amber", "Basalt", "Chalk", "Dolomite", "Slate"]) {
+    await create(admin, small(name, { description: `A stone by the name of ${name}.` }));
+  }
+  await create(admin, small("Short", { lifetime_seconds: 100, max_lifetime_seconds: 100 }));
+
+  await t.test("finds while one types", async (t) => {
+    const { page, complaints } = await openPage(t, browser, { email: ALICE });
+    await page.goto(launcher.url);
+    const cards = page.getByRole("region", { name: "Launch a workshop" }).getByRole("article");
+    const all = await cards.count();
+    const search = page.getByRole("searchbox", { name: "Search the catalog" });
+    await search.pressSequentially("stone bas");
+    await page.getByText(`1 of ${all} found`).waitFor();
+    assert.equal(await cards.getByRole("heading").textContent(), "Basalt");
+    assert.equal(await search.inputValue(), "stone bas", "what is typed stays, and so does the cursor");
+    assert.ok(await search.evaluate((input) => input === document.activeElement));
+    await screenshot(page, "search-found");
+    await search.pressSequentially("zzz");
+    await page.getByRole("link", { name: `Show all ${all}` }).waitFor();
+    await screenshot(page, "search-nothing");
+    await search.fill("");
+    await cards.nth(all - 1).waitFor();
+    await search.fill("amber");
+    await page.getByText(`1 of ${all} found`).waitFor();
+    await page.getByRole("button", { name: "Launch Amber" }).click();
+    await workshopEntry(page, "Amber").waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test("warns before an end, also outside of the page when that is wanted", async (t) => {
+    const { page, complaints } = await openPage(t, browser, { email: ALICE });
+    await page.addInitScript(() => {
+      globalThis.notified = [];
+      globalThis.Notification = class {
+        static get permission() {
+          return localStorage.getItem("permission") ?? "default";
+        }
+        static async requestPermission() {
+          localStorage.setItem("permission", "granted");
+          return this.permission;
+        }
+        constructor(title, { tag }) {
+          globalThis.notified.push({ title, tag });
+        }
+      };
+    });
+    await page.goto(launcher.url);
+    const offer = page.getByRole("button", { name: "Notify me before they end" });
+    await offer.click();
+    await offer.waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Launch Short" }).click();
+    const entry = workshopEntry(page, "Short");
+    await entry.getByText("Save your work!").waitFor({ timeout: 30_000 });
+    assert.match(await page.title(), /^\(1 minute\) /, "the tab says it, too");
+    const [only, ...more] = await page.evaluate(() => globalThis.notified);
+    assert.equal(only.title, "Short: ends in 1 minute");
+    assert.match(only.tag, /^workshop-short-/);
+    assert.deepEqual(more, [], "once");
+    assert.ok(await offer.isHidden(), "nobody is asked twice");
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test("says when it has lost the launcher, and when it is back", async (t) => {
+    const { context, page } = await openPage(t, browser, { email: ALICE });
+    await page.goto(launcher.url);
+    const notice = page.getByText("The connection is lost");
+    assert.ok(await notice.isHidden());
+    await context.setOffline(true);
+    await notice.waitFor();
+    await screenshot(page, "offline");
+    await context.setOffline(false);
+    await notice.waitFor({ state: "hidden", timeout: 90_000 });
+  });
+});
