@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
+const BOB = "bob@example.org";
 
 /** Creates a template through the API, from the admin's page. */
 const create = (page, template) =>
@@ -19,7 +20,7 @@ const small = (name, more) => ({
   app_type: "custom",
   image: "docker.io/library/python:3.13-alpine",
   port: 8000,
-  args: ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+  command: ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
   ...more,
 });
 
@@ -58,7 +59,7 @@ test("the start page", async (t) => {
   });
 
   await t.test("warns before an end, also outside of the page when that is wanted", async (t) => {
-    const { page, complaints } = await openPage(t, browser, { email: ALICE });
+    const { page, complaints } = await openPage(t, browser, { email: BOB });
     await page.addInitScript(() => {
       globalThis.notified = [];
       globalThis.Notification = class {

@@ -137,11 +137,17 @@
   let worry = null;
   function connected(there) {
     const notice = document.getElementById("offline");
-    clearTimeout(worry);
-    if (there) notice.hidden = true;
-    else worry = setTimeout(() => (notice.hidden = false), PATIENCE);
+    if (there) {
+      clearTimeout(worry);
+      worry = null;
+      notice.hidden = true;
+    } else {
+      // From the first failure on, however often it is tried again.
+      worry ??= setTimeout(() => (notice.hidden = false), PATIENCE);
+    }
   }
   window.addEventListener("offline", () => connected(false));
+  window.addEventListener("online", () => connected(true));
   document.addEventListener("htmx:sse:error", () => connected(false));
   document.addEventListener("htmx:sse:after:connection", () => connected(true));
 
