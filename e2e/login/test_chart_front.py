@@ -185,7 +185,7 @@ def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     subprocess.run(["sh", tmp_path / "start.sh"], env=environment, check=True, timeout=10)
     assert (tmp_path / "resolver.conf").read_text().splitlines() == [
-        f"resolver {servers} valid=5s;", f"map $host $front_services {{ default {domain}; }}",
+        f"resolver {servers} valid=5s ipv6=off;", f"map $host $front_services {{ default {domain}; }}",
     ]
     listens = ["listen 8080;", "listen [::]:8080;"] if two else ["listen 8080;"]
     assert (tmp_path / "listen.conf").read_text().splitlines() == listens

@@ -10,7 +10,7 @@ awk '
   $1 == "search" { for (i = 2; i <= NF && services == ""; i++) if ($i ~ /^svc\./) services = $i }
   END {
     if (services == "") services = "svc.cluster.local"
-    print "resolver" servers " valid=5s;"
+    print "resolver" servers " valid=5s ipv6=off;"
     print "map $host $front_services { default " services "; }"
   }' /etc/resolv.conf >/tmp/resolver.conf
 echo 'listen 8080;' >/tmp/listen.conf

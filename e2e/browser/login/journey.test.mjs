@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { screenshot, workshopEntry } from "../support.mjs";
+import { screenshot } from "../support.mjs";
 import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
@@ -11,7 +11,6 @@ const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
 test("a class begins", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
-  const entry = workshopEntry(alice, "JupyterLab");
   let workshop;
 
   await t.test("a deep link leads through the provider's form to the page first asked for", async () => {
@@ -26,6 +25,9 @@ test("a class begins", { timeout: 300_000 }, async (t) => {
 
   await t.test("she launches JupyterLab and opens it on its own subdomain, where a cell computes", async () => {
     await alice.getByRole("button", { name: "Launch" }).click();
+    // Which one it is, of however many she has.
+    await alice.waitForURL(/#workshop-jupyterlab-/);
+    const entry = alice.locator(new URL(alice.url()).hash);
     const open = entry.getByRole("link", { name: /^Open/ });
     await open.waitFor({ timeout: 90_000 });
     workshop = new URL(await open.getAttribute("href"));
