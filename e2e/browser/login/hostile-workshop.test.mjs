@@ -97,6 +97,8 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     assert.equal(await page.evaluate(listen, stream), "open", "and the launcher's do get the other");
     assert.equal(await hostile.evaluate(listen, socket), "error");
     assert.equal(await hostile.evaluate(listen, stream), "error");
+    const launcher = ["socket", `${LAUNCHER.replace("https", "wss")}/api/v1/events`];
+    assert.equal(await hostile.evaluate(listen, launcher), "error");
     await neighbour.close();
   });
 
