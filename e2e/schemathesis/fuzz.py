@@ -97,7 +97,8 @@ def main():
             SERVICE_LOCAL_RSTUDIO="no-rstudio-here",
             SERVICE_MAX_INSTANCES_PER_USER="2",
             SERVICE_MAX_CONCURRENT_STARTS="2",
-            SERVICE_MAX_QUEUED="20",
+            # As many as are made here: a full line is a 503, which would be taken for a fault.
+            SERVICE_MAX_QUEUED="1000",
             SERVICE_LOG="warn",
         )
         try:
