@@ -44,16 +44,43 @@ test("every page is accessible, in every look", async (t) => {
     editor: "/admin/templates/new",
     missing: "/no-such-page",
   };
+  /** Looks at the page as it is now. */
+  const check = async (page, name, look) => {
+    await screenshot(page, `look-${name}-${look}`);
+    assert.deepEqual(await violations(page), []);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+  };
   for (const { name: look, ...options } of LOOKS) {
     const { page } = await openPage(t, browser, { email: ADMIN, ...options });
     for (const [name, path] of Object.entries(pages)) {
       await t.test(`${name}, ${look}`, async () => {
         await page.goto(launcher.url + path);
-        await screenshot(page, `look-${name}-${look}`);
-        assert.deepEqual(await violations(page), []);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+        await check(page, name, look);
       });
     }
+    await t.test(`many at once, ${look}`, async () => {
+      await page.goto(`${launcher.url}/admin/instances`);
+      await page.getByRole("checkbox", { name: "Tick all" }).check();
+      const ticked = page.getByRole("form", { name: "With the ticked" });
+      await ticked.getByRole("button", { name: "Extend" }).click();
+      await page.getByRole("heading", { name: "Extended" }).waitFor();
+      await check(page, "bulk-extended", look);
+      await page.getByRole("link", { name: "Back to the list" }).click();
+      await page.getByRole("checkbox", { name: "Tick all" }).check();
+      await ticked.getByRole("button", { name: "End", exact: true }).click();
+      await page.getByRole("heading", { name: "End 1 workshop?" }).waitFor();
+      await check(page, "bulk-question", look);
+      await page.getByRole("link", { name: "Keep them" }).click();
+    });
+    await t.test(`signed out, ${look}`, async () => {
+      const { page: nobody, complaints } = await openPage(t, browser, options);
+      await nobody.goto(`${launcher.url}/signed-out`);
+      await nobody.getByRole("link", { name: "Sign in again" }).waitFor();
+      const surface = await nobody.locator("main").evaluate((main) => getComputedStyle(main).borderStyle);
+      assert.equal(surface, "solid", "its policy lets its own style through");
+      await check(nobody, "signed-out", look);
+      assert.equal(complaints.length, 1, `nothing but its own status: ${complaints}`);
+    });
   }
 });
