@@ -71,7 +71,7 @@ test("every page is accessible, in every look", async (t) => {
       await ticked.getByRole("button", { name: "End", exact: true }).click();
       await page.getByRole("heading", { name: "End 1 workshop?" }).waitFor();
       await check(page, "bulk-question", look);
-      await page.getByRole("link", { name: "Keep them" }).click();
+      await page.getByRole("link", { name: "Keep running" }).click();
     });
     await t.test(`signed out, ${look}`, async () => {
       const { page: nobody, complaints } = await openPage(t, browser, options);

@@ -46,6 +46,10 @@ test("the start page", async (t) => {
     assert.equal(await search.inputValue(), "stone bas", "what is typed stays, and so does the cursor");
     assert.ok(await search.evaluate((input) => input === document.activeElement));
     await screenshot(page, "search-found");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "search-found-phone");
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `on a phone the page is ${overflow} px too wide`);
     await search.pressSequentially("zzz");
     await page.getByRole("link", { name: `Show all ${all}` }).waitFor();
     await screenshot(page, "search-nothing");

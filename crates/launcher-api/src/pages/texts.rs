@@ -35,7 +35,7 @@ pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask 
 pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
 /// Asked before many ends.
 pub(crate) const BULK_END_WARNING: &str =
-    "They stop at once. Everything in them that their owners have not saved elsewhere is lost.";
+    "What runs there stops at once. Everything that its owner has not saved elsewhere is lost.";
 /// Above what became of each that was to be ended.
 pub(crate) const BULK_ENDED: &str = "Ended";
 /// Above what became of each that was to be extended.
