@@ -70,14 +70,22 @@ impl Election {
     /// Renews the lease until it is lost: another holds it, or the API server has not confirmed it in time.
     pub(crate) async fn lost(&self, fence: &Fence) {
         let mut watched = Watched::default();
+        let mut pause = self.pause();
         loop {
-            sleep(self.pause()).await;
+            sleep(pause).await;
             let asked = Instant::now();
-            match self.try_once(&mut watched).await {
-                Ok(true) if fence.check().is_ok() => fence.renewed(asked, self.duration),
+            pause = match self.try_once(&mut watched).await {
+                Ok(true) if fence.check().is_ok() => {
+                    fence.renewed(asked, self.duration);
+                    self.pause()
+                }
                 Ok(_) => break,
-                Err(error) => tracing::warn!(lease = %self.name, %error, "the Lease could not be renewed"),
-            }
+                Err(error) => {
+                    tracing::warn!(lease = %self.name, %error, "the Lease could not be renewed");
+                    // Sooner: a renewal that was slow and another that failed fit into one lease.
+                    self.pause() / 4
+                }
+            };
             if fence.check().is_err() {
                 break;
             }
