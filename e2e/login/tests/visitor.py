@@ -9,6 +9,8 @@ import socket
 import ssl
 import urllib.parse
 
+from harness import wait_for
+
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
@@ -110,12 +112,21 @@ class Visitor:
         return self.follow(self.request("GET", url, PAGE))
 
     def follow(self, answer):
-        """Goes where an answer leads; returns the last one."""
+        """Goes where an answer leads, and asks again where a page tries again by itself; returns the last answer."""
         for _ in range(MOST_REDIRECTS):
+            if answer.status == 502 and "Refresh" in answer.headers:
+                answer = self._until_it_answers(answer)
             if not (300 <= answer.status < 400 and answer.location):
                 return answer
             answer = self.request("GET", answer.location, PAGE)
         raise AssertionError(f"it leads on and on, at last from {answer.url} to {answer.location}")
+
+    def _until_it_answers(self, answer):
+        def asked_again():
+            again = self.request("GET", answer.url, PAGE)
+            return again if again.status != 502 else None
+
+        return wait_for(f"{answer.url} to answer", asked_again, 20)
 
     def log_in(self, url, email, password=PASSWORD):
         """Opens a page, fills in the provider's form when that is what comes, and returns the page that follows."""
