@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::email::EmailAddress;
 use crate::failure::FailureReason;
 use crate::lifetime;
+use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
 
 /// Where an instance stands.
@@ -122,6 +123,8 @@ pub struct Instance {
     pub settings: TemplateSettings,
     /// Where it stands.
     pub state: InstanceState,
+    /// How far its start is; only while it starts, and once the fleet has told.
+    pub start_step: Option<StartStep>,
     /// Why it failed.
     pub reason: Option<FailureReason>,
     /// The last lines of a crashed app.
@@ -166,8 +169,8 @@ pub struct Observation {
 /// How far the fleet is with a Workshop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ObservedPhase {
-    /// Not ready yet.
-    Starting,
+    /// Not ready yet; how far it is, when the fleet tells.
+    Starting(Option<StartStep>),
     /// Ready.
     Running,
     /// It cannot go on.
@@ -185,9 +188,10 @@ impl Instance {
         if !self.state.wants_workshop() {
             return None;
         }
-        let mut next = self.clone();
+        let mut next = Self { start_step: None, ..self.clone() };
         match &seen.phase {
-            ObservedPhase::Starting => return None,
+            ObservedPhase::Starting(step) if self.state == InstanceState::Starting => next.start_step = *step,
+            ObservedPhase::Starting(_) => return None,
             ObservedPhase::Running => {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);
@@ -222,7 +226,7 @@ impl Instance {
     /// `failed` as the reason of its end.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
-        let mut next = self.clone();
+        let mut next = Self { start_step: None, ..self.clone() };
         match self.state {
             InstanceState::Terminating | InstanceState::Terminated => return None,
             InstanceState::Queued => {
@@ -250,7 +254,7 @@ impl Instance {
     /// Gone before its end was decided means that somebody deleted it from outside: lost.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
-        let mut next = self.clone();
+        let mut next = Self { start_step: None, ..self.clone() };
         match self.state {
             InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
             InstanceState::Terminating => {}

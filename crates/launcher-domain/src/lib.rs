@@ -15,6 +15,7 @@ pub mod limits;
 pub mod local_path;
 pub mod names;
 pub mod quantity;
+pub mod start_step;
 pub mod template;
 
 pub use access::{Action, Scope, Verdict};
@@ -24,4 +25,5 @@ pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureReason};
 pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::Limits;
+pub use start_step::StartStep;
 pub use template::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};

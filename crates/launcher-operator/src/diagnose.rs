@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureReason, StartStep};
 
 use crate::settings::OperatorSettings;
 
@@ -28,8 +28,13 @@ pub struct Seen<'a> {
 pub enum Diagnosis {
     /// The app answers.
     Ready,
-    /// Not yet; look again at this time even if nothing changes.
-    Waiting(Timestamp),
+    /// Not yet.
+    Waiting {
+        /// What it waits for.
+        step: StartStep,
+        /// Look again at this time even if nothing changes.
+        until: Timestamp,
+    },
     /// It cannot go on.
     Failed(Failure),
 }
@@ -90,7 +95,13 @@ pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) ->
         return Diagnosis::Failed(passed.failure.clone());
     }
     let next = deadlines.iter().map(|deadline| deadline.at).min();
-    Diagnosis::Waiting(next.unwrap_or(now))
+    let step = match live.first() {
+        Some(pod) => pod::step(pod),
+        // A Deployment makes its pod at once, unless it may not.
+        None if deadlines.len() > 1 => StartStep::WaitingForRoom,
+        None => StartStep::Preparing,
+    };
+    Diagnosis::Waiting { step, until: next.unwrap_or(now) }
 }
 
 /// Something that may go on until a time.

@@ -129,7 +129,7 @@ async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<
 /// How long until something changes by itself: its end, or the end of somebody's patience.
 fn next_look(diagnosis: &Diagnosis, end: Option<Timestamp>, now: Timestamp) -> Duration {
     let patience = match diagnosis {
-        Diagnosis::Waiting(until) => Some(*until),
+        Diagnosis::Waiting { until, .. } => Some(*until),
         Diagnosis::Ready | Diagnosis::Failed(_) => None,
     };
     let next = patience.into_iter().chain(end).min();

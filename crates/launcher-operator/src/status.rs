@@ -45,12 +45,10 @@ pub(crate) fn of_applied(
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
-        Diagnosis::Waiting(_) => WorkshopStatus {
-            phase: Phase::Starting,
-            ready_at: before.ready_at,
+        Diagnosis::Waiting { step, until: _ } => WorkshopStatus {
             observed_generation: before.generation,
-            conditions: vec![before.condition(READY, false, "Starting", "", now), exposed],
-            ..WorkshopStatus::default()
+            conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
+            ..WorkshopStatus::starting(*step, before.ready_at)
         },
         Diagnosis::Failed(Failure { reason, evidence: _ }) => failed(workshop, reason, log_tail, now),
     }

@@ -105,6 +105,7 @@ impl Launcher {
             template_id: template.template_id,
             settings: template.settings.clone(),
             state: InstanceState::Queued,
+            start_step: None,
             reason: None,
             log_tail: None,
             url: None,

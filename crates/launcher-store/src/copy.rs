@@ -39,6 +39,7 @@ const TABLES: [Table; 5] = [
             "template_id",
             "settings",
             "state",
+            "start_step",
             "reason",
             "log_tail",
             "url",

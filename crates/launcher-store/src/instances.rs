@@ -12,8 +12,8 @@ use crate::sql::{Sql, query};
 /// (`applied_version`, `workshop_uid`) and what never changes is left out.
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
-     started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11 \
-     WHERE instance_id = $12 AND revision = $13 RETURNING ",
+     started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
+     start_step = $12 WHERE instance_id = $13 AND revision = $14 RETURNING ",
     instance_columns!()
 );
 
@@ -62,6 +62,7 @@ impl Store {
             .bind(after.end_reason.map(|reason| reason.as_str()))
             .bind(after.spec_version)
             .bind(revision)
+            .bind(after.start_step.map(|step| step.as_str()))
             .bind(before.instance_id.to_string())
             .bind(before.revision)
             .fetch_optional(write.on())

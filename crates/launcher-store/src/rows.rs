@@ -1,7 +1,7 @@
 //! Rows to domain types and back. What cannot be read is [`StoreError::Corrupt`], never a default.
 
 use jiff::Timestamp;
-use launcher_domain::{EmailAddress, EndReason, Instance, InstanceState, Template};
+use launcher_domain::{EmailAddress, EndReason, Instance, InstanceState, StartStep, Template};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::any::AnyRow;
@@ -13,7 +13,7 @@ use crate::error::StoreError;
 /// The columns that [`instance`] reads.
 macro_rules! instance_columns {
     () => {
-        "instance_id, k8s_name, owner_email, template_id, settings, state, reason, log_tail, url, created_at, \
+        "instance_id, k8s_name, owner_email, template_id, settings, state, start_step, reason, log_tail, url, created_at, \
          dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, \
          revision"
     };
@@ -58,6 +58,10 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         template_id: row.parsed("template_id", |text| Uuid::parse_str(text).ok())?,
         settings: row.json("settings")?.ok_or_else(|| row.corrupt("settings"))?,
         state: row.parsed("state", InstanceState::parse)?,
+        start_step: row
+            .value::<Option<String>>("start_step")?
+            .map(|text| StartStep::parse(&text).ok_or_else(|| row.corrupt("start_step")))
+            .transpose()?,
         reason: row.json("reason")?,
         log_tail: row.value("log_tail")?,
         url: row.value("url")?,

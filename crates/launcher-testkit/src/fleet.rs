@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use launcher_domain::{Clock, FailureCode, FailureReason};
+use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -105,6 +105,11 @@ impl FakeFleet {
     #[must_use]
     pub fn workshop(&self, name: &str) -> Option<Workshop> {
         self.lock().workshops.get(name).cloned()
+    }
+
+    /// Says how far a Workshop's start is.
+    pub fn starting(&self, name: &str, step: StartStep) {
+        self.report(name, WorkshopStatus::starting(step, None));
     }
 
     /// Makes a Workshop ready.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub struct WorkshopStatus {
     /// How far it is.
     #[serde(default)]
     pub phase: Phase,
+    /// What it waits for while it starts, as in `pulling-image`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_step: Option<String>,
     /// The code of a failure, as in `image-pull-failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -70,11 +73,19 @@ impl WorkshopStatus {
         }
     }
 
+    /// A status that says how far a start is.
+    #[must_use]
+    pub fn starting(step: StartStep, ready_at: Option<Timestamp>) -> Self {
+        Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
+    }
+
     /// The status in the domain's words. A failure of a kind we do not know counts as a crash: it must not be lost.
     #[must_use]
     pub fn observation(&self) -> Observation {
         let phase = match self.phase {
-            Phase::Pending | Phase::Starting => ObservedPhase::Starting,
+            Phase::Pending | Phase::Starting => {
+                ObservedPhase::Starting(self.start_step.as_deref().and_then(StartStep::parse))
+            }
             Phase::Running => ObservedPhase::Running,
             Phase::Expired => ObservedPhase::Expired,
             Phase::Failed => ObservedPhase::Failed(self.failure()),

@@ -2,7 +2,7 @@
 //! templates.
 
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{AppType, EndReason, InstanceState, SecurityProfile};
+use launcher_domain::{AppType, EndReason, InstanceState, SecurityProfile, StartStep};
 
 /// The name in the header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
@@ -129,13 +129,25 @@ pub(crate) fn state_name(state: InstanceState) -> &'static str {
     }
 }
 
-/// A state with the place in line where there is one.
-pub(crate) fn state(state: InstanceState, queue_position: Option<u32>) -> String {
+/// A state with the place in line, or how far the start is, where there is one.
+pub(crate) fn state(state: InstanceState, queue_position: Option<u32>, step: Option<StartStep>) -> String {
     let name = state_name(state);
-    match queue_position {
-        Some(1) => format!("{name}: next to start"),
-        Some(position) => format!("{name}: place {position}"),
-        None => name.to_owned(),
+    match (queue_position, step) {
+        (Some(1), _) => format!("{name}: next to start"),
+        (Some(position), _) => format!("{name}: place {position}"),
+        (None, Some(step)) => format!("{name}: {}", start_step(step)),
+        (None, None) => name.to_owned(),
+    }
+}
+
+/// What a workshop that starts is waiting for.
+fn start_step(step: StartStep) -> &'static str {
+    match step {
+        StartStep::WaitingForRoom => "waiting for a machine with room",
+        StartStep::Preparing => "preparing a place for it",
+        StartStep::PullingImage => "fetching its software, which takes longer the first time",
+        StartStep::StartingApp => "waiting for it to answer",
+        StartStep::RestartingApp => "it stopped and is being started again",
     }
 }
 

@@ -135,7 +135,7 @@ impl WorkshopView {
             app: texts::app_type(instance.settings.app_type),
             template_id: instance.template_id,
             state: instance.state.as_str(),
-            state_text: texts::state(instance.state, listed.queue_position),
+            state_text: texts::state(instance.state, listed.queue_position, instance.start_step),
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(Instant::from),

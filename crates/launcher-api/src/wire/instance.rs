@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::named::{EndReasonName, FailureCodeName, StateName};
+use super::named::{EndReasonName, FailureCodeName, StartStepName, StateName};
 use super::rfc3339;
 
 /// A launched workshop. Times are RFC 3339 in UTC with milliseconds.
@@ -26,6 +26,9 @@ pub(crate) struct WorkshopInstanceResponse {
     template_name: String,
     #[schema(value_type = StateName)]
     state: &'static str,
+    /// What it waits for while it starts; null when it does not, or when that is not known yet.
+    #[schema(required, value_type = Option<StartStepName>)]
+    start_step: Option<&'static str>,
     /// Why it failed; null unless it did.
     #[schema(required)]
     reason: Option<ReasonResponse>,
@@ -93,6 +96,7 @@ impl From<&Listed> for WorkshopInstanceResponse {
             template_id: instance.template_id,
             template_name: instance.settings.name.clone(),
             state: instance.state.as_str(),
+            start_step: instance.start_step.map(|step| step.as_str()),
             reason: instance.reason.as_ref().map(ReasonResponse::from),
             log_tail: instance.log_tail.clone(),
             url: instance.url.clone(),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use launcher_domain::{AppType, EndReason, FailureCode, InstanceState, SecurityProfile};
+use launcher_domain::{AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
 
@@ -35,6 +35,12 @@ named!(
     StateName,
     InstanceState,
     "Where an instance stands: queued -> starting -> running -> terminating -> terminated, or failed."
+);
+named!(
+    /// The schema of a step of the start.
+    StartStepName,
+    StartStep,
+    "What an instance that starts is waiting for."
 );
 named!(
     /// The schema of an end's reason.

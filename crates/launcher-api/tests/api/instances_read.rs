@@ -28,6 +28,7 @@ async fn a_running_instance_has_exactly_the_fields_of_the_contract() {
             "template_id": template,
             "template_name": "Statistics 101",
             "state": "running",
+            "start_step": null,
             "reason": null,
             "log_tail": null,
             "url": format!("http://{name}.workshops.test/"),

@@ -1,7 +1,8 @@
 //! What a person does with a workshop: extend it, end it, understand why it failed.
 
 use http::{Method, StatusCode};
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, StartStep};
+use launcher_testkit::Options;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
@@ -165,5 +166,28 @@ async fn an_admin_dismisses_what_failed_from_the_table() {
     assert_eq!(admin.post(&action, &borrowed(&form)).await.location(), table);
     assert!(!admin.get(table).await.body.contains(&name));
     app.browser(ALICE).get_until("/history", &name).await;
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_start_tells_how_far_it_is() {
+    let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    alice.get_until("/", "Starting").await;
+    for (step, words, code) in [
+        (StartStep::WaitingForRoom, "waiting for a machine with room", "waiting-for-room"),
+        (StartStep::PullingImage, "fetching its software", "pulling-image"),
+        (StartStep::StartingApp, "waiting for it to answer", "starting-app"),
+    ] {
+        app.test.fleet.starting(&name, step);
+        alice.get_until("/", words).await;
+        let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
+        assert!(sent.contains(&format!("\"start_step\":\"{code}\"")), "{sent}");
+    }
+    app.test.fleet.ready(&name);
+    alice.get_until("/", "Ready").await;
+    let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
+    assert!(sent.contains("\"start_step\":null"), "{sent}");
     app.finish().await;
 }

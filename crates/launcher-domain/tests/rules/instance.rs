@@ -1,5 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState};
+use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, StartStep};
 
 use crate::{at, instance};
 
@@ -78,4 +78,22 @@ fn every_failure_explains_itself() {
         assert_eq!(FailureCode::parse(code.as_str()), Some(code));
         assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
     }
+}
+
+#[test]
+fn how_far_a_start_is_is_known_while_it_starts_and_forgotten_afterwards() {
+    let step = |step| seen(ObservedPhase::Starting(Some(step)));
+    let pulling = instance(InstanceState::Starting).observe(&step(StartStep::PullingImage)).unwrap();
+    assert_eq!((pulling.state, pulling.start_step), (InstanceState::Starting, Some(StartStep::PullingImage)));
+    assert_eq!(pulling.observe(&step(StartStep::PullingImage)), None);
+    let answering = pulling.observe(&step(StartStep::StartingApp)).unwrap();
+    assert_eq!(answering.start_step, Some(StartStep::StartingApp));
+    let left = [
+        answering.observe(&seen(ObservedPhase::Running)).unwrap(),
+        answering.terminate(EndReason::Owner, at(50)).unwrap(),
+        answering.workshop_gone(at(50)).unwrap(),
+    ];
+    assert!(left.iter().all(|after| after.start_step.is_none()), "{left:?}");
+    assert_eq!(left[0].observe(&step(StartStep::RestartingApp)), None, "it stays running while its app restarts");
+    assert!(StartStep::ALL.iter().all(|step| StartStep::parse(step.as_str()) == Some(*step)));
 }

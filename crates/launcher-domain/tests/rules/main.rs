@@ -49,6 +49,7 @@ fn instance(state: InstanceState) -> Instance {
         template_id: Uuid::nil(),
         settings: settings(),
         state,
+        start_step: None,
         reason: None,
         log_tail: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use launcher_domain::Clock;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::uuid_v7;
+use launcher_domain::{Clock, StartStep};
 use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, WorkshopStatus};
 use rustix::fs::{FlockOperation, flock};
@@ -131,8 +131,7 @@ impl Record {
         let mut next = self.clone();
         let status = self.status();
         if matches!(status.phase, Phase::Starting | Phase::Running) {
-            let ready_at = status.ready_at;
-            next.set_status(WorkshopStatus { phase: Phase::Starting, ready_at, ..WorkshopStatus::default() });
+            next.set_status(WorkshopStatus::starting(StartStep::StartingApp, status.ready_at));
         }
         next
     }

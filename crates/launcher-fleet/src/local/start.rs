@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, FailureReason};
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_domain::{FailureCode, FailureReason, StartStep};
+use launcher_workshop::WorkshopStatus;
 use tokio::process::{Child, Command};
 use tokio::task::JoinError;
 
@@ -56,7 +56,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port });
     let ready_at = next.status().ready_at;
-    next.set_status(WorkshopStatus { phase: Phase::Starting, ready_at, ..WorkshopStatus::default() });
+    next.set_status(WorkshopStatus::starting(StartStep::StartingApp, ready_at));
     if let Err(error) = shop.replace(record, next) {
         // Known to nobody, it must not go on. It is ended for good with the failure, by its marker.
         leader.number.signal(rustix::process::Signal::KILL);

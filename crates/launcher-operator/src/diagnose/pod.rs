@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use kube::ResourceExt;
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, StartStep};
 
 use super::container::app;
 use super::{Deadline, Evidence, Failure, sentence};
@@ -39,8 +39,7 @@ pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
 /// What it waits for, and until when that is fine.
 pub(super) fn waits(pod: &Pod, room_grace: Duration) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
-        && scheduled.status == "False"
-        && scheduled.reason.as_deref() == Some("Unschedulable")
+        && is_unschedulable(scheduled)
     {
         let detail = scheduled.message.as_deref().map(sentence);
         let failure = || Failure::new(FailureCode::Unschedulable, detail.as_deref());
@@ -58,6 +57,24 @@ pub(super) fn waits(pod: &Pod, room_grace: Duration) -> Option<Deadline> {
     let failure = || Failure::new(FailureCode::ImagePullFailed, detail.as_deref());
     let scheduled = condition(pod, "PodScheduled").map_or_else(|| created(pod), |condition| since(pod, condition));
     Some(Deadline::new(scheduled, PULL_GRACE, failure))
+}
+
+/// What it waits for, in the words of its owner.
+pub(super) fn step(pod: &Pod) -> StartStep {
+    let holds = |kind| condition(pod, kind).is_some_and(|condition| condition.status == "True");
+    let state = app(pod).and_then(|status| Some((status.state.as_ref()?, status.restart_count)));
+    match state {
+        Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
+        Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
+        // The sandbox is there, with its network and volumes: what is left to wait for is the image.
+        Some(_) if holds("PodReadyToStartContainers") => StartStep::PullingImage,
+        _ if condition(pod, "PodScheduled").is_some_and(is_unschedulable) => StartStep::WaitingForRoom,
+        _ => StartStep::Preparing,
+    }
+}
+
+fn is_unschedulable(scheduled: &PodCondition) -> bool {
+    scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable")
 }
 
 /// It never became ready; its app may have said why, and its events may.

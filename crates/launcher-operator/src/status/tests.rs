@@ -1,4 +1,4 @@
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, StartStep};
 use launcher_workshop::WorkshopSpec;
 
 use super::*;
@@ -31,20 +31,24 @@ fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
     (&one.status, one.last_transition_time.0)
 }
 
+fn waiting() -> Diagnosis {
+    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00") }
+}
+
 fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> WorkshopStatus {
     of_applied(&workshop(before), &applied(), diagnosis, None, at(now))
 }
 
 #[test]
 fn ready_at_is_set_once_and_the_url_is_there_while_it_runs() {
-    let waiting = Diagnosis::Waiting(at("13:00:00"));
-    let starting = step(None, &waiting, "12:00:01");
+    let starting = step(None, &waiting(), "12:00:01");
     assert_eq!((starting.phase, starting.ready_at, &starting.url), (Phase::Starting, None, &None));
+    assert_eq!(starting.start_step.as_deref(), Some("pulling-image"));
     let running = step(Some(starting), &Diagnosis::Ready, "12:00:02");
     assert_eq!((running.phase, running.ready_at), (Phase::Running, Some(at("12:00:02"))));
     assert_eq!(running.url.as_deref(), Some("https://intro.example.org/"));
     assert_eq!(running.observed_generation, Some(7));
-    let restarting = step(Some(running), &waiting, "12:00:03");
+    let restarting = step(Some(running), &waiting(), "12:00:03");
     assert_eq!((restarting.phase, restarting.ready_at), (Phase::Starting, Some(at("12:00:02"))));
     let again = step(Some(restarting), &Diagnosis::Ready, "12:00:04");
     assert_eq!(again.ready_at, Some(at("12:00:02")));
@@ -87,11 +91,11 @@ fn expired_says_so_and_has_no_url() {
 #[test]
 fn patience_counts_from_the_creation_or_from_when_it_stopped_being_ready() {
     assert_eq!(waiting_since(&workshop(None), at("12:30:00")), at("12:00:00"));
-    let starting = step(None, &Diagnosis::Waiting(at("13:00:00")), "12:00:01");
+    let starting = step(None, &waiting(), "12:00:01");
     assert_eq!(waiting_since(&workshop(Some(starting)), at("12:30:00")), at("12:00:00"));
     let running = step(None, &Diagnosis::Ready, "12:00:02");
     // It has been ready until just now: its pod was deleted, say.
     assert_eq!(waiting_since(&workshop(Some(running.clone())), at("12:30:00")), at("12:30:00"));
-    let restarting = step(Some(running), &Diagnosis::Waiting(at("13:00:00")), "12:30:00");
+    let restarting = step(Some(running), &waiting(), "12:30:00");
     assert_eq!(waiting_since(&workshop(Some(restarting)), at("12:35:00")), at("12:30:00"));
 }

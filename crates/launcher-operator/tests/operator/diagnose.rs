@@ -3,6 +3,7 @@
 use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
+use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
 use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose};
 use serde_json::{Value, json};
 
@@ -22,14 +23,18 @@ fn app(state: Value, last: Value) -> Pod {
     pod(json!({
         "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" }],
         "containerStatuses": [{
-            "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 1,
-            "state": state, "lastState": last,
+            "name": "app", "image": "i", "imageID": "", "ready": false,
+            "restartCount": i32::from(!last.is_null()), "state": state, "lastState": last,
         }],
     }))
 }
 
 fn look(pods: &[Pod], now: &str) -> Diagnosis {
     diagnose(&Seen { deployment: None, pods, waiting_since: at(START) }, &settings(), at(now))
+}
+
+fn waiting(step: StartStep, until: &str) -> Diagnosis {
+    Diagnosis::Waiting { step, until: at(until) }
 }
 
 fn failure(diagnosis: Diagnosis) -> Failure {
@@ -45,21 +50,21 @@ fn ready(status: &str) -> Value {
 fn ready_is_what_the_pod_says() {
     assert_eq!(look(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
     let not = look(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
-    assert_eq!(not, Diagnosis::Waiting(at("12:10:00")));
-    assert_eq!(look(&[], "12:00:01"), Diagnosis::Waiting(at("12:10:00")));
+    assert_eq!(not, waiting(Preparing, "12:10:00"));
+    assert_eq!(look(&[], "12:00:01"), waiting(Preparing, "12:10:00"));
 }
 
 #[test]
 fn a_pod_on_its_way_out_is_not_ready() {
     let mut leaving = pod(json!({ "conditions": ready("True") }));
     leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
-    assert_eq!(look(&[leaving], "12:00:01"), Diagnosis::Waiting(at("12:10:00")));
+    assert_eq!(look(&[leaving], "12:00:01"), waiting(Preparing, "12:10:00"));
 }
 
 #[test]
 fn an_image_may_fail_to_come_for_a_moment() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:00:14"), Diagnosis::Waiting(at("12:00:15")));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:00:14"), waiting(Preparing, "12:00:15"));
     let failure = failure(look(&[pod], "12:00:15"));
     assert_eq!(failure.reason.code, FailureCode::ImagePullFailed);
     assert!(failure.reason.message.ends_with("not found"), "{}", failure.reason.message);
@@ -86,7 +91,7 @@ fn an_app_that_ends_again_and_again_has_crashed_and_its_log_says_why() {
 #[test]
 fn an_app_that_ended_once_is_waited_for() {
     let pod = app(json!({ "running": {} }), json!({ "terminated": { "exitCode": 0, "reason": "Completed" } }));
-    assert_eq!(look(&[pod], "12:00:05"), Diagnosis::Waiting(at("12:10:00")));
+    assert_eq!(look(&[pod], "12:00:05"), waiting(RestartingApp, "12:10:00"));
 }
 
 #[test]
@@ -112,7 +117,7 @@ fn room_may_be_made_for_a_while() {
         "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "message": "0/1 nodes are available", "lastTransitionTime": "2026-01-01T12:01:00Z",
     }]}));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:01:59"), Diagnosis::Waiting(at("12:02:00")));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:01:59"), waiting(WaitingForRoom, "12:02:00"));
     let failure = failure(look(&[pod], "12:02:00"));
     assert_eq!(failure.reason.code, FailureCode::Unschedulable);
     assert!(failure.reason.message.contains("0/1 nodes"), "{}", failure.reason.message);
@@ -130,7 +135,7 @@ fn a_quota_is_told_apart_from_a_rule_of_the_namespace() {
         }]}))
         .unwrap();
         let seen = Seen { deployment: Some(&status), pods: &[], waiting_since: at(START) };
-        assert_eq!(diagnose(&seen, &settings(), at("12:00:59")), Diagnosis::Waiting(at("12:01:00")));
+        assert_eq!(diagnose(&seen, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
         assert_eq!(failure(diagnose(&seen, &settings(), at("12:01:00"))).reason.code, code);
     }
 }
@@ -163,7 +168,7 @@ fn a_pod_deleted_by_hand_is_replaced_and_nothing_failed() {
 #[test]
 fn an_app_that_never_answers_times_out_and_its_log_is_looked_at() {
     let pod = app(json!({ "running": {} }), json!(null));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:09:59"), Diagnosis::Waiting(at("12:10:00")));
+    assert_eq!(look(std::slice::from_ref(&pod), "12:09:59"), waiting(StartingApp, "12:10:00"));
     let failure = failure(look(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
@@ -176,4 +181,19 @@ fn a_pod_that_never_runs_times_out_and_its_events_are_looked_at() {
     let failure = failure(look(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert_eq!(failure.evidence, Evidence::Events { pod: "intro-1".to_owned() });
+}
+
+#[test]
+fn what_a_start_waits_for_is_told() {
+    let creating = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
+    let mut pulling = creating.clone();
+    let sandbox = json!({ "type": "PodReadyToStartContainers", "status": "True" });
+    let conditions = &mut pulling.status.as_mut().unwrap().conditions;
+    conditions.get_or_insert_default().push(serde_json::from_value(sandbox).unwrap());
+    let running = app(json!({ "running": {} }), json!(null));
+    let ended = app(json!({ "terminated": { "exitCode": 1 } }), json!(null));
+    for (pod, step) in [(creating, Preparing), (pulling, PullingImage), (running, StartingApp), (ended, RestartingApp)]
+    {
+        assert_eq!(look(&[pod], "12:00:05"), waiting(step, "12:10:00"));
+    }
 }

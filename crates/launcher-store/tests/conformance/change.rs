@@ -1,6 +1,6 @@
 //! Compare-and-swap.
 
-use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState};
+use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, StartStep};
 use tokio::task::JoinSet;
 
 use crate::support::*;
@@ -11,6 +11,7 @@ async fn a_change_is_stored_in_full_with_a_new_revision() {
         let before = launched(&store, "alice@example.org").await;
         let mut after = before.clone();
         after.state = InstanceState::Failed;
+        after.start_step = Some(StartStep::PullingImage);
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.")));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.url = Some("https://a.example.org/".to_owned());
@@ -29,9 +30,11 @@ async fn a_change_is_stored_in_full_with_a_new_revision() {
 
         let cleared = changed(&store, &after, |row| {
             (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
+            row.start_step = None;
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
+        assert_eq!(cleared.start_step, None);
         assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
     })
     .await;

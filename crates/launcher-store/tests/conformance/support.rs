@@ -133,6 +133,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         template_id: Uuid::from_u128(1),
         settings: settings(),
         state: InstanceState::Queued,
+        start_step: None,
         reason: None,
         log_tail: None,
         url: None,
