@@ -84,6 +84,10 @@ pub(crate) const EXPIRY_CHANGED: &str =
 pub(crate) const GONE_TITLE: &str = "This workshop does not exist any more.";
 /// What to do about it.
 pub(crate) const GONE: &str = "The list below is up to date.";
+/// Above what people would see of a template.
+pub(crate) const PREVIEW_TITLE: &str = "Preview";
+/// What it is.
+pub(crate) const PREVIEW: &str = "Nothing is saved yet. This is its card in the catalog, and what its own page says.";
 /// Somebody else saved the template first.
 pub(crate) const CONFLICT_TITLE: &str = "Somebody else changed this template while you were editing it.";
 /// What to do about it.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
-use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Template};
+use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Template, TemplateSettings};
 use launcher_service::{Launcher, Listed};
 use uuid::Uuid;
 
@@ -204,9 +204,13 @@ pub(crate) struct Card {
 impl Card {
     /// A template as a card with a form of its own.
     pub(crate) fn new(launcher: &Launcher, template: &Template) -> Self {
-        let settings = &template.settings;
+        Self::of(launcher, template.template_id, &template.settings)
+    }
+
+    /// The card that a template with these settings has.
+    pub(crate) fn of(launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
         Self {
-            template_id: template.template_id,
+            template_id,
             name: settings.name.clone(),
             teaser: markdown::teaser(&settings.description),
             app: texts::app_type(settings.app_type),

@@ -164,3 +164,47 @@ async fn a_copy_starts_from_another_template_and_outside_of_the_catalog() {
     );
     app.finish().await;
 }
+
+#[tokio::test]
+async fn a_preview_shows_what_people_would_see_and_saves_nothing() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new").await.form(NEW);
+    let mut fields = with(&form, "name", "Penguins & co");
+    for (name, value) in [("image", "jupyter:1"), ("description", "# Bring **fish**\n\n<script>1</script>")] {
+        fields.retain(|(known, _)| *known != name);
+        fields.push((name, value));
+    }
+    fields.push(("then", "preview"));
+    let page = admin.post(NEW, &fields).await;
+    assert_eq!(page.status, StatusCode::OK);
+    for words in ["Nothing is saved yet", "<h3>Penguins &#38; co</h3>", "<strong>fish</strong>", "Lasts 2 hours"] {
+        assert!(page.body.contains(words), "{words}: {}", page.body);
+    }
+    assert!(!page.body.contains("<script>1"), "it is safe");
+    assert!(admin.get(NEW).await.body.contains("nothing to launch"), "nothing is saved");
+    let kept = page.form(NEW);
+    assert!(kept.contains(&("name".to_owned(), "Penguins & co".to_owned())), "{kept:?}");
+
+    let wrong = admin.post(NEW, &[("name", ""), ("then", "preview")]).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(!wrong.body.contains("Nothing is saved yet"), "there is nothing to show of what cannot be");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_template_is_tried_before_it_is_in_the_catalog() {
+    let app = App::start().await;
+    let template_id = app.template("Penguins", |draft| draft.active = false).await;
+    let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
+    let form = admin.get(&format!("{save}/edit")).await.form(&save);
+    let mut fields = with(&form, "name", "Whales");
+    fields.push(("then", "try"));
+    let launch = format!("/launch/{template_id}");
+    assert_eq!(admin.post(&save, &fields).await.location(), launch);
+    let name = admin.launch(&template_id).await;
+    assert!(name.starts_with("whales-"), "{name}");
+    assert!(!app.browser(ALICE).get("/").await.body.contains("Whales"), "nobody else sees it yet");
+    assert_eq!(app.browser(ALICE).post(&launch, &[]).await.status, StatusCode::CONFLICT);
+    app.finish().await;
+}

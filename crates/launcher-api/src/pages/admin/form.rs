@@ -31,6 +31,22 @@ pub(crate) struct TemplateForm {
     pub(crate) extension_seconds: String,
     pub(crate) max_lifetime_seconds: String,
     pub(crate) active: String,
+    /// What the button that was pressed asks for.
+    #[serde(rename = "then")]
+    pub(crate) next: Next,
+}
+
+/// What a button of the form asks for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Next {
+    /// To save it.
+    #[default]
+    Save,
+    /// To save it, and go where it is launched.
+    Try,
+    /// To see it, and save nothing.
+    Preview,
 }
 
 /// What is wrong, by the form's field names.
@@ -122,6 +138,7 @@ impl TemplateForm {
             extension_seconds: number(draft.extension_seconds),
             max_lifetime_seconds: number(draft.max_lifetime_seconds),
             active: if draft.active { "yes".to_owned() } else { String::new() },
+            next: Next::Save,
         }
     }
 

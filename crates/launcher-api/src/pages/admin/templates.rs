@@ -10,14 +10,14 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
-use super::form::{FormErrors, TemplateForm};
+use super::form::{FormErrors, Next, TemplateForm};
 use super::lines;
 use crate::extract::TemplateId;
 use crate::identity::TemplateManager;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::{assets, texts, workshops};
+use crate::pages::{assets, markdown, texts, workshops};
 use crate::state::AppState;
 
 const LIST: &str = "/admin/templates";
@@ -48,9 +48,18 @@ struct FormPage {
     submit: &'static str,
     action: String,
     version: Option<String>,
+    preview: Option<Preview>,
     /// The fields that something is wrong with.
     summary: Vec<Field>,
     groups: Vec<Group>,
+}
+
+/// What people would see of a template that is not saved yet.
+#[derive(Debug)]
+struct Preview {
+    card: Card,
+    /// HTML, made safe.
+    description: String,
 }
 
 /// What the form is for.
@@ -101,11 +110,12 @@ pub(crate) async fn create(
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let created = match form.draft() {
-        Ok(draft) => state.launcher.create_template(&caller, draft).await.map(drop),
+        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &Purpose::New, &form, draft),
+        Ok(draft) => state.launcher.create_template(&caller, draft).await,
         Err(errors) => return refused(&state, &caller, &Purpose::New, &form, &errors),
     };
     match created {
-        Ok(()) => Ok(to_list()),
+        Ok(template) => Ok(saved(&form, template.template_id)),
         Err(ServiceError::Invalid(errors)) => {
             refused(&state, &caller, &Purpose::New, &form, &FormErrors::from_fields(&errors))
         }
@@ -135,13 +145,14 @@ pub(crate) async fn update(
     let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
     let draft = match form.draft() {
+        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &purpose, &form, draft),
         Ok(draft) => keep_line_breaks(draft, &before),
         Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
     };
     // A form without a readable version is no reason to overwrite what somebody else wrote.
     let expected_version = Some(form.version.parse().unwrap_or(0));
     match state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await {
-        Ok(_) => Ok(to_list()),
+        Ok(_) => Ok(saved(&form, id)),
         Err(ServiceError::VersionMismatch) => {
             let current = state.launcher.template(&caller, id).await?;
             let form = TemplateForm { version: current.version.to_string(), ..form };
@@ -185,6 +196,14 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
     draft
 }
 
+/// Where the button leads.
+fn saved(form: &TemplateForm, id: Uuid) -> axum::response::Response {
+    match form.next {
+        Next::Try => forms::see_other(&LocalPath::parse(&format!("/launch/{id}")).unwrap_or_else(LocalPath::root)),
+        Next::Save | Next::Preview => to_list(),
+    }
+}
+
 fn to_list() -> axum::response::Response {
     forms::see_other(&LocalPath::parse(LIST).unwrap_or_else(LocalPath::root))
 }
@@ -203,6 +222,25 @@ fn refused(
     editor(state, caller, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
 }
 
+/// The form as it was sent, and what would become of it.
+fn preview(
+    state: &AppState,
+    caller: &Caller,
+    purpose: &Purpose,
+    form: &TemplateForm,
+    draft: TemplateDraft,
+) -> PageResult {
+    let settings = match draft.validate() {
+        Ok(settings) => settings,
+        Err(errors) => return refused(state, caller, purpose, form, &FormErrors::from_fields(&errors)),
+    };
+    let card = Card::of(&state.launcher, Uuid::nil(), &settings);
+    let preview = Preview { card, description: markdown::to_html(&settings.description) };
+    let mut form_page = form_page(state, caller, purpose, form, &FormErrors::default());
+    form_page.preview = Some(preview);
+    page(StatusCode::OK, &form_page)
+}
+
 fn editor(
     state: &AppState,
     caller: &Caller,
@@ -211,6 +249,16 @@ fn editor(
     errors: &FormErrors,
     (status, notice): (StatusCode, Option<Notice>),
 ) -> PageResult {
+    page(status, &FormPage { notice, ..form_page(state, caller, purpose, form, errors) })
+}
+
+fn form_page(
+    state: &AppState,
+    caller: &Caller,
+    purpose: &Purpose,
+    form: &TemplateForm,
+    errors: &FormErrors,
+) -> FormPage {
     let groups = groups(form, errors);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary = wrong.cloned().collect();
@@ -219,5 +267,5 @@ fn editor(
         Purpose::Edit(id) => ("Edit template", "Save changes", format!("{LIST}/{id}"), Some(form.version.clone())),
     };
     let shell = shell(state, caller, "admin-templates");
-    page(status, &FormPage { shell, notice, heading, submit, action, version, summary, groups })
+    FormPage { shell, notice: None, heading, submit, action, version, preview: None, summary, groups }
 }
