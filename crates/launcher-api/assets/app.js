@@ -113,6 +113,16 @@
   setInterval(countdown, 1000);
   document.addEventListener("htmx:after:swap", () => refresh(false));
 
+  // Who has just ended a workshop stands where its button was: not at the top of the page again.
+  let place = null;
+  document.addEventListener("focusin", (event) => (place = event.target));
+  document.addEventListener("pointerdown", () => (place = null));
+  document.addEventListener("htmx:after:swap", () => {
+    if (place && !place.isConnected && document.activeElement === document.body) {
+      document.getElementById("mine")?.focus();
+    }
+  });
+
   // A page from the browser's memory shows old states and old form keys.
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
