@@ -29,7 +29,7 @@ test("an admin writes a template, a user launches it, the admin ends it", async 
     await admin.getByLabel("Image").fill("docker.io/library/python:3.13-alpine");
     await admin.getByLabel("Port").fill("8080");
     await admin.getByLabel("Command").fill("python3\n-m\nhttp.server\n$(PORT)\n--bind\n127.0.0.1");
-    await admin.getByRole("main").getByRole("button").click();
+    await admin.getByRole("button", { name: "Create template" }).click();
     const port = admin.getByLabel("Port");
     assert.equal(await port.getAttribute("aria-invalid"), "true");
     const describedBy = (await port.getAttribute("aria-describedby")).split(" ").at(-1);
@@ -38,7 +38,10 @@ test("an admin writes a template, a user launches it, the admin ends it", async 
     assert.equal(await admin.locator('[aria-invalid="true"]').count(), 1, "nothing else is wrong");
     await screenshot(admin, "template-error");
     await port.fill("8000");
-    await admin.getByRole("main").getByRole("button").click();
+    await admin.getByRole("button", { name: "Preview" }).click();
+    await admin.getByRole("region", { name: "Preview" }).waitFor();
+    await screenshot(admin, "template-preview");
+    await admin.getByRole("button", { name: "Create template" }).click();
     await admin.goto(`${launcher.url}/admin/templates`);
     await admin.getByRole("row", { name: /Notes <b>& more<\/b>/ }).waitFor();
     await screenshot(admin, "templates");

@@ -133,7 +133,9 @@ export async function openPage(test, browser, { email, ...options } = {}) {
   // A page that breaks its own content policy, or a script that fails, says so here and nowhere else.
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`${message.text()} at ${message.location().url}`);
+  });
   return { context, page, complaints };
 }
 

@@ -130,7 +130,11 @@
 
   // When the session has ended, loading the page again leads to the sign-in. A login proxy may answer with a redirect to
   // another site instead of 401, which a script only sees as a failed request: so it is asked once more, by itself.
+  // A page that is being left loses its stream without having lost its session.
+  let leaving = false;
+  window.addEventListener("pagehide", () => (leaving = true));
   async function checkSession() {
+    if (leaving) return;
     try {
       const answer = await fetch("/fragments/workshops", { redirect: "manual" });
       if (answer.type === "opaqueredirect" || answer.status === 401) location.reload();
