@@ -119,6 +119,7 @@ run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, rights"
 needs_cluster() {
   need_rust_tests
+  e2e/postgres/server.sh needs
   e2e/cluster/up.sh needs
 }
 run_cluster() {
@@ -126,7 +127,7 @@ run_cluster() {
   cluster_up
   e2e/cluster/images.sh
   # Most of these tests wait for the cluster most of the time.
-  cluster_tests --numprocesses 3 --dist loadfile e2e/cluster/tests
+  e2e/postgres/server.sh run "${CLUSTER_TESTS[@]}" --numprocesses 3 --dist loadfile e2e/cluster/tests
 }
 
 DESCRIBED[chart]="the Helm chart: what its values become, what it refuses, what the cluster accepts"
@@ -139,7 +140,7 @@ run_chart() {
   launcher_program
   cluster_up
   login_programs helm
-  cluster_tests e2e/login/test_*.py
+  "${CLUSTER_TESTS[@]}" e2e/login/test_*.py
 }
 
 DESCRIBED[login]="the chart installed: Traefik, oauth2-proxy, a provider, a real Chromium, and forgeries"
@@ -153,7 +154,7 @@ run_login() {
   e2e/cluster/images.sh
   e2e/login/images.sh
   npm_packages e2e/browser
-  cluster_tests e2e/login/tests
+  "${CLUSTER_TESTS[@]}" e2e/login/tests
 }
 
 # What tiers share.
@@ -205,7 +206,7 @@ login_programs() {
   export LOGIN_BIN
 }
 
-cluster_tests() { .local/cluster/bin/python -m pytest --quiet "$@"; }
+readonly CLUSTER_TESTS=(.local/cluster/bin/python -m pytest --quiet)
 
 # The runner.
 

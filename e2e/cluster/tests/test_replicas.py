@@ -1,23 +1,59 @@
-"""Several launchers on one database, and launchers that are killed: every workshop that was promised is there, once."""
+"""Several launchers on one database, and launchers that are killed: every workshop that was promised is there, once.
 
+On SQLite, and on PostgreSQL when TEST_POSTGRES names a server: the tests run beside one of their own.
+"""
+
+import concurrent.futures
 import contextlib
 import http.client
 import json
 import os
 import random
 import socket
+import subprocess
 import threading
+import urllib.parse
+import uuid
 
 import pytest
 
 from census import Census
-from harness import ADMIN, Promises, wait_for
+from harness import ADMIN, Promises, exchange, wait_for
+from world import World
 
 ROUNDS = 8
 LAUNCHES_A_ROUND = 3
 # From the middle of the requests to past the first pod's start.
 LATEST_KILL_SECONDS = (0.01, 0.05, 0.3, 2)
 QUIET = {"running", "failed", "terminated"}
+
+
+def new_database(engine, directory):
+    """The URL of a database that nobody else has."""
+    if engine == "sqlite":
+        return f"sqlite:{directory}/launcher.db"
+    server = os.environ["TEST_POSTGRES"]
+    name = f"replicas_{uuid.uuid4().hex}"
+    subprocess.run(["psql", "--quiet", "--command", f"CREATE DATABASE {name}", server], check=True, timeout=30)
+    return urllib.parse.urlsplit(server)._replace(path=f"/{name}").geturl().replace("postgres:/", "postgres:///", 1)
+
+
+class ReplicatedWorld(World):
+    """A world whose launchers share one database of this engine."""
+
+    def __init__(self, engine):
+        super().__init__(f"replicas-{engine}")
+        self.database = new_database(engine, self.files.name)
+
+    def new_launcher(self, server=None, **settings):
+        return super().new_launcher(server, SERVICE_DATABASE_URL=self.database, **settings)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def world(request):
+    """A namespace whose launchers share a database."""
+    with ReplicatedWorld(request.param) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +64,7 @@ def template(world):
 @pytest.fixture
 def replicas(world):
     """The world's launcher and two more on its database."""
-    database = f"sqlite:{world.launcher.data}/launcher.db"
-    more = [world.new_launcher(SERVICE_DATABASE_URL=database) for _ in range(2)]
+    more = [world.new_launcher() for _ in range(2)]
     for launcher in more:
         launcher.start()
     yield [world.launcher, *more]
@@ -171,6 +206,77 @@ def launch_somewhere(replicas, template, key, first):
             assert status in (200, 201), (status, body)
             return body["k8s_name"]
     return None
+
+
+class Balancer:
+    """What stands in front of several launchers: sends each request to one that has said lately that it is ready."""
+
+    def __init__(self, launchers):
+        self.launchers, self.turn = launchers, 0
+        self.ready, self.over = set(), threading.Event()
+        self.watcher = threading.Thread(target=self._watch)
+
+    def __enter__(self):
+        self.watcher.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.watcher.join()
+
+    def _watch(self):
+        while not self.over.wait(0.05):
+            self.ready = {launcher for launcher in self.launchers if self._is_ready(launcher)}
+
+    @staticmethod
+    def _is_ready(launcher):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return exchange(launcher.telemetry_port, "GET", "/readyz")[0] == 200
+        return False
+
+    def request(self, *words, **options):
+        """One request to whose turn it is."""
+        self.turn += 1
+        ready = [launcher for launcher in self.launchers if launcher in self.ready]
+        return ready[self.turn % len(ready)].request(*words, **options)
+
+
+def test_a_rolling_restart_fails_no_request(world, template):
+    """Each replica says that it is not ready before it stops listening, so nobody behind a balancer notices."""
+    launchers = [world.new_launcher(SERVICE_SHUTDOWN_DELAY="1") for _ in range(3)]
+    for launcher in launchers:
+        launcher.start()
+    asked, promised, over = 0, [], threading.Event()
+    with Census(world) as census, Balancer(launchers) as balancer:
+        wait_for("all replicas to be ready", lambda: len(balancer.ready) == 3, 20)
+
+        def class_goes_on():
+            nonlocal asked
+            while not over.is_set():
+                if len(promised) < 10 and asked % 20 == 0:
+                    status, _, body = balancer.request("POST", f"/templates/{template}/launch", body={})
+                    assert status == 201, (status, body)
+                    promised.append(body["k8s_name"])
+                status, _, body = balancer.request("GET", "/instances/")
+                assert status == 200, (status, body)
+                asked += 1
+
+        with concurrent.futures.ThreadPoolExecutor(1) as threads:
+            going = threads.submit(class_goes_on)
+            try:
+                for launcher in launchers:
+                    so_far = asked
+                    launcher.stop()
+                    launcher.start()
+                    wait_for("it to be back", lambda launcher=launcher: launcher in balancer.ready, 20)
+                    wait_for("requests to go on", lambda so_far=so_far: asked > so_far or going.done(), 20)
+            finally:
+                over.set()
+            going.result()
+        assert asked > 50 and promised
+        assert_in_line(world, census, promised)
+    for launcher in launchers:
+        launcher.stop()
 
 
 class Killed:
