@@ -24,6 +24,24 @@ const small = (name, more) => ({
   ...more,
 });
 
+/** Keeps what the page notifies of in `notified`, once it is allowed to. */
+const watchNotifications = (page) =>
+  page.addInitScript(() => {
+    globalThis.notified = [];
+    globalThis.Notification = class {
+      static get permission() {
+        return localStorage.getItem("permission") ?? "default";
+      }
+      static async requestPermission() {
+        localStorage.setItem("permission", "granted");
+        return this.permission;
+      }
+      constructor(title, { tag }) {
+        globalThis.notified.push({ title, tag });
+      }
+    };
+  });
+
 test("the start page", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
@@ -33,6 +51,9 @@ test("the start page", async (t) => {
     await create(admin, small(name, { description: `A stone by the name of ${name}.` }));
   }
   await create(admin, small("Short", { lifetime_seconds: 100, max_lifetime_seconds: 100 }));
+
+  const command = ["sh", "-c", 'sleep 3; exec python3 -m http.server "$PORT" --bind 127.0.0.1'];
+  await create(admin, small("Slow", { command }));
 
   await t.test("finds while one types", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: ALICE });
@@ -64,23 +85,9 @@ test("the start page", async (t) => {
 
   await t.test("warns before an end, also outside of the page when that is wanted", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: BOB });
-    await page.addInitScript(() => {
-      globalThis.notified = [];
-      globalThis.Notification = class {
-        static get permission() {
-          return localStorage.getItem("permission") ?? "default";
-        }
-        static async requestPermission() {
-          localStorage.setItem("permission", "granted");
-          return this.permission;
-        }
-        constructor(title, { tag }) {
-          globalThis.notified.push({ title, tag });
-        }
-      };
-    });
+    await watchNotifications(page);
     await page.goto(launcher.url);
-    const offer = page.getByRole("button", { name: "Notify me before they end" });
+    const offer = page.getByRole("button", { name: "Notify me" });
     await offer.click();
     await offer.waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Launch Short" }).click();
@@ -93,6 +100,27 @@ test("the start page", async (t) => {
     assert.deepEqual(more, [], "once");
     assert.ok(await offer.isHidden(), "nobody is asked twice");
     assert.deepEqual(complaints, []);
+  });
+
+  await t.test("tells who looks at something else that it is ready", async (t) => {
+    const { page } = await openPage(t, browser, { email: BOB });
+    await watchNotifications(page);
+    await page.addInitScript(() => {
+      localStorage.setItem("permission", "granted");
+      document.hasFocus = () => false;
+    });
+    await page.goto(launcher.url);
+    await page.getByRole("button", { name: "Launch Slow" }).click();
+    const entry = workshopEntry(page, "Slow");
+    await entry.getByText(/^Starting: waiting for it to answer/).waitFor();
+    await entry.getByText(/^for \d+ seconds?/).waitFor();
+    await screenshot(page, "starting");
+    await entry.getByRole("link", { name: /^Open/ }).waitFor();
+    await page.waitForFunction(() => document.title.includes("Slow: Ready – "));
+    const titles = await page.evaluate(() => globalThis.notified.map((one) => one.title));
+    assert.deepEqual(titles.filter((text) => text.startsWith("Slow")), ["Slow: Ready"]);
+    await page.evaluate(() => dispatchEvent(new Event("focus")));
+    await page.waitForFunction(() => !document.title.includes("Slow"));
   });
 
   await t.test("says when it has lost the launcher, and when it is back", async (t) => {

@@ -6,6 +6,8 @@
   const URGENT = 2 * 60;
   const title = document.title;
   const spoken = new Map();
+  // What happened while nobody looked, for the title.
+  let news = "";
   const states = new Map();
   let skew = 0;
 
@@ -60,7 +62,11 @@
     if (!level) return;
     say(text);
     // One for each workshop: the second warning takes the first one's place.
-    if (canNotify()) new Notification(text, { tag: workshop.id, body: "Save your work, or extend it." });
+    notify(workshop, text, "Save your work, or extend it.");
+  }
+
+  function notify(workshop, text, body) {
+    if (canNotify()) new Notification(text, { tag: workshop.id, body });
   }
 
   // Asked only when somebody wants it: a browser that was told no once does not ask again.
@@ -88,17 +94,31 @@
       speakOnce(workshop, level, `${workshop.dataset.workshop}: ends in ${words(left)}`);
       if (nearest === null || left < nearest) nearest = left;
     });
-    document.title = nearest !== null && nearest <= SOON ? `(${words(nearest)}) ${title}` : title;
+    each("time[data-since]", (time) => {
+      time.textContent = words(Math.floor((Date.now() + skew - Date.parse(time.dateTime)) / 1000));
+    });
+    const end = nearest !== null && nearest <= SOON ? `(${words(nearest)})` : "";
+    document.title = [end, news, title].filter(Boolean).join(" ");
   }
 
   // Says what changed since the last look, not what is there at first.
   function speakStates(first) {
     each("[data-workshop][data-state]", (workshop) => {
       const state = workshop.dataset.stateText;
-      if (!first && states.get(workshop.id) !== state) say(`${workshop.dataset.workshop}: ${state}`);
+      if (!first && states.get(workshop.id) !== state) tell(workshop, `${workshop.dataset.workshop}: ${state}`);
       states.set(workshop.id, state);
     });
   }
+
+  // Whoever waits for it looks at something else meanwhile.
+  function tell(workshop, text) {
+    say(text);
+    if (!["running", "failed"].includes(workshop.dataset.state) || document.hasFocus()) return;
+    news = `${text} –`;
+    notify(workshop, text, "");
+  }
+
+  window.addEventListener("focus", () => (news = ""));
 
   function refresh(first) {
     readSkew();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::forms::{self, Fields};
 use super::html::{PageResult, page, shell};
-use super::view::{Card, Shell};
+use super::view::{Card, Shell, WorkshopView};
 use super::{assets, markdown, texts, workshops};
 use crate::extract::TemplateId;
 use crate::identity::{Identified, permit};
@@ -24,6 +24,8 @@ const MAX_KEY: usize = 200;
 struct LaunchPage {
     shell: Shell,
     card: Card,
+    /// Those of it that the reader has already.
+    mine: Vec<WorkshopView>,
     /// HTML, made safe.
     description: String,
     active: bool,
@@ -51,9 +53,12 @@ pub(crate) async fn show(
     let template = state.launcher.template(&caller, template_id).await?;
     let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
     let can_launch = permit(&caller, action).is_ok();
+    let mut mine = workshops::mine(&state.launcher, &caller).await?;
+    mine.retain(|workshop| workshop.template_id == template_id);
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
         card: Card::new(&state.launcher, &template),
+        mine,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
         can_launch,

@@ -10,10 +10,16 @@ pub(crate) const PRODUCT: &str = "Workshop Launcher";
 pub(crate) const NO_AUTHENTICATION: &str = "Authentication is off: this is for development only.";
 /// Nothing launched yet.
 pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below: it appears here.";
+/// Before how long somebody has been waiting.
+pub(crate) const WAITS_FOR: &str = "for";
+/// On the page of a template that the reader has a workshop of.
+pub(crate) const HAVE_ONE: &str = "You have this workshop already:";
+/// On its card.
+pub(crate) const HAVE_ONE_SHORT: &str = "You have one";
 /// An empty catalog.
 pub(crate) const NO_TEMPLATES: &str = "There is nothing to launch yet.";
 /// No entry of the catalog has the words.
-pub(crate) const NOTHING_FOUND: &str = "No workshop of the catalog has these words.";
+pub(crate) const NOTHING_FOUND: &str = "No workshop of the catalog matches.";
 /// Nothing tells the page of changes any more.
 pub(crate) const OFFLINE: &str = "The connection is lost: what you see may be old. It comes back by itself.";
 /// Nothing ended yet.
@@ -35,11 +41,15 @@ pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask 
 pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
 /// Asked before many ends.
 pub(crate) const BULK_END_WARNING: &str =
-    "What runs there stops at once. Everything that its owner has not saved elsewhere is lost.";
+    "What runs there stops at once. Everything that was not saved elsewhere is lost.";
 /// Above what became of each that was to be ended.
 pub(crate) const BULK_ENDED: &str = "Ended";
 /// Above what became of each that was to be extended.
 pub(crate) const BULK_EXTENDED: &str = "Extended";
+/// What was done to many: `Ended 28 of 30`.
+pub(crate) fn bulk_heading(verb: &str, done: usize, all: usize) -> String {
+    if all == 0 { verb.to_owned() } else { format!("{verb} {done} of {all}") }
+}
 /// Before a new end.
 pub(crate) const BULK_UNTIL: &str = "It runs until";
 /// The service could not do it now.
@@ -68,13 +78,13 @@ pub(crate) const SIGNED_OUT: &str = "Your workshops run on until they end. The a
 pub(crate) const SIGN_IN_AGAIN: &str = "Sign in again";
 
 /// The caller may not launch more.
-pub(crate) const LIMIT_TITLE: &str = "You have as many workshops as you may have at a time.";
+pub(crate) const LIMIT_TITLE: &str = "You have reached your limit.";
 /// A launch that was refused.
 pub(crate) const NOT_LAUNCHED: &str = "The workshop was not launched.";
 /// A full queue.
 pub(crate) const AT_CAPACITY: &str = "Too many workshops are waiting to start right now. Try again in a minute.";
 /// A form whose key belongs to another launch.
-pub(crate) const KEY_REUSED: &str = "This form was used before for something else. Launch again from below.";
+pub(crate) const KEY_REUSED: &str = "This page was out of date. Launch again from below.";
 /// An extension that was refused.
 pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
 /// A second click on "extend".
@@ -207,7 +217,10 @@ pub(crate) fn error(code: &str, detail: String) -> (String, String) {
     let (title, text) = match code {
         "authentication-required" => ("Please sign in", "You are not signed in, or your session has ended."),
         "admin-only" => ("This is for administrators", "You are signed in, but this page or action is not for you."),
-        "cross-site-request" => ("That was stopped", "Another site tried to do something here in your name."),
+        "cross-site-request" => (
+            "That was stopped",
+            "It did not come from a page of this service. Open the page again and repeat it there.",
+        ),
         "not-found" => ("There is nothing here", "It does not exist, or it is not yours. It may have ended long ago."),
         "version-mismatch" => {
             ("Somebody was quicker", "It has changed since you loaded the page. Load it again and repeat your change.")

@@ -87,6 +87,8 @@ pub(crate) struct WorkshopView {
     pub(crate) state: &'static str,
     /// The state in words, with the place in line.
     pub(crate) state_text: String,
+    /// Since when its owner waits for it, and for how long, in words; while it waits in line or starts.
+    pub(crate) waits: Option<(Instant, String)>,
     /// ` is-soon`, ` is-urgent` or nothing: a class.
     pub(crate) urgency: &'static str,
     /// Where its owner works in it. Only http and https.
@@ -125,7 +127,11 @@ impl WorkshopView {
         let running = instance.state == InstanceState::Running;
         let ending = matches!(instance.state, InstanceState::Terminating | InstanceState::Terminated);
         let expires_at = instance.expires_at.filter(|_| running);
-        let left = expires_at.map_or(0, |end| end.as_second() - launcher.clock().now().as_second());
+        let now = launcher.clock().now().as_second();
+        let left = expires_at.map_or(0, |end| end.as_second() - now);
+        let created = instance.created_at;
+        let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
+            .then(|| (Instant::from(created), texts::duration(now - created.as_second())));
         let extended = extension(instance);
         Self {
             k8s_name: instance.k8s_name.clone(),
@@ -136,6 +142,7 @@ impl WorkshopView {
             template_id: instance.template_id,
             state: instance.state.as_str(),
             state_text: texts::state(instance.state, listed.queue_position, instance.start_step),
+            waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(Instant::from),
@@ -145,7 +152,7 @@ impl WorkshopView {
             latest_end: extended.latest_expires_at.filter(|_| running).map(Instant::from),
             failure: instance.reason.clone(),
             log_tail: instance.log_tail.clone(),
-            created: instance.created_at.into(),
+            created: created.into(),
             started: instance.started_at.map(Instant::from),
             ended: instance.ended_at.map(Instant::from),
             end_text: instance.end_reason.filter(|_| ending).map(texts::end_reason),
@@ -161,6 +168,11 @@ impl WorkshopView {
     /// Whether it can be ended.
     pub(crate) fn can_end(&self) -> bool {
         matches!(self.state, "queued" | "starting" | "running")
+    }
+
+    /// Whether the same launch may well succeed now: else there is nothing for its owner to try.
+    pub(crate) fn may_work_again(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.retryable)
     }
 
     /// Whether it failed and was not dismissed yet.
@@ -199,6 +211,8 @@ pub(crate) struct Card {
     pub(crate) lasts: String,
     /// The key of this form: sending it twice launches once.
     pub(crate) key: String,
+    /// The name of a workshop of it that the reader has, the newest one.
+    pub(crate) mine: Option<String>,
 }
 
 impl Card {
@@ -216,7 +230,14 @@ impl Card {
             app: texts::app_type(settings.app_type),
             lasts: texts::lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
+            mine: None,
         }
+    }
+
+    /// The card for somebody who has these workshops, the newest first.
+    pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
+        let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id);
+        Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
     }
 }
 

@@ -132,8 +132,8 @@ async fn render_home(
         shell: shell(state, caller, "home"),
         notice,
         waiting: workshops.iter().any(WorkshopView::is_waiting),
+        cards: templates.iter().map(|template| Card::new(launcher, template).beside(&workshops)).collect(),
         workshops,
-        cards: templates.iter().map(|template| Card::new(launcher, template)).collect(),
         offered,
         search: search.to_owned(),
         now: machine_now(launcher.clock()),
@@ -167,7 +167,7 @@ async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> R
 }
 
 /// The caller's own workshops that have not ended, also an admin's: newest first.
-async fn mine(launcher: &Launcher, caller: &Caller) -> Result<Vec<WorkshopView>, ServiceError> {
+pub(super) async fn mine(launcher: &Launcher, caller: &Caller) -> Result<Vec<WorkshopView>, ServiceError> {
     let filter =
         InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
     let listed = launcher.instances(caller, &filter, &Page { limit: PAGE, after: None }).await?;

@@ -40,10 +40,12 @@ async fn many_are_extended_and_each_says_how_that_went() {
     assert_eq!(report.status, StatusCode::OK);
     assert_eq!(report.body.matches("It runs until <time").count(), 2, "{}", report.body);
     assert_eq!(report.body.matches("Not done:").count(), 1, "{}", report.body);
+    assert!(report.body.contains("Extended 2 of 3") && report.body.contains("Penguins, alice@"), "{}", report.body);
     assert!(report.body.contains(&format!("href=\"{LIST}\">Back to the list")));
 
     let again = admin.post(BULK, &form("extend", &ticked)).await;
     assert_eq!(again.body.matches("Not done:").count(), 3, "a form that is sent twice extends once: {}", again.body);
+    assert!(again.body.contains("Extended 0 of 3") && again.body.contains("Penguins, bob@"), "{}", again.body);
     app.finish().await;
 }
 

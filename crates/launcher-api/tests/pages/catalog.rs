@@ -151,9 +151,30 @@ async fn a_large_catalog_is_searched_by_words_in_any_order() {
         assert_eq!(page.body.matches("<article").count(), found, "{query}");
         assert!(page.body.contains("role=\"search\""), "{query}");
         assert!(!page.body.contains("<img src=x"), "{query}");
-        let says = if found == 0 { "has these words. <a href=\"/\">Show all 7</a>" } else { "Launch a workshop" };
+        let says =
+            if found == 0 { "of the catalog matches. <a href=\"/\">Show all 7</a>" } else { "Launch a workshop" };
         assert!(page.body.contains(says), "{query}: {}", page.body);
     }
     assert!(alice.get("/?q=penguins").await.body.contains(">6 of 7 found</p>"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn who_has_one_is_told_before_launching_another() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    app.template("Whales", |_| {}).await;
+    let (alice, page) = (app.browser(ALICE), format!("/launch/{template}"));
+    assert!(!alice.get(&page).await.body.contains("You have this workshop already"));
+    let name = alice.launch(&template).await;
+    let again = alice.get_until(&page, "Ready").await.body;
+    for words in ["You have this workshop already", &format!("http://{name}.workshops.test/"), "Launch another"] {
+        assert!(again.contains(words), "{words}: {again}");
+    }
+    let home = alice.get("/").await.body;
+    assert_eq!(home.matches("You have one").count(), 1, "of the one that she has");
+    assert!(home.contains(&format!("href=\"#workshop-{name}\"")));
+    let bob = app.browser(BOB);
+    assert!(!bob.get(&page).await.body.contains(&name) && !bob.get("/").await.body.contains("You have one"));
     app.finish().await;
 }

@@ -174,7 +174,8 @@ async fn a_start_tells_how_far_it_is() {
     let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
-    alice.get_until("/", "Starting").await;
+    let waiting = alice.get_until("/", "Starting").await.body;
+    assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
         (StartStep::WaitingForRoom, "waiting for a machine with room", "waiting-for-room"),
         (StartStep::PullingImage, "fetching its software", "pulling-image"),
@@ -189,5 +190,22 @@ async fn a_start_tells_how_far_it_is() {
     alice.get_until("/", "Ready").await;
     let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
     assert!(sent.contains("\"start_step\":null"), "{sent}");
+    assert!(!alice.get("/").await.body.contains("data-since>"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_would_fail_again_is_not_offered_again() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    for (code, offered) in [(FailureCode::NodeLost, true), (FailureCode::InvalidSpec, false)] {
+        let name = alice.launch(&template).await;
+        alice.get_until("/", "Ready").await;
+        app.test.fleet.fail(&name, code, "");
+        let page = alice.get_until(&format!("/instances/{name}"), "Failed").await.body;
+        assert_eq!(page.contains("Launch again"), offered, "{code:?}");
+        alice.post(&format!("/instances/{name}/end"), &[]).await;
+    }
     app.finish().await;
 }

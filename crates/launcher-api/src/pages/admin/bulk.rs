@@ -45,7 +45,7 @@ struct ConfirmPage {
 #[template(path = "admin/bulk.html")]
 struct ReportPage {
     shell: Shell,
-    heading: &'static str,
+    heading: String,
     rows: Vec<Outcome>,
     return_to: String,
 }
@@ -54,6 +54,8 @@ struct ReportPage {
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
+    /// What it is and whose, of one that there is: `Statistics 101, alice@example.org`.
+    what: String,
     done: bool,
     text: String,
     until: Option<Instant>,
@@ -69,7 +71,7 @@ pub(crate) async fn act(
     let launcher = &state.launcher;
     let shell = shell(&state, &caller, "admin-instances");
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
-    let (heading, rows) = match form.action.as_str() {
+    let (verb, rows) = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
             let listed = there(launcher, &caller, &form.ticked).await?;
             return page(StatusCode::OK, &ConfirmPage { shell, listed, return_to });
@@ -78,6 +80,8 @@ pub(crate) async fn act(
         "extend" => (texts::BULK_EXTENDED, each(launcher, &caller, Action::Extend, &form.ticked).await),
         _ => return Err(Problem::new(ProblemCode::InvalidParameters, "The form says neither to end nor to extend.")),
     };
+    let done = rows.iter().filter(|row| row.done).count();
+    let heading = texts::bulk_heading(verb, done, rows.len());
     page(StatusCode::OK, &ReportPage { shell, heading, rows, return_to })
 }
 
@@ -135,13 +139,17 @@ async fn each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ti
             Action::End => launcher.terminate(caller, k8s_name).await,
             Action::Extend => launcher.extend(caller, k8s_name, *expected_expires_at).await,
         };
-        outcomes.push(Outcome::new(k8s_name, action, done));
+        let seen = match &done {
+            Ok(listed) => Some(listed.clone()),
+            Err(_) => launcher.instance(caller, k8s_name).await.ok(),
+        };
+        outcomes.push(Outcome::new(k8s_name, seen.as_ref(), action, done));
     }
     outcomes
 }
 
 impl Outcome {
-    fn new(k8s_name: &str, action: Action, done: Result<Listed, ServiceError>) -> Self {
+    fn new(k8s_name: &str, seen: Option<&Listed>, action: Action, done: Result<Listed, ServiceError>) -> Self {
         let (text, until) = match (&done, action) {
             (Ok(listed), Action::End) => (texts::state_name(listed.instance.state).to_owned(), None),
             (Ok(listed), Action::Extend) => (texts::BULK_UNTIL.to_owned(), listed.instance.expires_at),
@@ -150,6 +158,16 @@ impl Outcome {
                 (known.unwrap_or_else(|| texts::TRY_AGAIN.to_owned()), None)
             }
         };
-        Self { k8s_name: k8s_name.to_owned(), done: done.is_ok(), text, until: until.map(Instant::from) }
+        Self {
+            k8s_name: k8s_name.to_owned(),
+            what: seen.map(what).unwrap_or_default(),
+            done: done.is_ok(),
+            text,
+            until: until.map(Instant::from),
+        }
     }
+}
+
+fn what(listed: &Listed) -> String {
+    format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
 }
