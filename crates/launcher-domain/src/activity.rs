@@ -1,7 +1,6 @@
 //! The activity log: who launched, extended, ended, changed what. Which change is worth a line is decided here.
 
 use jiff::Timestamp;
-use uuid::Uuid;
 
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
@@ -165,12 +164,6 @@ impl Activity {
             detail,
         }
     }
-}
-
-/// Whether a text has the shape of a subject: what does not is answered without asking the database.
-#[must_use]
-pub fn is_subject(text: &str) -> bool {
-    crate::names::is_k8s_name(text) || Uuid::try_parse(text).is_ok_and(|id| id.to_string() == text)
 }
 
 /// The names of the settings that differ. Not their values: a variable may hold a secret.

@@ -1,4 +1,3 @@
-use launcher_domain::activity::is_subject;
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{
     Act, Activity, ActivityAction, EndReason, FailureCode, FailureReason, Instance, InstanceState, Template,
@@ -94,16 +93,4 @@ fn actions_come_back_as_they_were_stored() {
         assert_eq!(ActivityAction::parse(action.as_str()), Some(action));
     }
     assert_eq!(ActivityAction::parse("Launched"), None);
-}
-
-#[test]
-fn a_subject_is_a_name_or_an_identifier() {
-    for subject in ["jupyter-aaaaaaaaaa", "01890000-0000-7000-8000-000000000000"] {
-        assert!(is_subject(subject), "{subject}");
-    }
-    for other in
-        ["", "Jupyter", "-a", "018900000000700080000000000000000", "01890000-0000-7000-8000-00000000000G", "a\n"]
-    {
-        assert!(!is_subject(other), "{other}");
-    }
 }
