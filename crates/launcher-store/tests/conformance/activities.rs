@@ -2,6 +2,7 @@
 
 use launcher_domain::{Act, Activity, ActivityAction, Caller, EndReason, InstanceState, Template};
 use launcher_store::{ActivityFilter, LaunchRules, LoggedActivity, Page, Store};
+use sqlx::{AnyConnection, Connection, Executor};
 
 use crate::support::*;
 
@@ -187,4 +188,31 @@ async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_inst
         assert!(store.observe_instance(&kept.k8s_name).await.unwrap().is_some());
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_is_not_done() {
+    for database in databases().await {
+        let store = Store::open(&database.url).await.unwrap();
+        store.create_template(&template(1)).await.unwrap();
+        let row = launched(&store, "alice@example.org").await;
+        let mut other = AnyConnection::connect(&database.url).await.unwrap();
+        other.execute("ALTER TABLE activities RENAME TO elsewhere").await.unwrap();
+
+        let draft = instance("alice@example.org");
+        store.launch(&draft, &NO_LIMITS, None).await.unwrap_err();
+        assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
+        let end = row.terminate(EndReason::Owner, at(9)).unwrap();
+        store.change_instance(&row, &end, &by(&alice(), 9)).await.unwrap_err();
+        assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
+        let archived = Template { active: false, version: 2, ..template(1) };
+        store.save_template(&template(1), &archived, &admin()).await.unwrap_err();
+        store.create_template(&template(2)).await.unwrap_err();
+        assert_eq!(store.templates(&admin(), &EVERYTHING).await.unwrap(), [template(1)]);
+
+        other.execute("ALTER TABLE elsewhere RENAME TO activities").await.unwrap();
+        other.close().await.unwrap();
+        assert_eq!(lines(&store).await.len(), 2);
+        store.close().await;
+    }
 }
