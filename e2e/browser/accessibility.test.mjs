@@ -42,6 +42,9 @@ test("every page is accessible, in every look", async (t) => {
     instances: "/admin/instances",
     templates: "/admin/templates",
     editor: "/admin/templates/new",
+    activity: "/admin/activity",
+    "activity-wrong": "/admin/activity?person=nobody",
+    "activity-empty": "/admin/activity?person=nobody@example.org",
     missing: "/no-such-page",
   };
   /** Looks at the page as it is now. */

@@ -111,6 +111,20 @@ impl FromRequestParts<AppState> for TemplateManager {
     }
 }
 
+/// An identity that may read who did what.
+#[derive(Debug, Clone)]
+pub(crate) struct Auditor(pub(crate) Caller);
+
+impl FromRequestParts<AppState> for Auditor {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Identified(caller) = Identified::from_request_parts(parts, state).await?;
+        permit(&caller, Action::ReadActivities)?;
+        Ok(Self(caller))
+    }
+}
+
 /// An identity that may see everybody's instances.
 #[derive(Debug, Clone)]
 pub(crate) struct Overseer(pub(crate) Caller);

@@ -43,6 +43,7 @@ pub fn openapi(base_path: &str) -> Value {
         { "name": "caller", "description": "Who is calling." },
         { "name": "instances", "description": "Launched workshops." },
         { "name": "templates", "description": "The catalog of what can be launched." },
+        { "name": "activity", "description": "Who did what." },
         { "name": "reference", "description": "What the API says about itself." },
     ]);
     document["security"] = json!([{ "loginProxy": [] }]);

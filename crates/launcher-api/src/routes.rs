@@ -1,5 +1,6 @@
 //! The routing table.
 
+mod activity;
 mod docs;
 mod events;
 mod instances;
@@ -31,6 +32,7 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
             templates::archive::archive_template
         ),
         routes!(templates::launch::launch_template),
+        routes!(activity::list::list_activity),
         routes!(events::stream::follow_instances),
         routes!(docs::document::read_openapi),
         routes!(docs::browse::browse_api),

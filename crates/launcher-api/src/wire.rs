@@ -1,5 +1,6 @@
 //! Bodies as they are sent and taken, and their schemas.
 
+mod activity;
 mod instance;
 mod named;
 mod person;
@@ -9,6 +10,7 @@ mod template_body;
 
 use jiff::Timestamp;
 
+pub(crate) use activity::ActivityResponse;
 pub(crate) use instance::WorkshopInstanceResponse;
 pub(crate) use person::MeResponse;
 pub(crate) use requests::{ExtendBody, LaunchBody};

@@ -44,6 +44,8 @@ pub enum Action<'a> {
     LaunchInactive,
     /// Create, update or archive a template.
     ManageTemplates,
+    /// Read who did what.
+    ReadActivities,
 }
 
 /// What the caller gets.
@@ -66,8 +68,10 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         _ if caller.is_admin() => Verdict::Granted,
         Action::Instance { owner } if caller.scope().includes(owner) => Verdict::Granted,
         Action::Instance { .. } => Verdict::Hidden,
-        Action::ListAllInstances | Action::ListInactiveTemplates | Action::LaunchInactive | Action::ManageTemplates => {
-            Verdict::Forbidden
-        }
+        Action::ListAllInstances
+        | Action::ListInactiveTemplates
+        | Action::LaunchInactive
+        | Action::ManageTemplates
+        | Action::ReadActivities => Verdict::Forbidden,
     }
 }

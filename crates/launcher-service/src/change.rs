@@ -1,6 +1,6 @@
 //! Changing one row when others may change it at the same time.
 
-use launcher_domain::{Caller, Instance, InstanceState};
+use launcher_domain::{Act, Caller, EmailAddress, Instance, InstanceState};
 
 use crate::{Launcher, ServiceError};
 
@@ -16,6 +16,16 @@ pub(crate) enum Row<'a> {
     Observed(&'a str),
 }
 
+impl Row<'_> {
+    /// Who the activity log says it was; `None` for the service itself.
+    fn actor(self) -> Option<EmailAddress> {
+        match self {
+            Self::Of(caller, _) => Some(caller.email().clone()),
+            Self::Observed(_) => None,
+        }
+    }
+}
+
 impl Launcher {
     /// Changes a row as `decide` says, and again on the fresh row when somebody was quicker; then wakes whom the change
     /// concerns. `Ok(None)` of `decide` means that nothing is to be changed.
@@ -28,7 +38,8 @@ impl Launcher {
         for _ in 0..ATTEMPTS {
             let Some(before) = self.load(row).await? else { return Ok(None) };
             let Some(after) = decide(&before)? else { return Ok(Some(before)) };
-            if let Some(stored) = self.0.store.change_instance(&before, &after).await? {
+            let act = Act { actor_email: row.actor(), at: self.0.clock.now() };
+            if let Some(stored) = self.0.store.change_instance(&before, &after, &act).await? {
                 self.announce(&before, &stored);
                 return Ok(Some(stored));
             }

@@ -4,6 +4,7 @@
 //! Workshop statuses into rows, the [feed](Launcher::subscribe) tells callers what changed. Every step is idempotent and
 //! level-triggered: whatever is killed between two of them, the next round finds what is left to do in the rows.
 
+mod activities;
 mod change;
 mod claim;
 mod dispatch;
@@ -30,7 +31,7 @@ pub use claim::ClaimError;
 pub use error::{Chain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
-pub use launcher_store::{InstanceFilter, Listed, Page, StateFilter};
+pub use launcher_store::{ActivityFilter, InstanceFilter, Listed, LoggedActivity, Page, StateFilter};
 pub use templates::TemplateUpdate;
 
 /// How many changes a slow reader of the feed may fall behind before it reads from the database again.

@@ -89,7 +89,7 @@ impl Launcher {
         self.may_manage_templates(caller)?;
         let active = update.draft.active;
         let settings = update.draft.validate().map_err(ServiceError::Invalid)?;
-        self.change_template(template_id, |before| {
+        self.change_template(caller, template_id, |before| {
             if update.expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
             }
@@ -110,7 +110,7 @@ impl Launcher {
         expected_version: Option<i64>,
     ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        self.change_template(template_id, |before| {
+        self.change_template(caller, template_id, |before| {
             if expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
             }
@@ -119,7 +119,7 @@ impl Launcher {
         .await
     }
 
-    async fn change_template<F>(&self, template_id: Uuid, change: F) -> Result<Template, ServiceError>
+    async fn change_template<F>(&self, caller: &Caller, template_id: Uuid, change: F) -> Result<Template, ServiceError>
     where
         F: Fn(Template) -> Result<Template, ServiceError>,
     {
@@ -131,7 +131,7 @@ impl Launcher {
             }
             after.version = before.version + 1;
             after.updated_at = self.0.clock.now();
-            if self.0.store.save_template(&after).await? {
+            if self.0.store.save_template(&before, &after, caller).await? {
                 tracing::info!(template = %template_id, version = after.version, "template changed");
                 return Ok(after);
             }

@@ -36,6 +36,10 @@ impl Launcher {
             if purged > 0 {
                 tracing::info!(purged, "ended instances were purged");
             }
+            let purged = self.0.store.purge_activities(before).await?;
+            if purged > 0 {
+                tracing::info!(purged, "old lines of the activity log were purged");
+            }
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ struct Table {
 }
 
 /// Each table after those that it refers to. The counter is not among them: both databases have its one row.
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 6] = [
     Table {
         name: "workshop_templates",
         key: "template_id",
@@ -63,6 +63,12 @@ const TABLES: [Table; 5] = [
         key: "owner_email, idempotency_key",
         texts: &["owner_email", "idempotency_key", "body_hash", "k8s_name"],
         numbers: &["created_at"],
+    },
+    Table {
+        name: "activities",
+        key: "activity_id",
+        texts: &["actor_email", "action", "subject", "subject_name", "owner_email", "detail"],
+        numbers: &["activity_id", "at"],
     },
     Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches"] },
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },

@@ -1,6 +1,6 @@
 //! Instances, for a caller: what the scope leaves out does not exist.
 
-use launcher_domain::{Caller, Instance, InstanceState, Scope};
+use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
 
 use crate::Store;
 use crate::error::StoreError;
@@ -41,12 +41,17 @@ impl Store {
         rows::all(&rows, rows::listed)
     }
 
-    /// Stores `after` in the place of `before`, and returns the row as it is now, with its new revision. `None`:
+    /// Stores `after` in the place of `before`, with its line in the activity log where it is worth one, and returns the row as it is now, with its new revision. `None`:
     /// somebody else changed the row since `before` was read, and nothing was written; read it again.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn change_instance(&self, before: &Instance, after: &Instance) -> Result<Option<Instance>, StoreError> {
+    pub async fn change_instance(
+        &self,
+        before: &Instance,
+        after: &Instance,
+        act: &Act,
+    ) -> Result<Option<Instance>, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
         let reason = after.reason.as_ref().map(rows::json).transpose()?;
@@ -69,6 +74,9 @@ impl Store {
             .await?;
         let Some(row) = row else { return Ok(None) };
         let changed = rows::instance(&row)?;
+        if let Some(activity) = Activity::of_change(before, &changed, act) {
+            write.log(revision, &activity).await?;
+        }
         write.commit().await?;
         Ok(Some(changed))
     }

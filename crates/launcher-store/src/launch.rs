@@ -1,6 +1,6 @@
 //! One launch: replayed, refused or stored, decided in one transaction.
 
-use launcher_domain::{Caller, Instance};
+use launcher_domain::{Activity, Caller, Instance};
 use sqlx::Row;
 
 use crate::Store;
@@ -106,6 +106,7 @@ impl Store {
         if let Some(key) = key {
             insert_key(&mut write, &created, key).await?;
         }
+        write.log(revision, &Activity::of_launch(&created)).await?;
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
     }

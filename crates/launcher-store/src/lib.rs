@@ -8,6 +8,7 @@
 //! There is one text for each statement, in the SQL that SQLite and PostgreSQL share; what differs between engines is in
 //! `driver.rs` and its folder.
 
+mod activities;
 mod copy;
 mod dispatch;
 mod driver;
@@ -34,8 +35,8 @@ pub use copy::FleetOfCopy;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
-pub use page::{InstanceFilter, Page, StateFilter};
-pub use rows::Listed;
+pub use page::{ActivityFilter, InstanceFilter, Page, StateFilter};
+pub use rows::{Listed, LoggedActivity};
 
 /// The database. Clones share its connections.
 #[derive(Debug, Clone)]

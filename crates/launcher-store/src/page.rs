@@ -3,14 +3,14 @@
 use launcher_domain::{EmailAddress, InstanceState};
 use uuid::Uuid;
 
-/// A part of a list, newest first.
+/// A part of a list, newest first. Rows of most lists are known by a UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Page {
+pub struct Page<Id = Uuid> {
     /// At most so many rows.
     pub limit: u32,
     /// The identifier of the last row of the page before; `None` for the first page. The row itself need not exist any
     /// more.
-    pub after: Option<Uuid>,
+    pub after: Option<Id>,
 }
 
 /// Which states a list shows.
@@ -36,4 +36,13 @@ pub struct InstanceFilter {
     pub owner_email: Option<EmailAddress>,
     /// Only this template's.
     pub template_id: Option<Uuid>,
+}
+
+/// Which lines of the activity log a list shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Only what this person did, and what happened to this person's instances.
+    pub person: Option<EmailAddress>,
+    /// Only of the instance with this `k8s_name`, or the template with this identifier.
+    pub subject: Option<String>,
 }

@@ -11,13 +11,14 @@ use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
-use crate::page::{InstanceFilter, Page, StateFilter};
-use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
+use crate::{Store, activities, dispatch, feed, instances, launch, observe, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
 const INSTANCE_ID: &str = "sqlite_autoindex_workshop_instances_1";
 const K8S_NAME: &str = "sqlite_autoindex_workshop_instances_2";
+const ACTIVITY_ID: &str = "sqlite_autoindex_activities_1";
 
 struct Planner {
     store: Store,
@@ -153,6 +154,28 @@ async fn templates_follow_their_indexes() {
         let plan = planner.plan(sql.text()).await;
         assert!(plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index)), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
+}
+
+#[tokio::test]
+async fn the_activity_log_is_read_and_purged_along_its_indexes() {
+    let planner = Planner::new().await;
+    for after in [None, Some(7)] {
+        let page = Page { limit: 50, after };
+        let filter = |person, subject: Option<&str>| ActivityFilter { person, subject: subject.map(str::to_owned) };
+        planner.assert_uses(activities::list(&filter(None, None), &page).text(), ACTIVITY_ID).await;
+        planner.assert_uses(activities::list(&filter(None, Some("a")), &page).text(), "activities_subject").await;
+        for subject in [None, Some("a")] {
+            let plan = planner.plan(activities::list(&filter(Some(bob()), subject), &page).text()).await;
+            assert!(plan.iter().any(|step| step.starts_with("MERGE")), "{plan:#?}");
+            assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
+        }
+    }
+    for sql in [activities::OLD, activities::PURGE] {
+        let plan = planner.plan(sql).await;
+        let oldest_first = |step: &&String| step.starts_with("SCAN activities");
+        assert!(plan.iter().filter(oldest_first).all(|step| step.contains(ACTIVITY_ID)), "{plan:#?}");
+        assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
     }
 }
 

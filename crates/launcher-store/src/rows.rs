@@ -1,7 +1,9 @@
 //! Rows to domain types and back. What cannot be read is [`StoreError::Corrupt`], never a default.
 
 use jiff::Timestamp;
-use launcher_domain::{EmailAddress, EndReason, Instance, InstanceState, StartStep, Template};
+use launcher_domain::{
+    Act, Activity, ActivityAction, EmailAddress, EndReason, Instance, InstanceState, StartStep, Template,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::any::AnyRow;
@@ -38,7 +40,14 @@ macro_rules! template_columns {
     };
 }
 
-pub(crate) use {instance_columns, listed_columns, template_columns};
+/// The columns that [`activity`] reads.
+macro_rules! activity_columns {
+    () => {
+        "activity_id, at, actor_email, action, subject, subject_name, owner_email, detail"
+    };
+}
+
+pub(crate) use {activity_columns, instance_columns, listed_columns, template_columns};
 
 /// An instance as a list or a page shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +56,15 @@ pub struct Listed {
     pub instance: Instance,
     /// 1 when it starts next; only while it is queued.
     pub queue_position: Option<u32>,
+}
+
+/// A line of the activity log, with its place in the one order of all changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedActivity {
+    /// Grows from line to line.
+    pub activity_id: i64,
+    /// What it tells.
+    pub activity: Activity,
 }
 
 pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
@@ -98,6 +116,22 @@ pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         updated_at: row.time("updated_at")?.ok_or_else(|| row.corrupt("updated_at"))?,
     })
+}
+
+pub(crate) fn activity(row: &AnyRow) -> Result<LoggedActivity, StoreError> {
+    let activity_id: i64 = row.try_get("activity_id")?;
+    let id = Uuid::from_u128(u128::from(activity_id.unsigned_abs()));
+    let row = Reader { row, table: "activities", id };
+    let act = Act { actor_email: row.email("actor_email")?, at: row.time("at")?.ok_or_else(|| row.corrupt("at"))? };
+    let activity = Activity {
+        act,
+        action: row.parsed("action", ActivityAction::parse)?,
+        subject: row.value("subject")?,
+        subject_name: row.value("subject_name")?,
+        owner_email: row.email("owner_email")?,
+        detail: row.value("detail")?,
+    };
+    Ok(LoggedActivity { activity_id, activity })
 }
 
 pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>) -> Result<Vec<T>, StoreError> {
@@ -160,6 +194,11 @@ impl<'r> Reader<'r> {
 
     fn parsed<T>(&self, column: &'static str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
         parse(&self.value::<String>(column)?).ok_or_else(|| self.corrupt(column))
+    }
+
+    fn email(&self, column: &'static str) -> Result<Option<EmailAddress>, StoreError> {
+        let text: Option<String> = self.value(column)?;
+        text.map(|text| EmailAddress::parse(&text).map_err(|_| self.corrupt(column))).transpose()
     }
 
     fn json<T: DeserializeOwned>(&self, column: &'static str) -> Result<Option<T>, StoreError> {

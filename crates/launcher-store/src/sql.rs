@@ -95,6 +95,12 @@ impl Sql {
         self.push(text);
     }
 
+    /// Begins another statement that is joined to the one before, with conditions of its own.
+    pub(crate) fn again(&mut self, text: &'static str) {
+        self.push(text);
+        self.conditions = 0;
+    }
+
     /// Appends a condition that ends with a value.
     pub(crate) fn condition_with<'v>(&mut self, text: &'static str, value: impl Encode<'v, Any> + Type<Any>) {
         self.condition(text);

@@ -1,6 +1,6 @@
 //! Templates. Everybody may read each of them; who may write is decided before the store is asked.
 
-use launcher_domain::{Caller, Template};
+use launcher_domain::{Activity, Caller, EmailAddress, Template};
 use uuid::Uuid;
 
 use crate::Store;
@@ -20,12 +20,12 @@ pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, acti
                                WHERE template_id = $5 AND version = $6";
 
 impl Store {
-    /// Stores a new template.
+    /// Stores a new template of the person who created it.
     ///
     /// # Errors
     /// [`StoreError::Other`] when its identifier is taken.
     pub async fn create_template(&self, template: &Template) -> Result<(), StoreError> {
-        if self.seed_template(template).await? {
+        if self.insert_template(template, Some(template.created_by.clone())).await? {
             return Ok(());
         }
         Err(StoreError::Other("the template's identifier is taken".into()))
@@ -36,7 +36,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn seed_template(&self, template: &Template) -> Result<bool, StoreError> {
+        self.insert_template(template, None).await
+    }
+
+    async fn insert_template(&self, template: &Template, actor: Option<EmailAddress>) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
+        let revision = write.take_revisions(1).await?;
         let row = query(INSERT)
             .bind(template.template_id.to_string())
             .bind(rows::json(&template.settings)?)
@@ -47,8 +52,12 @@ impl Store {
             .bind(template.updated_at.as_millisecond())
             .fetch_optional(write.on())
             .await?;
+        if row.is_none() {
+            return Ok(false);
+        }
+        write.log(revision, &Activity::of_new_template(template, actor)).await?;
         write.commit().await?;
-        Ok(row.is_some())
+        Ok(true)
     }
 
     /// The template with this identifier, active or not: everybody may read every template.
@@ -69,25 +78,30 @@ impl Store {
         rows::all(&rows, rows::template)
     }
 
-    /// Stores a changed template; its version is one more than the one it was made from. False: somebody else changed
-    /// it since, and nothing was written.
+    /// Stores `after` in the place of `before`, on behalf of an admin. False: somebody else changed it since `before` was
+    /// read, and nothing was written.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn save_template(&self, template: &Template) -> Result<bool, StoreError> {
+    pub async fn save_template(&self, before: &Template, after: &Template, by: &Caller) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
+        let revision = write.take_revisions(1).await?;
         let saved = query(SAVE)
-            .bind(rows::json(&template.settings)?)
-            .bind(i64::from(template.active))
-            .bind(template.version)
-            .bind(template.updated_at.as_millisecond())
-            .bind(template.template_id.to_string())
-            .bind(template.version - 1)
+            .bind(rows::json(&after.settings)?)
+            .bind(i64::from(after.active))
+            .bind(after.version)
+            .bind(after.updated_at.as_millisecond())
+            .bind(before.template_id.to_string())
+            .bind(before.version)
             .execute(write.on())
             .await?
             .rows_affected();
+        if saved == 0 {
+            return Ok(false);
+        }
+        write.log(revision, &Activity::of_template_change(before, after, by.email().clone())).await?;
         write.commit().await?;
-        Ok(saved == 1)
+        Ok(true)
     }
 }
 

@@ -6,8 +6,9 @@ use http::header::LINK;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use launcher_domain::access::Action;
+use launcher_domain::names::is_k8s_name;
 use launcher_domain::{Caller, EmailAddress, InstanceState};
-use launcher_service::{Page, StateFilter};
+use launcher_service::{ActivityFilter, Page, StateFilter};
 use uuid::Uuid;
 
 use super::path::hyphenated;
@@ -55,13 +56,13 @@ impl ListQuery {
     }
 
     /// `limit` and `cursor`.
-    pub(crate) fn page(&mut self) -> Result<Page, Problem> {
+    pub(crate) fn page<Id: Cursor>(&mut self) -> Result<Page<Id>, Problem> {
         let limit = |text: &str| {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|limit| digits && (1..=MAX_LIMIT).contains(limit))
         };
         let limit = self.read("limit", limit, "1 to 500")?.unwrap_or(MAX_LIMIT);
-        let after = self.read("cursor", read_cursor, "a cursor as it stands in the Link of a list")?;
+        let after = self.read("cursor", Id::read, "a cursor as it stands in the Link of a list")?;
         Ok(Page { limit, after })
     }
 
@@ -78,13 +79,23 @@ impl ListQuery {
 
     /// `owner_email` and `template_id`, for callers who may list everybody's instances.
     pub(crate) fn admin_filters(&mut self, caller: &Caller) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
-        let email = |text: &str| EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len());
         let owner = self.read("owner_email", email, "an e-mail address")?;
         let template = self.read("template_id", hyphenated, "a UUID")?;
         if owner.is_some() || template.is_some() {
             permit(caller, Action::ListAllInstances)?;
         }
         Ok((owner, template))
+    }
+
+    /// `person` and `subject`.
+    pub(crate) fn activity_filter(&mut self) -> Result<ActivityFilter, Problem> {
+        let person = self.read("person", email, "an e-mail address")?;
+        let subject = |text: &str| match hyphenated(text) {
+            Some(template_id) => Some(template_id.to_string()),
+            None => is_k8s_name(text).then(|| text.to_owned()),
+        };
+        let subject = self.read("subject", subject, "an instance's name or a template's UUID")?;
+        Ok(ActivityFilter { person, subject })
     }
 
     /// Refuses what nobody has taken: a mistyped filter must not silently filter nothing.
@@ -99,18 +110,45 @@ impl ListQuery {
     }
 }
 
+/// An address as it is written, with nothing around it.
+fn email(text: &str) -> Option<EmailAddress> {
+    EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len())
+}
+
 /// A cursor is the identifier of a page's last row, in hexadecimal digits. Its meaning is nobody else's business.
-fn read_cursor(text: &str) -> Option<Uuid> {
-    let digits = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-    Uuid::try_parse(text).ok().filter(|_| digits && text.len() == uuid::fmt::Simple::LENGTH)
+pub(crate) trait Cursor: Sized {
+    /// Reads a cursor in its one spelling.
+    fn read(text: &str) -> Option<Self>;
+    /// Writes it.
+    fn write(&self) -> String;
+}
+
+impl Cursor for Uuid {
+    fn read(text: &str) -> Option<Self> {
+        Self::try_parse(text).ok().filter(|id| id.write() == text)
+    }
+
+    fn write(&self) -> String {
+        self.simple().to_string()
+    }
+}
+
+impl Cursor for i64 {
+    fn read(text: &str) -> Option<Self> {
+        Self::from_str_radix(text, 16).ok().filter(|id| id.write() == text)
+    }
+
+    fn write(&self) -> String {
+        format!("{self:016x}")
+    }
 }
 
 /// Cuts a list that was read with one row more than wanted; when that row was there, returns the `Link` to the next
 /// page, with all other parameters as they were.
-pub(crate) fn next_page<T>(
+pub(crate) fn next_page<T, Id: Cursor>(
     rows: &mut Vec<T>,
-    page: &Page,
-    id: impl Fn(&T) -> Uuid,
+    page: &Page<Id>,
+    id: impl Fn(&T) -> Id,
     path: &str,
     query: &[(String, String)],
 ) -> Option<HeaderValue> {
@@ -122,7 +160,7 @@ pub(crate) fn next_page<T>(
     let last = id(rows.last()?);
     let kept = query.iter().filter(|(name, _)| name != "cursor");
     let mut next = Serializer::new(String::new());
-    next.extend_pairs(kept).append_pair("cursor", &last.simple().to_string());
+    next.extend_pairs(kept).append_pair("cursor", &last.write());
     HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
 }
 

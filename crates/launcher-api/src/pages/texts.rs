@@ -2,7 +2,9 @@
 //! templates.
 
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{AppType, EndReason, InstanceState, SecurityProfile, StartStep};
+use launcher_domain::{
+    Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep,
+};
 
 /// The name in the header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
@@ -26,6 +28,10 @@ pub(crate) const OFFLINE: &str = "The connection is lost: what you see may be ol
 pub(crate) const NO_HISTORY: &str = "None of your workshops has ended yet.";
 /// Nothing matches the filter.
 pub(crate) const NO_INSTANCES: &str = "No instance matches.";
+/// Nothing in the activity log, or nothing of this person.
+pub(crate) const NO_ACTIVITY: &str = "There is nothing to tell.";
+/// A filter of the activity log that is not an address.
+pub(crate) const NOT_A_PERSON: &str = "This is not an e-mail address; what everybody did is shown.";
 /// Stands before the time that is left when it is short.
 pub(crate) const ENDS_WARNING: &str = "Save your work!";
 /// Asked before an end, in one line.
@@ -173,6 +179,47 @@ pub(crate) fn end_reason(reason: EndReason) -> &'static str {
         EndReason::Expired => "Its time was up",
         EndReason::Failed => "It failed",
         EndReason::Lost => "It was deleted from outside of this service",
+    }
+}
+
+/// What a line of the activity log says before the name of what it tells of, and behind it. It ends without a full stop:
+/// the new end of an extension follows.
+pub(crate) fn activity(line: &Activity) -> (String, String) {
+    let (actor, owner) = (line.act.actor_email.as_ref(), line.owner_email.as_ref());
+    let whose = owner.filter(|_| actor != owner).map(|owner| format!("{owner}'s")).unwrap_or_default();
+    let detail = line.detail.as_deref().unwrap_or_default();
+    let after = match line.action {
+        ActivityAction::Extended => " until".to_owned(),
+        ActivityAction::Ended if actor.is_none() => {
+            EndReason::parse(detail).map_or_else(|| " ended".to_owned(), |why| format!(" ended. {}", end_reason(why)))
+        }
+        ActivityAction::Failed => FailureCode::parse(detail).map_or_else(
+            || " failed".to_owned(),
+            |code| format!(" failed. {}", FailureReason::new(code, None).message.trim_end_matches('.')),
+        ),
+        ActivityAction::Dismissed => ", which had failed".to_owned(),
+        _ if owner.is_none() && !detail.is_empty() => format!(": {}", detail.replace('_', " ")),
+        _ => String::new(),
+    };
+    let who = match (actor, line.action) {
+        (None, ActivityAction::Ended | ActivityAction::Failed) => return (whose, after),
+        (actor, _) => actor.map_or_else(|| "The service".to_owned(), ToString::to_string),
+    };
+    (format!("{who} {} {whose}", activity_verb(line.action)).trim_end().to_owned(), after)
+}
+
+/// What somebody did.
+fn activity_verb(action: ActivityAction) -> &'static str {
+    match action {
+        ActivityAction::Launched => "launched",
+        ActivityAction::Extended => "extended",
+        ActivityAction::Ended => "ended",
+        ActivityAction::Failed => "failed",
+        ActivityAction::Dismissed => "dismissed",
+        ActivityAction::TemplateCreated => "created the template",
+        ActivityAction::TemplateChanged => "changed the template",
+        ActivityAction::TemplateArchived => "archived the template",
+        ActivityAction::TemplateRestored => "restored the template",
     }
 }
 

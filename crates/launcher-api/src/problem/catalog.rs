@@ -48,7 +48,8 @@ catalog! {
     AuthenticationRequired: "authentication-required", UNAUTHORIZED, "Log in first",
         "The request carries no identity, or one that is not an e-mail address. Send a browser to `login_url`.";
     AdminOnly: "admin-only", FORBIDDEN, "For administrators only",
-        "Templates are managed, and lists filtered by owner or template, by the people in SERVICE_ADMIN_EMAILS.";
+        "Templates are managed, lists filtered by owner or template, and the activity log read, by the people in \
+         SERVICE_ADMIN_EMAILS.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
         "A browser sent this change on behalf of another site (`Sec-Fetch-Site` or `Origin` say so). Only this \
          site's own pages, and programs that are not browsers, can change anything.";

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use launcher_domain::{AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
+use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
 
@@ -53,6 +53,13 @@ named!(
     FailureCodeName,
     FailureCode,
     "The kind of a failure."
+);
+named!(
+    /// The schema of an action of the activity log.
+    ActivityActionName,
+    ActivityAction,
+    "What was done. ended: by a person, because its time was up, or because it was deleted from outside; dismissed: what \
+     had failed was taken off the list."
 );
 named!(
     /// The schema of a kind of app.

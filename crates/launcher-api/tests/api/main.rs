@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails at once")]
 
 mod access_matrix;
+mod activity_list;
 mod bodies;
 mod conditional;
 mod cross_site;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails at once")]
 
+mod activity;
 mod bulk;
 mod catalog;
 mod editor;

@@ -31,6 +31,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/fragments/workshops".to_owned(),
         "/admin/instances?owner=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?state=all".to_owned(),
+        "/admin/activity?person=%22%3E%3Cscript%3E".to_owned(),
         "/admin/templates".to_owned(),
         "/admin/templates/new".to_owned(),
         format!("/admin/templates/{template}/edit"),
@@ -149,7 +150,7 @@ async fn only_admins_get_to_the_admins_pages() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
-    for path in ["instances", "templates", "templates/new", &format!("templates/{template}/edit")] {
+    for path in ["activity", "instances", "templates", "templates/new", &format!("templates/{template}/edit")] {
         let page = alice.get(&format!("/admin/{path}")).await;
         assert_eq!(page.status, StatusCode::FORBIDDEN, "{path}");
         assert!(page.body.contains("for administrators") && page.body.contains(ALICE), "{path}");

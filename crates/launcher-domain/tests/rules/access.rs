@@ -16,6 +16,7 @@ fn the_whole_table() {
         (Action::LaunchInactive, Forbidden, Forbidden, Granted),
         (Action::ListInactiveTemplates, Forbidden, Forbidden, Granted),
         (Action::ManageTemplates, Forbidden, Forbidden, Granted),
+        (Action::ReadActivities, Forbidden, Forbidden, Granted),
     ] {
         assert_eq!(decide(&owner, action), of_owner, "owner: {action:?}");
         assert_eq!(decide(&other, action), of_other, "other: {action:?}");

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod access;
+mod activity;
 mod email;
 mod identity;
 mod instance;

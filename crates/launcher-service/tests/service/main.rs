@@ -1,6 +1,7 @@
 //! The use cases and the loops, over a real database and a fleet that the test drives.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod activities;
 mod claim;
 mod ending;
 mod errors;

@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::bob;
 use super::server::FreshDatabase;
-use crate::page::{InstanceFilter, Page, StateFilter};
+use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
-use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, activities, dispatch, feed, instances, launch, observe, templates};
 
 /// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
 /// templates, most of them archived.
@@ -26,6 +26,9 @@ const ROWS: &str = "
         FROM generate_series(1, 10000) n;
     INSERT INTO idempotency_keys
         SELECT owner_email, 'key-' || launch_number, 'hash', k8s_name, 1 FROM workshop_instances;
+    INSERT INTO activities
+        SELECT revision, revision, CASE WHEN launch_number % 3 > 0 THEN owner_email END, 'launched', k8s_name, 'Name',
+            owner_email, NULL FROM workshop_instances;
     INSERT INTO launch_gate SELECT DISTINCT owner_email, 1 FROM workshop_instances;
     ANALYZE";
 
@@ -136,5 +139,23 @@ async fn templates_follow_their_indexes() {
     let id = "00000000-0000-4000-8000-000000005000";
     planner.assert_uses(with(templates::BY_ID, [id]), "workshop_templates_pkey").await;
     planner.assert_uses(with(templates::SAVE, ["x", "1", "2", "1", id, "1"]), "workshop_templates_pkey").await;
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn the_activity_log_is_read_and_purged_along_its_indexes() {
+    let planner = Planner::new().await;
+    for after in [None, Some(5000)] {
+        let page = Page { limit: 50, after };
+        let filter = |person, subject: Option<&str>| ActivityFilter { person, subject: subject.map(str::to_owned) };
+        planner.assert_uses(activities::list(&filter(None, None), &page), "activities_pkey").await;
+        planner.assert_uses(activities::list(&filter(None, Some("name-1")), &page), "activities_subject").await;
+        let of_bob = || activities::list(&filter(Some(bob()), None), &page);
+        planner.assert_uses(of_bob(), "activities_actor").await;
+        planner.assert_uses(of_bob(), "activities_owner").await;
+        planner.assert_uses(activities::list(&filter(Some(bob()), Some("name-1")), &page), "activities_").await;
+    }
+    planner.assert_uses(with(activities::OLD, ["5"]), "activities_pkey").await;
+    planner.assert_uses(with(activities::PURGE, ["5"]), "activities_pkey").await;
     planner.store.close().await;
 }

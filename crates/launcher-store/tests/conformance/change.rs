@@ -21,7 +21,7 @@ async fn a_change_is_stored_in_full_with_a_new_revision() {
         after.ended_at = Some(at(4));
         after.end_reason = Some(EndReason::Failed);
         after.spec_version = 7;
-        let stored = store.change_instance(&before, &after).await.unwrap().unwrap();
+        let stored = store.change_instance(&before, &after, &by_the_service()).await.unwrap().unwrap();
 
         assert!(stored.revision > before.revision);
         after.revision = stored.revision;
@@ -49,7 +49,7 @@ async fn a_change_of_a_row_that_somebody_else_changed_writes_nothing() {
         late.state = InstanceState::Running;
         let latest = store.feed_latest().await.unwrap();
 
-        assert_eq!(store.change_instance(&before, &late).await.unwrap(), None);
+        assert_eq!(store.change_instance(&before, &late, &by_the_service()).await.unwrap(), None);
         assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(quicker));
         assert_eq!(store.feed_latest().await.unwrap(), latest);
     })
@@ -66,7 +66,7 @@ async fn of_many_changes_at_once_from_the_same_row_one_is_stored() {
             tasks.spawn(async move {
                 let mut after = before.clone();
                 after.spec_version = version;
-                store.change_instance(&before, &after).await.unwrap()
+                store.change_instance(&before, &after, &by_the_service()).await.unwrap()
             });
         }
         let stored: Vec<_> = tasks.join_all().await.into_iter().flatten().collect();

@@ -1,7 +1,7 @@
 //! From one database into another.
 
 use launcher_domain::{Scope, Template};
-use launcher_store::{FleetOfCopy, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
+use launcher_store::{ActivityFilter, FleetOfCopy, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
 
@@ -17,6 +17,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
         store.dispatch_pending(0, 10_000).await.unwrap(),
         store.count_states().await.unwrap(),
         store.bound_fleet().await.unwrap(),
+        store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap(),
     )
 }
 
@@ -26,7 +27,7 @@ async fn filled(url: &str) -> Store {
     store.create_template(&template(1)).await.unwrap();
     store.create_template(&template(2)).await.unwrap();
     let archived = Template { active: false, version: 2, updated_at: at(5), ..template(2) };
-    assert!(store.save_template(&archived).await.unwrap());
+    assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
     store.bind_fleet("here").await.unwrap();
     for number in 0..520 {
         launched(&store, &format!("user{number}@example.org")).await;
@@ -66,6 +67,7 @@ async fn every_row_arrives_and_life_goes_on_where_it_was() {
             ("workshop_templates", 2),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
+            ("activities", 525),
             ("launch_gate", 521),
             ("fleet_binding", 1),
         ];
@@ -86,11 +88,16 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
         let source = sqlite();
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
+        to.bind_fleet("there").await.unwrap();
+        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
+        assert!(matches!(refused, Err(StoreError::NotEmpty { table: "fleet_binding" })), "{refused:?}");
+        assert_eq!(to.bound_fleet().await.unwrap().as_deref(), Some("there"));
+        assert_eq!(to.feed_latest().await.unwrap(), 0);
+
         to.create_template(&template(7)).await.unwrap();
         let refused = from.copy_to(&to, FleetOfCopy::Same).await;
-        assert!(matches!(refused, Err(StoreError::NotEmpty { table: "workshop_templates" })), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.templates(&admin(), &EVERYTHING).await.unwrap(), [template(7)]);
-        assert_eq!(to.feed_latest().await.unwrap(), 0);
 
         let mut draft = instance("alice@example.org");
         draft.template_id = template(7).template_id;

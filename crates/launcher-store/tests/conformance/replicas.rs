@@ -68,9 +68,11 @@ async fn the_queues_limit_holds_over_both_and_each_start_is_promoted_once() {
 async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_none() {
     const WRITERS: usize = 8;
     const LAUNCHES: i64 = 25;
-    const LAST: i64 = LAUNCHES * WRITERS as i64;
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
+    // The template's.
+    let first = replicas[0].feed_latest().await.unwrap();
+    let last = first + LAUNCHES * WRITERS as i64;
     let mut writers = JoinSet::new();
     for number in 0..WRITERS {
         let store = replicas[number % 2].clone();
@@ -85,13 +87,13 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
         readers.spawn(async move {
             let mut seen: Vec<i64> = Vec::new();
             loop {
-                let since = seen.last().copied().unwrap_or(0);
+                let since = seen.last().copied().unwrap_or(first);
                 // Whoever is told of the latest change has to find it, and all changes before it.
                 let latest = store.feed_latest().await.unwrap();
                 let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap();
                 seen.extend(rows.into_iter().map(|listed| listed.instance.revision));
-                assert!(seen.last().copied().unwrap_or(0) >= latest);
-                if latest == LAST {
+                assert!(seen.last().copied().unwrap_or(first) >= latest);
+                if latest == last {
                     return seen;
                 }
             }
@@ -99,7 +101,7 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
     }
     writers.join_all().await;
     for seen in readers.join_all().await {
-        assert_eq!(seen, (1..=LAST).collect::<Vec<_>>());
+        assert_eq!(seen, (first + 1..=last).collect::<Vec<_>>());
     }
     for store in replicas {
         store.close().await;

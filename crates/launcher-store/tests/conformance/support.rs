@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use launcher_domain::template::{Resources, TemplateSettings};
 use launcher_domain::{
-    AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, SecurityProfile, Template,
+    Act, AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, SecurityProfile, Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, max_queued: u32::MAX };
+pub(crate) const ALL_LINES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 
 /// An empty database; gone with this value.
@@ -166,17 +167,22 @@ pub(crate) fn created(outcome: LaunchOutcome) -> Instance {
     }
 }
 
+/// What the service does by itself, a while after the morning began.
+pub(crate) fn by_the_service() -> Act {
+    Act { actor_email: None, at: at(500) }
+}
+
 /// Changes a row that nobody else changes.
 pub(crate) async fn changed(store: &Store, before: &Instance, change: impl FnOnce(&mut Instance)) -> Instance {
     let mut after = before.clone();
     change(&mut after);
-    store.change_instance(before, &after).await.unwrap().expect("nobody else changes it")
+    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")
 }
 
 /// Ends a queued instance at this time.
 pub(crate) async fn ended(store: &Store, before: &Instance, seconds: i64) -> Instance {
     let after = before.terminate(EndReason::Owner, at(seconds)).unwrap();
-    store.change_instance(before, &after).await.unwrap().expect("nobody else changes it")
+    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")
 }
 
 pub(crate) fn names<'a>(instances: impl IntoIterator<Item = &'a Instance>) -> Vec<&'a str> {

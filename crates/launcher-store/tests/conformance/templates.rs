@@ -28,7 +28,7 @@ async fn a_seed_is_stored_once_and_never_undoes_a_change() {
         let seed = template(2);
         assert!(store.seed_template(&seed).await.unwrap());
         let archived = Template { active: false, version: 2, updated_at: at(5), ..seed.clone() };
-        assert!(store.save_template(&archived).await.unwrap());
+        assert!(store.save_template(&seed, &archived, &admin()).await.unwrap());
         assert!(!store.seed_template(&seed).await.unwrap());
         assert_eq!(store.template(seed.template_id).await.unwrap(), Some(archived));
     })
@@ -41,10 +41,11 @@ async fn a_change_on_top_of_an_old_version_is_refused() {
         let mut second = template(1);
         second.version = 2;
         second.settings.name = "Renamed".to_owned();
-        assert!(store.save_template(&second).await.unwrap());
-        assert!(!store.save_template(&second).await.unwrap());
-        assert!(!store.save_template(&Template { version: 4, ..second.clone() }).await.unwrap());
-        assert!(!store.save_template(&Template { version: 2, ..template(404) }).await.unwrap());
+        let saved = async |before: &Template| store.save_template(before, &second, &admin()).await.unwrap();
+        assert!(saved(&template(1)).await);
+        assert!(!saved(&template(1)).await);
+        assert!(!saved(&Template { version: 3, ..second.clone() }).await);
+        assert!(!saved(&template(404)).await);
         assert_eq!(store.template(second.template_id).await.unwrap(), Some(second));
     })
     .await;

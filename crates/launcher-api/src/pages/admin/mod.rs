@@ -1,5 +1,6 @@
-//! The admins' pages: all instances, and the template editor.
+//! The admins' pages: all instances, the template editor, and the activity log.
 
+pub(crate) mod activity;
 pub(crate) mod bulk;
 mod fields;
 mod form;

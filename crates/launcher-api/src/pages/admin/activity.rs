@@ -1,0 +1,105 @@
+//! `GET /admin/activity`: who launched, extended, ended, changed what.
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use jiff::Timestamp;
+use launcher_domain::{ActivityAction, EmailAddress};
+use launcher_service::{ActivityFilter, LoggedActivity, Page};
+use serde::Deserialize;
+
+use crate::identity::Auditor;
+use crate::pages::forms::Query;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::view::{Instant, Shell};
+use crate::pages::{assets, texts};
+use crate::state::AppState;
+
+/// Lines of one page.
+const ROWS: u32 = 100;
+
+#[derive(Debug, Template)]
+#[template(path = "admin/activity.html")]
+struct ActivityPage {
+    shell: Shell,
+    person: String,
+    person_error: Option<&'static str>,
+    lines: Vec<Line>,
+    older: Option<String>,
+}
+
+/// A line as a sentence, around the name of what it tells of.
+#[derive(Debug)]
+struct Line {
+    at: Instant,
+    before: String,
+    name: String,
+    link: String,
+    /// Of an instance.
+    k8s_name: Option<String>,
+    after: String,
+    /// Of an extension.
+    until: Option<Instant>,
+}
+
+/// The filter's form, and where the page goes on. What cannot be read filters nothing.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ActivityQuery {
+    person: String,
+    after: String,
+}
+
+/// The page.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Auditor(caller): Auditor,
+    Query(query): Query<ActivityQuery>,
+) -> PageResult {
+    let person = EmailAddress::parse(&query.person).ok();
+    let wrong = person.is_none() && !query.person.trim().is_empty();
+    let filter = ActivityFilter { person, subject: None };
+    let cut = Page { limit: ROWS, after: query.after.parse().ok() };
+    let lines = state.launcher.activities(&caller, &filter, &cut).await?;
+    let last = lines.last().filter(|_| lines.len() == ROWS as usize);
+    let activity = ActivityPage {
+        shell: shell(&state, &caller, "admin-activity"),
+        person_error: wrong.then_some(texts::NOT_A_PERSON),
+        older: last.map(|last| query.older(last.activity_id)),
+        lines: lines.iter().map(Line::from).collect(),
+        person: query.person,
+    };
+    page(StatusCode::OK, &activity)
+}
+
+impl ActivityQuery {
+    fn older(&self, after: i64) -> String {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("person", &self.person)
+            .append_pair("after", &after.to_string())
+            .finish();
+        format!("/admin/activity?{query}")
+    }
+}
+
+impl From<&LoggedActivity> for Line {
+    fn from(LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
+        let (before, after) = texts::activity(activity);
+        let subject = &activity.subject;
+        let is_instance = activity.owner_email.is_some();
+        let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
+        Self {
+            at: activity.act.at.into(),
+            before,
+            name: activity.subject_name.clone(),
+            link: if is_instance {
+                format!("/instances/{subject}")
+            } else {
+                format!("/admin/templates/{subject}/edit")
+            },
+            k8s_name: is_instance.then(|| subject.clone()),
+            after,
+            until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(Instant::from),
+        }
+    }
+}

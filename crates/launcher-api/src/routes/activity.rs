@@ -1,0 +1,3 @@
+//! `/activity/`.
+
+pub(crate) mod list;

@@ -1,0 +1,117 @@
+//! `GET /activity/`: who did what, for administrators.
+
+use launcher_testkit::{ADMIN, ALICE, BOB, Client, TestApp};
+use serde_json::{Value, json};
+
+async fn lines(admin: &Client, query: &str) -> Vec<Value> {
+    admin.get(&format!("/activity/{query}")).await.expect(200).json().as_array().unwrap().clone()
+}
+
+fn told(lines: &[Value]) -> Vec<(&str, &str)> {
+    let text = |value: &'_ Value| value.as_str().map(str::to_owned).unwrap_or_default();
+    let told = lines.iter().map(|line| (line["action"].as_str().unwrap(), line["subject"].as_str().unwrap()));
+    assert!(lines.iter().all(|line| text(&line["at"]).ends_with('Z') && line["activity_id"].as_i64() > Some(0)));
+    told.collect()
+}
+
+#[tokio::test]
+async fn each_act_is_one_line_with_who_what_and_whose() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    let extended = alice.post(&format!("/instances/{name}/extend")).await.expect(200).json();
+    for _ in 0..2 {
+        admin.delete(&format!("/instances/{name}")).await.expect(202);
+        admin.delete(&format!("/templates/{template}")).await.expect(204);
+    }
+    let lines = lines(&admin, "").await;
+    let line = |place: usize, actor: &str, action: &str, detail: Value| {
+        let line = &lines[place];
+        let (subject, owner) =
+            if action.starts_with("template-") { (&template, Value::Null) } else { (&name, json!(ALICE)) };
+        let expected = json!({
+            "activity_id": line["activity_id"], "at": line["at"], "actor_email": actor, "action": action,
+            "subject": subject, "subject_name": lines[4]["subject_name"], "owner_email": owner, "detail": detail,
+        });
+        assert_eq!(line, &expected);
+    };
+    line(0, ADMIN, "template-archived", Value::Null);
+    line(1, ADMIN, "ended", json!("admin"));
+    line(2, ALICE, "extended", extended["expires_at"].clone());
+    line(3, ALICE, "launched", Value::Null);
+    line(4, ADMIN, "template-created", Value::Null);
+    assert_eq!(lines.len(), 5, "repeating it is not doing it");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_repeated_launch_is_one_line_and_an_end_by_the_clock_has_no_actor() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let launch = async || {
+        let request = alice.request(http::Method::POST, &format!("/api/v1/templates/{template}/launch"));
+        launcher_testkit::Reply::of(request.header("idempotency-key", "key-1")).await.json()
+    };
+    let name = launch().await["k8s_name"].as_str().unwrap().to_owned();
+    assert_eq!(launch().await["k8s_name"], name.as_str());
+    app.reaches(&alice, &name, "running").await;
+    app.fleet.expire(&name);
+    app.reaches(&alice, &name, "terminated").await;
+    let lines = lines(&admin, &format!("?subject={name}")).await;
+    assert_eq!(told(&lines), [("ended", name.as_str()), ("launched", &name)]);
+    assert_eq!((&lines[0]["actor_email"], &lines[0]["detail"]), (&Value::Null, &json!("expired")));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn filters_find_a_person_and_a_subject_and_pages_are_linked() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let hers = app.launched(&alice, &template, "running").await;
+    let his = app.launched(&bob, &template, "running").await;
+    admin.delete(&format!("/instances/{his}")).await.expect(202);
+    let (hers, his, template) = (hers.as_str(), his.as_str(), template.as_str());
+    assert_eq!(told(&lines(&admin, &format!("?person={ALICE}")).await), [("launched", hers)]);
+    assert_eq!(
+        told(&lines(&admin, &format!("?person={}", BOB.to_uppercase())).await),
+        [("ended", his), ("launched", his)]
+    );
+    let of_admin = lines(&admin, &format!("?person={ADMIN}")).await;
+    assert_eq!(told(&of_admin), [("ended", his), ("template-created", template)]);
+    assert_eq!(
+        told(&lines(&admin, &format!("?subject={}", template.to_uppercase())).await),
+        [("template-created", template)]
+    );
+
+    let page = admin.get(&format!("/activity?person={BOB}&limit=1")).await.expect(200);
+    let next = page.header("link").strip_prefix("</api/v1/activity/").unwrap().strip_suffix(">; rel=\"next\"").unwrap();
+    assert!(next.starts_with("?person=bob%40example.org&limit=1&cursor="), "{next}");
+    assert_eq!(told(&lines(&admin, next).await), [("launched", his)]);
+    assert_eq!(admin.get(&format!("/activity/{next}")).await.header("link"), "");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn it_is_for_administrators_and_refuses_what_it_does_not_understand() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    for query in ["", "?person=alice%40example.org", "?limit=0"] {
+        assert_eq!(alice.get(&format!("/activity/{query}")).await.expect(403).code(), "admin-only");
+    }
+    for (query, pointer) in [
+        ("person=alice", "/person"),
+        ("subject=", "/subject"),
+        ("subject=Jupyter", "/subject"),
+        ("subject=a%0A", "/subject"),
+        ("limit=501", "/limit"),
+        ("cursor=1", "/cursor"),
+        ("cursor=ffffffffffffffff", "/cursor"),
+        ("cursor=00000000000000000000000000000001", "/cursor"),
+        ("owner_email=alice%40example.org", "/owner_email"),
+    ] {
+        let reply = admin.get(&format!("/activity/?{query}")).await.expect(422);
+        assert_eq!(reply.code(), "invalid-parameters");
+        assert_eq!(reply.json()["errors"][0]["pointer"], pointer, "{query}");
+    }
+    assert_eq!(lines(&admin, "?cursor=7fffffffffffffff").await, Vec::<Value>::new());
+    app.finish().await;
+}

@@ -1,0 +1,137 @@
+//! The activity log, as an admin reads it.
+
+use http::StatusCode;
+use launcher_domain::{EmailAddress, FailureCode, TemplateDraft};
+use uuid::Uuid;
+
+use crate::support::{ADMIN, ALICE, Answer, App, BOB, borrowed};
+
+const LOG: &str = "/admin/activity";
+
+/// The sentences of the page, without their markup and times, newest first.
+fn sentences(page: &Answer) -> Vec<String> {
+    let items = page.body.split("<li><p>").skip(1).map(|item| item.split("</p>").next().unwrap());
+    let plain = |item: &str| item.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+    let sentence = |item: &str| -> String {
+        let (words, time) = item.split_once("<time").unwrap_or((item, ""));
+        let text: String = plain(words);
+        if time.is_empty() { text } else { format!("{text}TIME.") }
+    };
+    items.map(|item| sentence(item).replace("&#39;", "'")).collect()
+}
+
+#[tokio::test]
+async fn each_line_is_a_sentence_with_its_time() {
+    let app = App::start().await;
+    let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
+    assert!(admin.get(LOG).await.body.contains("There is nothing to tell."));
+    let template = app.template("Penguins", |_| {}).await;
+    let name = alice.launch(&template).await;
+    let extend = format!("/instances/{name}/extend");
+    let form = alice.get_until("/", "Ready").await.form(&extend);
+    alice.post(&extend, &borrowed(&form)).await.location();
+    admin.post(&format!("/instances/{name}/end"), &[]).await.location();
+
+    let page = admin.get(LOG).await;
+    let expected = [
+        format!("{ADMIN} ended {ALICE}'s Penguins ({name})."),
+        format!("{ALICE} extended Penguins ({name}) until TIME."),
+        format!("{ALICE} launched Penguins ({name})."),
+        format!("{ADMIN} created the template Penguins."),
+    ];
+    assert_eq!(sentences(&page), expected);
+    assert_eq!(page.body.matches("<time class=\"muted\" datetime=\"").count(), 4);
+    let links = [format!("href=\"/instances/{name}\""), format!("href=\"/admin/templates/{template}/edit\"")];
+    assert!(links.iter().all(|link| page.body.contains(link)), "{}", page.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_nobody_did_says_why_it_happened() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    let mut names = Vec::new();
+    for _ in 0..3 {
+        let name = alice.launch(&template).await;
+        alice.get_until(&format!("/instances/{name}"), "Ready").await;
+        names.push(name);
+    }
+    let [expired, lost, failed] = &names[..] else { panic!("{names:?}") };
+    app.test.fleet.expire(expired);
+    alice.get_until("/history", expired).await;
+    app.test.fleet.lose(lost);
+    alice.get_until("/history", lost).await;
+    app.test.fleet.fail(failed, FailureCode::Crashed, "");
+    alice.get_until(&format!("/instances/{failed}"), "Failed").await;
+    app.browser(ADMIN).post(&format!("/instances/{failed}/end"), &[]).await.location();
+
+    let told = sentences(&app.browser(ADMIN).get(LOG).await);
+    let expected = [
+        format!("{ADMIN} dismissed {ALICE}'s Penguins ({failed}), which had failed."),
+        format!("{ALICE}'s Penguins ({failed}) failed. The workshop's program ended by itself."),
+        format!("{ALICE}'s Penguins ({lost}) ended. It was deleted from outside of this service."),
+        format!("{ALICE}'s Penguins ({expired}) ended. Its time was up."),
+    ];
+    assert_eq!(told[..4], expected);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn the_catalogs_changes_name_what_changed() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let seed: TemplateDraft =
+        serde_json::from_value(serde_json::json!({"name": "Seed", "app_type": "notebook", "image": "x"})).unwrap();
+    let by = EmailAddress::parse("seed@launcher.invalid").unwrap();
+    app.test.launcher.seed_template(Uuid::from_u128(7), seed, by).await.unwrap();
+    let action = format!("/admin/templates/{}", Uuid::from_u128(7));
+    let form = admin.get(&format!("{action}/edit")).await.form(&action);
+    let changed: Vec<(&str, &str)> = borrowed(&form)
+        .into_iter()
+        .map(|(name, value)| (name, if name == "image" { "y:2" } else { value }))
+        .map(|(name, value)| (name, if name == "lifetime_seconds" { "3600" } else { value }))
+        .collect();
+    admin.post(&action, &changed).await.location();
+    for verb in ["archive", "archive", "restore"] {
+        admin.post(&format!("{action}/{verb}"), &[]).await.location();
+    }
+    let told = sentences(&admin.get(LOG).await);
+    let expected = [
+        format!("{ADMIN} restored the template Seed."),
+        format!("{ADMIN} archived the template Seed."),
+        format!("{ADMIN} changed the template Seed: image, lifetime seconds."),
+        "The service created the template Seed.".to_owned(),
+    ];
+    assert_eq!(told, expected);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn one_persons_lines_are_found_by_a_plain_form_and_paged() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let mine = app.template("Penguins", |_| {}).await;
+    for _ in 0..101 {
+        admin.launch(&mine).await;
+    }
+    let his = app.browser(BOB).launch(&mine).await;
+    let of_bob = admin.get(&format!("{LOG}?person=%20BOB@example.org")).await;
+    assert_eq!(sentences(&of_bob), [format!("{BOB} launched Penguins ({his}).")]);
+    assert!(!of_bob.body.contains(">Older</a>"));
+    let nobody = admin.get(&format!("{LOG}?person=carol@example.org")).await;
+    assert!(nobody.body.contains("There is nothing to tell."));
+    let wrong = admin.get(&format!("{LOG}?person=bob")).await;
+    assert!(wrong.body.contains("This is not an e-mail address") && sentences(&wrong).len() == 100);
+
+    let newest = admin.get(&format!("{LOG}?person={ADMIN}")).await;
+    let older = newest.body.split("<a class=\"button\" href=\"").find(|part| part.contains(">Older</a>")).unwrap();
+    let older = older.split('"').next().unwrap().replace("&#38;", "&");
+    let oldest = admin.get(&older).await;
+    assert!(!oldest.body.contains(">Older</a>"));
+    let told = [sentences(&newest), sentences(&oldest)].concat();
+    assert_eq!(told.len(), 102, "101 launches and a template");
+    assert_eq!(told[101], format!("{ADMIN} created the template Penguins."));
+    assert_eq!(app.browser(ALICE).get(LOG).await.status, StatusCode::FORBIDDEN);
+    app.finish().await;
+}

@@ -1,0 +1,128 @@
+use std::time::Duration;
+
+use launcher_domain::{ActivityAction, EndReason, FailureCode, InstanceState, TemplateDraft};
+use launcher_service::{ActivityFilter, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_testkit::eventually;
+
+use crate::{SOON, World, caller, draft};
+
+const PAGE: Page<i64> = Page { limit: 100, after: None };
+
+/// The log, oldest first: who (`-` for the service), what, and the detail.
+async fn told(world: &World) -> Vec<String> {
+    let lines = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
+    let line = |line: launcher_service::LoggedActivity| {
+        let line = line.activity;
+        let who = line.act.actor_email.as_ref().map_or("-", |email| email.as_str().split('@').next().unwrap());
+        format!("{who} {} {}", line.action.as_str(), line.detail.unwrap_or_default()).trim_end().to_owned()
+    };
+    lines.into_iter().rev().map(line).collect()
+}
+
+#[tokio::test]
+async fn what_people_do_is_told_once_however_often_they_repeat_it() {
+    let world = World::new().await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let running = world.running(&alice).await;
+    let name = &running.k8s_name;
+    let extended = world.launcher.extend(&alice, name, running.expires_at).await.unwrap().instance;
+    world.launcher.extend(&alice, name, running.expires_at).await.unwrap_err();
+    for _ in 0..2 {
+        world.launcher.terminate(&admin, name).await.unwrap();
+    }
+    world.until(name, InstanceState::Terminated).await;
+    world.launcher.terminate(&alice, name).await.unwrap();
+    let again = LaunchRequest { idempotency_key: Some("key".to_owned()), ..LaunchRequest::default() };
+    for _ in 0..2 {
+        world.launcher.launch(&alice, running.template_id, &again).await.unwrap();
+    }
+    let until = format!("alice extended {:.3}", extended.expires_at.unwrap());
+    let expected = ["admin template-created", "alice launched", until.as_str(), "admin ended admin", "alice launched"];
+    assert_eq!(told(&world).await, expected);
+}
+
+#[tokio::test]
+async fn what_the_service_finds_out_is_told_of_nobody() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let template = world.template().await.template_id;
+    let launch = async || {
+        let launched = world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
+        let name = launched.listed.instance.k8s_name;
+        world.workshop(&name).await;
+        world.fleet.ready(&name);
+        world.until(&name, InstanceState::Running).await.k8s_name
+    };
+    let expired = launch().await;
+    world.fleet.expire(&expired);
+    assert_eq!(world.until(&expired, InstanceState::Terminated).await.end_reason, Some(EndReason::Expired));
+    let lost = launch().await;
+    world.fleet.lose(&lost);
+    world.until(&lost, InstanceState::Terminated).await;
+    let failed = launch().await;
+    world.fleet.fail(&failed, FailureCode::OutOfMemory, "Killed");
+    world.until(&failed, InstanceState::Failed).await;
+    world.launcher.terminate(&alice, &failed).await.unwrap();
+    world.until(&failed, InstanceState::Terminated).await;
+    let expected = [
+        "admin template-created",
+        "alice launched",
+        "- ended expired",
+        "alice launched",
+        "- ended lost",
+        "alice launched",
+        "- failed out-of-memory",
+        "alice dismissed",
+    ];
+    assert_eq!(told(&world).await, expected);
+}
+
+#[tokio::test]
+async fn a_catalog_that_stays_as_it_is_leaves_no_line() {
+    let world = World::new().await;
+    let admin = caller("admin");
+    let template = world.template().await;
+    let id = template.template_id;
+    let update = async |draft| {
+        world.launcher.update_template(&admin, id, TemplateUpdate { draft, expected_version: None }).await.unwrap()
+    };
+    update(TemplateDraft::from(&template)).await;
+    update(draft("Renamed")).await;
+    for _ in 0..2 {
+        world.launcher.archive_template(&admin, id, None).await.unwrap();
+    }
+    update(draft("Renamed")).await;
+    world.launcher.archive_template(&admin, id, Some(1)).await.unwrap_err();
+    let expected =
+        ["admin template-created", "admin template-changed name", "admin template-archived", "admin template-restored"];
+    assert_eq!(told(&world).await, expected);
+}
+
+#[tokio::test]
+async fn only_admins_read_it() {
+    let world = World::new().await;
+    world.launch(&caller("alice")).await;
+    let mine = ActivityFilter { person: Some(caller("alice").email().clone()), subject: None };
+    for filter in [ActivityFilter::default(), mine] {
+        let refused = world.launcher.activities(&caller("alice"), &filter, &PAGE).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn it_is_kept_as_long_as_the_history() {
+    let mut world = World::new().await;
+    world.launch(&caller("alice")).await;
+    world.kill().await;
+    world.clock.advance(world.limits.history - Duration::from_secs(3600));
+    world.launch(&caller("bob")).await;
+    world.clock.advance(Duration::from_secs(7200));
+    world.start();
+    eventually(SOON, async || {
+        let lines = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
+        let launched = lines.iter().filter(|line| line.activity.action == ActivityAction::Launched);
+        let by: Vec<_> = launched.filter_map(|line| line.activity.act.actor_email.as_ref()).collect();
+        (by == [caller("bob").email()]).then_some(())
+    })
+    .await;
+}

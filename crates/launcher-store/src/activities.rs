@@ -1,0 +1,104 @@
+//! The activity log. A line is written in the transaction of the change that it tells of, so that there is none without
+//! the other.
+
+use jiff::Timestamp;
+use launcher_domain::Activity;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::page::{ActivityFilter, Page};
+use crate::rows::{self, LoggedActivity, activity_columns};
+use crate::sql::{Sql, query};
+use crate::write::Write;
+
+pub(crate) const INSERT: &str =
+    concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
+/// Lines are numbered as they were written, so the oldest of them are found without an index of times.
+pub(crate) const OLD: &str =
+    "SELECT 1 FROM (SELECT at FROM activities ORDER BY activity_id LIMIT 1) AS oldest WHERE oldest.at < $1";
+/// In portions, so that no launch waits long behind it.
+pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
+     (SELECT activity_id FROM (SELECT activity_id, at FROM activities ORDER BY activity_id LIMIT 500) AS oldest \
+     WHERE oldest.at < $1)";
+
+impl Store {
+    /// A page of the activity log, newest first. Everybody's: who may read it is decided before the store is asked.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn activities(
+        &self,
+        filter: &ActivityFilter,
+        page: &Page<i64>,
+    ) -> Result<Vec<LoggedActivity>, StoreError> {
+        let rows = list(filter, page).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::activity)
+    }
+
+    /// Removes the lines that were written before this time. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was removed until then stays removed.
+    pub async fn purge_activities(&self, before: Timestamp) -> Result<u64, StoreError> {
+        let before = before.as_millisecond();
+        let mut removed = 0;
+        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
+        while query(OLD).bind(before).fetch_optional(&self.pool).await?.is_some() {
+            let mut write = self.write().await?;
+            removed += query(PURGE).bind(before).execute(write.on()).await?.rows_affected();
+            write.commit().await?;
+        }
+        Ok(removed)
+    }
+}
+
+impl Write {
+    /// Writes a line, under the revision that the change took.
+    pub(crate) async fn log(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
+        let email =
+            |email: &Option<launcher_domain::EmailAddress>| email.as_ref().map(|email| email.as_str().to_owned());
+        query(INSERT)
+            .bind(revision)
+            .bind(activity.act.at.as_millisecond())
+            .bind(email(&activity.act.actor_email))
+            .bind(activity.action.as_str())
+            .bind(activity.subject.clone())
+            .bind(rows::text(&activity.subject_name))
+            .bind(email(&activity.owner_email))
+            .bind(activity.detail.clone())
+            .execute(self.on())
+            .await?;
+        Ok(())
+    }
+}
+
+/// What a person did and what happened to theirs are two walks along two indexes, merged as they go: one condition with
+/// OR would read and sort everything of both.
+pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", activity_columns!(), " FROM activities"));
+    match &filter.person {
+        None => narrow(&mut sql, filter, page),
+        Some(person) => {
+            let person = person.as_str();
+            sql.condition_with("actor_email = ", person.to_owned());
+            narrow(&mut sql, filter, page);
+            sql.again(concat!(" UNION ALL SELECT ", activity_columns!(), " FROM activities"));
+            sql.condition_with("owner_email = ", person.to_owned());
+            sql.condition_with("(actor_email IS NULL OR actor_email <> ", person.to_owned());
+            sql.push(")");
+            narrow(&mut sql, filter, page);
+        }
+    }
+    sql.push(" ORDER BY activity_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}
+
+fn narrow(sql: &mut Sql, filter: &ActivityFilter, page: &Page<i64>) {
+    if let Some(subject) = &filter.subject {
+        sql.condition_with("subject = ", subject.clone());
+    }
+    if let Some(after) = page.after {
+        sql.condition_with("activity_id < ", after);
+    }
+}

@@ -1,0 +1,218 @@
+//! The activity log: a line with each change, and none without one.
+
+use launcher_domain::{Act, Activity, ActivityAction, Caller, EndReason, InstanceState, Template};
+use launcher_store::{ActivityFilter, LaunchRules, LoggedActivity, Page, Store};
+use sqlx::{AnyConnection, Connection, Executor};
+
+use crate::support::*;
+
+/// All lines, newest first.
+async fn lines(store: &Store) -> Vec<Activity> {
+    told(store, &ActivityFilter::default()).await
+}
+
+async fn told(store: &Store, filter: &ActivityFilter) -> Vec<Activity> {
+    let lines = store.activities(filter, &ALL_LINES).await.unwrap();
+    assert!(lines.is_sorted_by(|newer, older| newer.activity_id > older.activity_id));
+    lines.into_iter().map(|line| line.activity).collect()
+}
+
+fn subjects(lines: &[Activity]) -> Vec<(ActivityAction, &str)> {
+    lines.iter().map(|line| (line.action, line.subject.as_str())).collect()
+}
+
+fn by(caller: &Caller, seconds: i64) -> Act {
+    Act { actor_email: Some(caller.email().clone()), at: at(seconds) }
+}
+
+#[tokio::test]
+async fn launch_extension_and_end_leave_a_line_each_as_it_was_then() {
+    on_every_engine(async |store| {
+        let row = launched(&store, "alice@example.org").await;
+        let running =
+            changed(&store, &row, |row| (row.state, row.expires_at) = (InstanceState::Running, Some(at(20)))).await;
+        let mut longer = running.clone();
+        longer.expires_at = Some(at(80));
+        let longer = store.change_instance(&running, &longer, &by(&alice(), 30)).await.unwrap().unwrap();
+        let ending = longer.terminate(EndReason::Admin, at(40)).unwrap();
+        store.change_instance(&longer, &ending, &by(&admin(), 40)).await.unwrap().unwrap();
+
+        let line = |act, action, detail: Option<&str>| Activity {
+            act,
+            action,
+            subject: row.k8s_name.clone(),
+            subject_name: row.settings.name.clone(),
+            owner_email: Some(row.owner_email.clone()),
+            detail: detail.map(str::to_owned),
+        };
+        let expected = [
+            line(by(&admin(), 40), ActivityAction::Ended, Some("admin")),
+            line(by(&alice(), 30), ActivityAction::Extended, Some(&format!("{:.3}", at(80)))),
+            line(by(&alice(), 0), ActivityAction::Launched, None),
+        ];
+        assert_eq!(lines(&store).await[..3], expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_not_done_leaves_no_line() {
+    on_every_engine(async |store| {
+        let first = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+        let before = lines(&store).await;
+        for (hash, rules) in [
+            ("hash", NO_LIMITS),
+            ("another", NO_LIMITS),
+            ("new", LaunchRules { max_per_user: Some(1), ..NO_LIMITS }),
+            ("new", LaunchRules { max_queued: 1, ..NO_LIMITS }),
+        ] {
+            let key = key(if hash == "new" { "new" } else { "key" }, hash);
+            store.launch(&instance("alice@example.org"), &rules, Some(&key)).await.unwrap();
+        }
+        let mut same_name = instance("alice@example.org");
+        let row = created(first);
+        same_name.k8s_name.clone_from(&row.k8s_name);
+        store.launch(&same_name, &NO_LIMITS, None).await.unwrap();
+        assert_eq!(lines(&store).await, before, "nothing was launched");
+
+        let ended = ended(&store, &row, 60).await;
+        let before = lines(&store).await;
+        assert_eq!(before[0].action, ActivityAction::Ended);
+        let late = row.terminate(EndReason::Admin, at(70)).unwrap();
+        assert_eq!(store.change_instance(&row, &late, &by(&admin(), 70)).await.unwrap(), None);
+        changed(&store, &ended, |row| row.log_tail = Some("more".to_owned())).await;
+        assert!(!store.seed_template(&template(1)).await.unwrap());
+        store.create_template(&template(1)).await.unwrap_err();
+        let other = Template { version: 3, ..template(1) };
+        assert!(!store.save_template(&Template { version: 2, ..template(1) }, &other, &admin()).await.unwrap());
+        assert_eq!(lines(&store).await, before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn templates_leave_lines_of_who_wrote_them_and_seeds_of_nobody() {
+    on_every_engine(async |store| {
+        store.seed_template(&template(2)).await.unwrap();
+        let mut changed = Template { version: 2, updated_at: at(5), ..template(2) };
+        changed.settings.image = "other:2".to_owned();
+        assert!(store.save_template(&template(2), &changed, &admin()).await.unwrap());
+        let archived = Template { active: false, version: 3, updated_at: at(6), ..changed.clone() };
+        assert!(store.save_template(&changed, &archived, &admin()).await.unwrap());
+
+        let told = lines(&store).await;
+        let (id, first) = (template(2).template_id.to_string(), template(1).template_id.to_string());
+        let expected = [
+            (ActivityAction::TemplateArchived, id.as_str()),
+            (ActivityAction::TemplateChanged, &id),
+            (ActivityAction::TemplateCreated, &id),
+            (ActivityAction::TemplateCreated, &first),
+        ];
+        assert_eq!(subjects(&told), expected);
+        let acts: Vec<_> = told.iter().map(|line| line.act.clone()).collect();
+        assert_eq!(acts, [by(&admin(), 6), by(&admin(), 5), Act { actor_email: None, at: at(0) }, by(&admin(), 0)]);
+        assert_eq!(told[1].detail.as_deref(), Some("image"));
+        assert!(told.iter().all(|line| line.owner_email.is_none()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_filter_finds_a_persons_acts_what_happened_to_theirs_and_one_subjects_lines() {
+    on_every_engine(async |store| {
+        let hers = launched(&store, "alice@example.org").await;
+        let his = launched(&store, "bob@example.org").await;
+        let end = his.terminate(EndReason::Admin, at(40)).unwrap();
+        store.change_instance(&his, &end, &by(&alice(), 40)).await.unwrap().unwrap();
+        let end = hers.terminate(EndReason::Expired, at(50)).unwrap();
+        store.change_instance(&hers, &end, &by_the_service()).await.unwrap().unwrap();
+
+        let found = async |person: Option<&Caller>, subject: Option<&str>| {
+            let person = person.map(|person| person.email().clone());
+            told(&store, &ActivityFilter { person, subject: subject.map(str::to_owned) }).await
+        };
+        use ActivityAction::{Ended, Launched};
+        let (hers, his) = (hers.k8s_name.as_str(), his.k8s_name.as_str());
+        let of_alice = found(Some(&alice()), None).await;
+        assert_eq!(subjects(&of_alice), [(Ended, hers), (Ended, his), (Launched, hers)]);
+        assert_eq!(subjects(&found(Some(&bob()), None).await), [(Ended, his), (Launched, his)]);
+        assert_eq!(subjects(&found(None, Some(hers)).await), [(Ended, hers), (Launched, hers)]);
+        assert_eq!(subjects(&found(Some(&alice()), Some(his)).await), [(Ended, his)]);
+        assert!(found(Some(&caller("carol@example.org")), None).await.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pages_tell_each_line_once_while_lines_are_written() {
+    on_every_engine(async |store| {
+        for _ in 0..7 {
+            launched(&store, "alice@example.org").await;
+        }
+        let filter = ActivityFilter { person: Some(alice().email().clone()), subject: None };
+        let expected = told(&store, &filter).await;
+        let mut seen: Vec<LoggedActivity> = Vec::new();
+        loop {
+            let after = seen.last().map(|line| line.activity_id);
+            let page = store.activities(&filter, &Page { limit: 3, after }).await.unwrap();
+            launched(&store, "alice@example.org").await;
+            let last = page.len() < 3;
+            seen.extend(page);
+            if last {
+                break;
+            }
+        }
+        assert_eq!(seen.into_iter().map(|line| line.activity).collect::<Vec<_>>(), expected);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_instances() {
+    on_every_engine(async |store| {
+        let mut kept = launched(&store, "alice@example.org").await;
+        for _ in 0..1001 {
+            kept = launched(&store, "alice@example.org").await;
+        }
+        // Written later, by a clock that is behind.
+        let old = Act { actor_email: None, at: at(-1) };
+        let end = kept.terminate(EndReason::Expired, at(50)).unwrap();
+        store.change_instance(&kept, &end, &old).await.unwrap().unwrap();
+        let recent = launched(&store, "bob@example.org").await;
+        let end = recent.terminate(EndReason::Owner, at(50)).unwrap();
+        store.change_instance(&recent, &end, &by(&bob(), 1)).await.unwrap().unwrap();
+
+        assert_eq!(store.purge_activities(at(1)).await.unwrap(), 1005);
+        assert_eq!(subjects(&lines(&store).await), [(ActivityAction::Ended, recent.k8s_name.as_str())]);
+        assert_eq!(store.purge_activities(at(1)).await.unwrap(), 0);
+        assert!(store.observe_instance(&kept.k8s_name).await.unwrap().is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_is_not_done() {
+    for database in databases().await {
+        let store = Store::open(&database.url).await.unwrap();
+        store.create_template(&template(1)).await.unwrap();
+        let row = launched(&store, "alice@example.org").await;
+        let mut other = AnyConnection::connect(&database.url).await.unwrap();
+        other.execute("ALTER TABLE activities RENAME TO elsewhere").await.unwrap();
+
+        let draft = instance("alice@example.org");
+        store.launch(&draft, &NO_LIMITS, None).await.unwrap_err();
+        assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
+        let end = row.terminate(EndReason::Owner, at(9)).unwrap();
+        store.change_instance(&row, &end, &by(&alice(), 9)).await.unwrap_err();
+        assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
+        let archived = Template { active: false, version: 2, ..template(1) };
+        store.save_template(&template(1), &archived, &admin()).await.unwrap_err();
+        store.create_template(&template(2)).await.unwrap_err();
+        assert_eq!(store.templates(&admin(), &EVERYTHING).await.unwrap(), [template(1)]);
+
+        other.execute("ALTER TABLE elsewhere RENAME TO activities").await.unwrap();
+        other.close().await.unwrap();
+        assert_eq!(lines(&store).await.len(), 2);
+        store.close().await;
+    }
+}
