@@ -26,7 +26,7 @@ export async function waitFor(what, seconds, look) {
   }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();

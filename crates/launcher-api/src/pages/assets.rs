@@ -1,59 +1,86 @@
 //! The files that pages load: embedded in the program, addressed by their content, so that a browser keeps them for
 //! ever and still never shows an old one.
 
+use std::io::Write;
 use std::sync::LazyLock;
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
 
-/// One embedded file.
+/// Below so many bytes compression saves nothing.
+const WORTH_COMPRESSING: usize = 500;
+
+/// One file as it is served.
 #[derive(Debug)]
 pub(crate) struct Asset {
     /// Its name without the hash.
     stem: &'static str,
     extension: &'static str,
     content_type: &'static str,
-    bytes: &'static [u8],
-    hash: LazyLock<String>,
+    content: LazyLock<Content>,
+}
+
+#[derive(Debug)]
+struct Content {
+    plain: Vec<u8>,
+    gzip: Option<Vec<u8>>,
+    hash: String,
 }
 
 macro_rules! asset {
-    ($path:literal, $stem:literal, $extension:literal, $content_type:literal) => {
+    ([$($path:literal),+], $stem:literal, $extension:literal, $content_type:literal) => {
         Asset {
             stem: $stem,
             extension: $extension,
             content_type: $content_type,
-            bytes: include_bytes!(concat!("../../assets/", $path)),
-            hash: LazyLock::new(|| hash(include_bytes!(concat!("../../assets/", $path)))),
+            content: LazyLock::new(|| Content::of(&[$(include_bytes!(concat!("../../assets/", $path))),+])),
         }
     };
 }
 
 /// The style sheet.
-pub(crate) static STYLE: Asset = asset!("app.css", "app", "css", "text/css; charset=utf-8");
-/// The pages' own script.
-pub(crate) static SCRIPT: Asset = asset!("app.js", "app", "js", "text/javascript; charset=utf-8");
-/// htmx.
-pub(crate) static HTMX: Asset = asset!("vendor/htmx.min.js", "htmx", "js", "text/javascript; charset=utf-8");
-/// htmx's extension for event streams.
-pub(crate) static HTMX_SSE: Asset = asset!("vendor/hx-sse.min.js", "hx-sse", "js", "text/javascript; charset=utf-8");
+pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
+/// htmx, its extension for event streams, and the pages' own script. They are one file because htmx begins its work as
+/// soon as it runs: an extension that arrived a moment later would not take part.
+pub(crate) static SCRIPT: Asset =
+    asset!(["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js"], "app", "js", "text/javascript; charset=utf-8");
 /// The icon.
-pub(crate) static ICON: Asset = asset!("icon.svg", "icon", "svg", "image/svg+xml");
+pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
 
-static ALL: [&Asset; 5] = [&STYLE, &SCRIPT, &HTMX, &HTMX_SSE, &ICON];
+static ALL: [&Asset; 3] = [&STYLE, &SCRIPT, &ICON];
 
 /// The first 64 bits of the content's SHA-256, in hexadecimal digits.
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+impl Content {
+    fn of(parts: &[&[u8]]) -> Self {
+        // A script without a line break at its end, or without a semicolon, must not run into the next.
+        let plain = parts.join(&b"\n;\n"[..]);
+        Self { hash: hash(&plain), gzip: compressed(&plain), plain }
+    }
+}
+
+fn compressed(plain: &[u8]) -> Option<Vec<u8>> {
+    if plain.len() < WORTH_COMPRESSING {
+        return None;
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    // Into memory, this does not fail; if it did, the plain content would do.
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok()
+}
+
 impl Asset {
     fn file_name(&self) -> String {
-        format!("{}.{}.{}", self.stem, *self.hash, self.extension)
+        format!("{}.{}.{}", self.stem, self.content.hash, self.extension)
     }
 
     /// Where it is served.
@@ -67,14 +94,33 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
     let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
         return Problem::not_found().into_response();
     };
-    let etag = format!("\"{}\"", *asset.hash);
+    let Content { plain, gzip, hash } = &*asset.content;
+    let (bytes, etag, encoding) = match gzip {
+        Some(gzip) if takes_gzip(&headers) => (gzip, format!("\"{hash}-gzip\""), Some("gzip")),
+        _ => (plain, format!("\"{hash}\""), None),
+    };
     let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
-    let mut response = if unchanged { StatusCode::NOT_MODIFIED.into_response() } else { asset.bytes.into_response() };
+    let mut response =
+        if unchanged { StatusCode::NOT_MODIFIED.into_response() } else { bytes.as_slice().into_response() };
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    if let Some(encoding) = encoding {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
     if let Ok(etag) = HeaderValue::from_str(&etag) {
         headers.insert(header::ETAG, etag);
     }
     response
+}
+
+/// Whether gzip is among what the client takes. `gzip;q=0` says that it is not.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|one| {
+        let (coding, weight) = one.split_once(';').unwrap_or((one, ""));
+        let refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0));
+        coding.trim().eq_ignore_ascii_case("gzip") && !refused
+    })
 }

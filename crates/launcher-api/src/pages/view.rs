@@ -10,6 +10,8 @@ use super::{markdown, texts};
 
 /// Below so many seconds a workshop ends soon.
 const SOON_SECONDS: i64 = 600;
+/// Within so many seconds an hour says enough.
+const NEAR_SECONDS: i64 = 12 * 3600;
 /// Below so many seconds a workshop ends now.
 const URGENT_SECONDS: i64 = 120;
 
@@ -25,6 +27,18 @@ pub(crate) struct Instant {
 impl From<Timestamp> for Instant {
     fn from(at: Timestamp) -> Self {
         Self { machine: at.to_string(), human: at.strftime("%-d %b %Y, %H:%M UTC").to_string() }
+    }
+}
+
+impl Instant {
+    /// An instant as it is told at `now`: in a few hours or a few hours ago, without the day. That is about as long as what
+    /// the script makes of it, so that nothing moves.
+    fn seen_at(now: Timestamp, at: Timestamp) -> Self {
+        if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
+            Self { human: at.strftime("%H:%M UTC").to_string(), ..at.into() }
+        } else {
+            at.into()
+        }
     }
 }
 
@@ -127,11 +141,12 @@ impl WorkshopView {
         let running = instance.state == InstanceState::Running;
         let ending = matches!(instance.state, InstanceState::Terminating | InstanceState::Terminated);
         let expires_at = instance.expires_at.filter(|_| running);
-        let now = launcher.clock().now().as_second();
-        let left = expires_at.map_or(0, |end| end.as_second() - now);
+        let now = launcher.clock().now();
+        let near = |at| Instant::seen_at(now, at);
+        let left = expires_at.map_or(0, |end| end.as_second() - now.as_second());
         let created = instance.created_at;
         let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
-            .then(|| (Instant::from(created), texts::duration(now - created.as_second())));
+            .then(|| (Instant::from(created), texts::duration(now.as_second() - created.as_second())));
         let extended = extension(instance);
         Self {
             k8s_name: instance.k8s_name.clone(),
@@ -145,10 +160,10 @@ impl WorkshopView {
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
-            ends: expires_at.map(Instant::from),
+            ends: expires_at.map(near),
             left: texts::duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
-            extend: running.then(|| extended.outcome.map(Instant::from).map_err(texts::extend_denied)),
+            extend: running.then(|| extended.outcome.map(near).map_err(texts::extend_denied)),
             latest_end: extended.latest_expires_at.filter(|_| running).map(Instant::from),
             failure: instance.reason.clone(),
             log_tail: instance.log_tail.clone(),

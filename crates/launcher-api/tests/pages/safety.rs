@@ -1,7 +1,10 @@
 //! What must not happen: scripts from data, pages for the wrong people, files that are not what they say.
 
+use std::io::Read;
+
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
 use http::{Method, StatusCode};
 use launcher_domain::FailureCode;
 use sha2::{Digest, Sha256};
@@ -184,7 +187,7 @@ async fn files_are_what_their_names_promise() {
     let alice = app.browser(ALICE);
     let page = alice.get("/").await;
     let files: Vec<&str> = page.body.split('"').filter(|part| part.starts_with("/assets/")).collect();
-    assert!(files.len() >= 5, "{files:?}");
+    assert!(files.len() >= 3, "{files:?}");
     for file in files {
         let answer = alice.get(file).await;
         assert_eq!(answer.status, StatusCode::OK, "{file}");
@@ -196,6 +199,34 @@ async fn files_are_what_their_names_promise() {
         assert_eq!((again.status, again.body.as_str()), (StatusCode::NOT_MODIFIED, ""));
     }
     assert_eq!(alice.get("/assets/app.0000000000000000.js").await.status, StatusCode::NOT_FOUND);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn files_come_compressed_to_who_takes_that() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let page = alice.get("/").await;
+    let script = page.body.split('"').find(|part| part.starts_with("/assets/") && part.ends_with(".js")).unwrap();
+    let plain = alice.get(script).await;
+    assert!(plain.headers.get("content-encoding").is_none() && plain.header("vary") == "Accept-Encoding");
+    for (accepted, compressed) in [("br, gzip", true), ("GZIP;q=0.5", true), ("gzip;q=0, br", false), ("br", false)] {
+        let asked = alice.request(Method::GET, script).header("accept-encoding", accepted);
+        let answer = asked.send().await.unwrap();
+        let encoding = answer.headers().get("content-encoding").cloned();
+        assert_eq!(encoding.is_some_and(|name| name == "gzip"), compressed, "{accepted}");
+        let etag = answer.headers()["etag"].clone();
+        let bytes = answer.bytes().await.unwrap();
+        if compressed {
+            let mut text = String::new();
+            GzDecoder::new(&*bytes).read_to_string(&mut text).unwrap();
+            assert!(text == plain.body && bytes.len() * 2 < text.len(), "{} bytes", bytes.len());
+            let known = alice.request(Method::GET, script).header("accept-encoding", accepted);
+            assert_eq!(Answer::of(known.header("if-none-match", etag)).await.status, StatusCode::NOT_MODIFIED);
+        } else {
+            assert_eq!(bytes, plain.body.as_bytes(), "{accepted}");
+        }
+    }
     app.finish().await;
 }
 

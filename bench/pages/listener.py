@@ -1,0 +1,57 @@
+"""One open page: its event stream, read as it comes."""
+
+import asyncio
+import contextlib
+import time
+
+from wire import request
+
+# The buffer of a listener's socket is the client's memory, not the launcher's.
+LIMIT = 1 << 16
+
+
+class Listener:
+    """The stream that a page of this person opens; `query` says of what."""
+
+    def __init__(self, port, person, query=""):
+        self.port = port
+        self.message = request("GET", f"/fragments/events{query}", person)
+        self.expected = {}
+        # When it last heard something.
+        self.last = 0.0
+        self.writer = self.task = None
+
+    async def open(self):
+        reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=LIMIT)
+        self.writer.write(self.message)
+        head = await reader.readuntil(b"\r\n\r\n")
+        if b" 200 " not in head.split(b"\r\n")[0] or b"text/event-stream" not in head:
+            raise ConnectionError(f"no event stream: {head[:300]!r}")
+        self.last = time.perf_counter()
+        self.task = asyncio.create_task(self.listen(reader))
+
+    async def listen(self, reader):
+        while True:
+            # The lines of chunks are between the stream's own, and none of them looks like one of those.
+            line = await reader.readline()
+            now = time.perf_counter()
+            if not line:
+                raise ConnectionError("a stream ended")
+            if line.startswith(b"data: "):
+                self.last = now
+                waiting = self.expected.pop(line[6:].strip().decode(), None)
+                if waiting and not waiting.done():
+                    waiting.set_result(now)
+
+    def next(self, name):
+        """When it hears of this instance the next time."""
+        self.expected[name] = asyncio.get_running_loop().create_future()
+        return self.expected[name]
+
+    async def close(self):
+        self.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.task
+        self.writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self.writer.wait_closed()

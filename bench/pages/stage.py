@@ -1,0 +1,129 @@
+"""Where figures are taken: a launcher of its own, with workshops that run and cost next to nothing."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from wire import Line
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = ROOT / "target/release/launcher"
+ADMIN = "admin@example.org"
+PATIENCE = 300
+# The smallest thing that counts as an app: it answers that it is there.
+APP = """
+import _socket, sys
+door = _socket.socket()
+door.bind(("127.0.0.1", int(sys.argv[1])))
+door.listen(8)
+while True:
+    descriptor, _ = door._accept()
+    caller = _socket.socket(fileno=descriptor)
+    caller.recv(65536)
+    caller.send(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
+    caller.close()
+"""
+RUNS = [sys.executable, "-I", "-S", "-c", APP, "$(PORT)"]
+# Never listens, so it never is ready, and whatever is behind it in line stays there.
+WAITS = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1e6)"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Stage:
+    """`with Stage(program, SERVICE_…="…") as stage`: a launcher that serves, and nothing left of it afterwards."""
+
+    def __init__(self, program, **settings):
+        self.program, self.settings = program, settings
+
+    def __enter__(self):
+        self.data = tempfile.TemporaryDirectory(prefix="launcher-bench-")
+        self.port, self.telemetry = free_port(), free_port()
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
+        own = {
+            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
+            "SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry}",
+            "SERVICE_DATA_DIR": self.data.name,
+            "SERVICE_FLEET": "local",
+            "SERVICE_ADMIN_EMAILS": ADMIN,
+            "SERVICE_LOG": "error",
+        }
+        self.process = subprocess.Popen([self.program, "serve"], env=inherited | own | self.settings)
+        try:
+            self.wait("the launcher to be ready", self.is_ready)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(PATIENCE)
+        self.data.cleanup()
+        if status != 0:
+            sys.exit(f"the launcher ended with status {status}")
+
+    def is_ready(self):
+        try:
+            with Line(self.telemetry) as line:
+                return line.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def wait(self, what, look):
+        """Until look() is true."""
+        deadline = time.monotonic() + PATIENCE
+        while not look():
+            if self.process.poll() is not None:
+                sys.exit(f"the launcher ended with status {self.process.returncode}")
+            if time.monotonic() > deadline:
+                sys.exit(f"waited {PATIENCE} s in vain for {what}")
+            time.sleep(0.05)
+
+    def call(self, method, path, person, body=None, expect=200):
+        """The JSON that the API answers."""
+        with Line(self.port, person) as line:
+            status, answer = line.send(method, f"/api/v1{path}", body)
+        if status != expect:
+            sys.exit(f"{method} {path} answered {status}: {answer[:300].decode()}")
+        return json.loads(answer)
+
+    def template(self, **fields):
+        """A new catalog entry; its id."""
+        body = {"name": "Bench", "description": "A **workshop** of the bench.", "app_type": "custom", "image": "none"}
+        return self.call("POST", "/templates/", ADMIN, body | {"port": 8000} | fields, expect=201)["template_id"]
+
+    def launch(self, template, people):
+        """Launches for these people, one after the other; the instances' names."""
+        path = f"/templates/{template}/launch"
+        return [self.call("POST", path, person, expect=201)["k8s_name"] for person in people]
+
+    def wait_until_running(self, count):
+        """Until so many run (500 at most: a list has no more)."""
+        path = "/instances/?state=running&limit=500"
+        self.wait(f"{count} workshops to run", lambda: len(self.call("GET", path, ADMIN)) == count)
+
+    def memory(self):
+        """RSS and Pss of the launcher in MiB."""
+        lines = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:]
+        fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
+        return fields["Rss"], fields["Pss"]
+
+    def cpu_seconds(self):
+        """The CPU time of the launcher so far."""
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def percentile(values, percent):
+    return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))]
