@@ -13,6 +13,7 @@ mod instances;
 mod launch;
 mod metrics;
 mod observe;
+mod overview;
 mod templates;
 mod upkeep;
 
@@ -31,6 +32,7 @@ pub use error::{Chain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher_store::{InstanceFilter, Listed, Page, StateFilter};
+pub use overview::{Figures, Hour, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;
 
 /// How many changes a slow reader of the feed may fall behind before it reads from the database again.

@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
 use crate::page::{InstanceFilter, Page, StateFilter};
-use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -137,6 +137,22 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
     assert!(purge.iter().any(|step| step.contains("INDEX workshop_instances_ended ")), "{purge:#?}");
     let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
     assert!(!purge.iter().any(costly), "{purge:#?}");
+}
+
+/// Grouping sorts, but only what its index has found: the day's launches, what lives, what ended in the day.
+#[tokio::test]
+async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+    let planner = Planner::new().await;
+    let since = jiff::Timestamp::UNIX_EPOCH;
+    for (sql, step) in [
+        (overview::launches(Scope::Everyone, since), format!("INDEX {INSTANCE_ID} (instance_id>?)")),
+        (overview::live(Scope::Everyone, since), "INDEX workshop_instances_state (state=?)".to_owned()),
+        (overview::ended(Scope::Everyone, since), "INDEX workshop_instances_ended (state=? AND ended_at>?)".to_owned()),
+    ] {
+        let plan = planner.plan(sql.text()).await;
+        let access: Vec<_> = plan.iter().filter(|step| !step.starts_with("USE TEMP B-TREE FOR GROUP BY")).collect();
+        assert!(matches!(access[..], [only] if only.contains(&step)), "expected {step}:\n{}\n{plan:#?}", sql.text());
+    }
 }
 
 #[tokio::test]

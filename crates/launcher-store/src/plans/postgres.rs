@@ -8,7 +8,7 @@ use super::bob;
 use super::server::FreshDatabase;
 use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
-use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
 /// templates, most of them archived.
@@ -121,6 +121,18 @@ async fn what_is_asked_all_the_time_follows_its_index() {
     ] {
         planner.assert_uses(sql, index).await;
     }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+    let planner = Planner::new().await;
+    // The times of the rows are milliseconds, and their identifiers all from the first one.
+    let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
+    let everyone = Scope::Everyone;
+    planner.assert_uses(overview::launches(everyone, since(1)), "workshop_instances_pkey").await;
+    planner.assert_uses(overview::live(everyone, since(1)), "workshop_instances_").await;
+    planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
     planner.store.close().await;
 }
 
