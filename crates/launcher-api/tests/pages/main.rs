@@ -6,5 +6,6 @@ mod bulk;
 mod catalog;
 mod editor;
 mod instances;
+mod overview;
 mod safety;
 mod support;

@@ -29,6 +29,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/history".to_owned(),
         "/nowhere".to_owned(),
         "/fragments/workshops".to_owned(),
+        "/admin".to_owned(),
         "/admin/instances?owner=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?state=all".to_owned(),
         "/admin/templates".to_owned(),

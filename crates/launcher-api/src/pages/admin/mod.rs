@@ -1,8 +1,10 @@
-//! The admins' pages: all instances, and the template editor.
+//! The admins' pages: the overview, all instances, and the template editor.
 
 pub(crate) mod bulk;
+mod chart;
 mod fields;
 mod form;
 pub(crate) mod instances;
 mod lines;
+pub(crate) mod overview;
 pub(crate) mod templates;
