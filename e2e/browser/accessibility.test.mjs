@@ -39,6 +39,7 @@ test("every page is accessible, in every look", async (t) => {
     instance,
     end: `${instance}/end?return_to=/`,
     history: "/history",
+    overview: "/admin",
     instances: "/admin/instances",
     templates: "/admin/templates",
     editor: "/admin/templates/new",

@@ -5,6 +5,9 @@ use launcher_service::{Figures, ReadyTimes};
 
 /// A day without a launch.
 pub(crate) const NOTHING_LAUNCHED: &str = "Nothing was launched in the last day.";
+/// Above the day, hour by hour.
+pub(crate) const HOURS_HINT: &str = "A failure counts in the hour of its launch. In use is what was ready or ending; \
+                                     what has failed since is left out.";
 /// Stands where there is no figure.
 pub(crate) const NONE: &str = "–";
 
