@@ -31,7 +31,7 @@ pub use claim::ClaimError;
 pub use error::{Chain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
-pub use launcher_store::{InstanceFilter, Listed, Page, StateFilter};
+pub use launcher_store::{InstanceFilter, Listed, Order, Page, Place, SortBy, StateFilter};
 pub use overview::{Figures, Hour, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;
 

@@ -17,6 +17,7 @@ mod fleet;
 mod instances;
 mod launch;
 mod observe;
+mod order;
 mod overview;
 mod page;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use copy::FleetOfCopy;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
+pub use order::{NotAPlace, Order, Place, SortBy};
 pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{InstanceFilter, Page, StateFilter};
 pub use rows::Listed;

@@ -8,4 +8,5 @@ mod editor;
 mod instances;
 mod overview;
 mod safety;
+mod sorting;
 mod support;

@@ -32,6 +32,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
         "/admin".to_owned(),
         "/admin/instances?owner=%22%3E%3Cscript%3E".to_owned(),
         "/admin/instances?state=all".to_owned(),
+        "/admin/instances?sort=%22%3E%3Cscript%3E&state=failed&after=%22%3E".to_owned(),
         "/admin/templates".to_owned(),
         "/admin/templates/new".to_owned(),
         format!("/admin/templates/{template}/edit"),

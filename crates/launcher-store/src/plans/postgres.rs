@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use super::bob;
 use super::server::FreshDatabase;
+use crate::order::{self, Order, SortBy};
 use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
 use crate::{Store, dispatch, feed, instances, launch, observe, overview, templates};
@@ -120,6 +121,21 @@ async fn what_is_asked_all_the_time_follows_its_index() {
         (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
     ] {
         planner.assert_uses(sql, index).await;
+    }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn an_order_of_choice_reads_only_what_has_not_ended() {
+    let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
+    for by in [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
+        for state in [StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
+            let filter = InstanceFilter { state, ..InstanceFilter::default() };
+            let order = Order { by, descending: true };
+            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
+            planner.assert_uses(sql, "workshop_instances_").await;
+        }
     }
     planner.store.close().await;
 }

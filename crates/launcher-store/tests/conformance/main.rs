@@ -11,6 +11,7 @@ mod housekeeping;
 mod launch;
 mod lists;
 mod open;
+mod order;
 mod overview;
 #[cfg(feature = "test-postgres")]
 mod postgres;

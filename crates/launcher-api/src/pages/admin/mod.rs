@@ -7,4 +7,5 @@ mod form;
 pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
+mod sorting;
 pub(crate) mod templates;
