@@ -41,6 +41,7 @@ test("every page is accessible, in every look", async (t) => {
     history: "/history",
     overview: "/admin",
     instances: "/admin/instances",
+    sorted: "/admin/instances?sort=owner",
     templates: "/admin/templates",
     editor: "/admin/templates/new",
     missing: "/no-such-page",

@@ -44,7 +44,7 @@ pub struct Figures {
     pub ready: Option<ReadyTimes>,
 }
 
-/// From the launch to ready, with the time in the queue; to a tenth of a second.
+/// From the launch to ready, with the time in the queue; to a tenth of a second, from ten seconds on to a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyTimes {
     /// Half of them were ready within this time.
@@ -105,12 +105,12 @@ fn figures<'c>(launches: impl Iterator<Item = &'c LaunchCount>, running: u64) ->
     for count in launches {
         figures.launches += count.launches;
         figures.failures += count.failures;
-        if let Some(tenths) = count.ready_tenths {
+        if let Some(millis) = count.ready_millis {
             // A fleet's clock may be behind.
-            ready.add(tenths.max(0), count.launches);
+            ready.add(millis.max(0), count.launches);
         }
     }
-    let within = |percent| ready.percentile(percent).map(|tenths| SignedDuration::from_millis(tenths * 100));
+    let within = |percent| ready.percentile(percent).map(SignedDuration::from_millis);
     figures.ready = within(50).zip(within(95)).map(|(p50, p95)| ReadyTimes { p50, p95 });
     figures
 }

@@ -20,8 +20,9 @@ pub struct LaunchCount {
     pub template_id: Uuid,
     /// Whole hours from the time that was asked for to the launch.
     pub hour: i64,
-    /// Whole tenths of a second from the launch to ready; `None`: never ready, or not yet.
-    pub ready_tenths: Option<i64>,
+    /// Milliseconds from the launch to ready: whole tenths of a second, from ten seconds on whole seconds; so more of them
+    /// are equal. `None`: never ready, or not yet.
+    pub ready_millis: Option<i64>,
     /// How many launches.
     pub launches: u64,
     /// How many of them failed, dismissed or not.
@@ -63,7 +64,7 @@ impl Store {
             Ok(LaunchCount {
                 template_id: template_id(row)?,
                 hour: row.try_get("hour")?,
-                ready_tenths: row.try_get("tenths")?,
+                ready_millis: row.try_get("ready_millis")?,
                 launches: count(row, "launches")?,
                 failures: count(row, "failures")?,
             })
@@ -134,7 +135,8 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, ");
     hours(&mut sql, "(created_at - ", since, "hour");
     sql.push(
-        ", (started_at - created_at) / 100 AS tenths, count(*) AS launches, \
+        ", CASE WHEN started_at - created_at < 10000 THEN (started_at - created_at) / 100 * 100 \
+         ELSE (started_at - created_at) / 1000 * 1000 END AS ready_millis, count(*) AS launches, \
          count(CASE WHEN end_reason = 'failed' THEN 1 END) AS failures FROM workshop_instances",
     );
     sql.condition_with("instance_id >= ", earliest_uuid(since).to_string());

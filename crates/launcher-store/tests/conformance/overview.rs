@@ -39,7 +39,7 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
         launched_at(&store, "alice@example.org", -1, Some(100)).await;
         launched_at(&store, "alice@example.org", 0, Some(1_299)).await;
         launched_at(&store, "bob@example.org", HOUR - 1, Some(1_200)).await;
-        launched_at(&store, "bob@example.org", HOUR, Some(1_200)).await;
+        launched_at(&store, "bob@example.org", HOUR, Some(12_999)).await;
         for end in [None, Some(HOUR + 5)] {
             let row = launched_at(&store, "bob@example.org", HOUR, None).await;
             let failed = |row: &mut Instance| {
@@ -51,18 +51,18 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
             }
         }
 
-        let count = |hour, ready_tenths, launches, failures| LaunchCount {
+        let count = |hour, ready_millis, launches, failures| LaunchCount {
             template_id: Uuid::from_u128(1),
             hour,
-            ready_tenths,
+            ready_millis,
             launches,
             failures,
         };
         let mut counts = store.count_launches(&admin(), at(0)).await.unwrap();
-        counts.sort_by_key(|count| (count.hour, count.ready_tenths));
-        assert_eq!(counts, [count(0, Some(12), 2, 0), count(1, None, 2, 2), count(1, Some(12), 1, 0)]);
+        counts.sort_by_key(|count| (count.hour, count.ready_millis));
+        assert_eq!(counts, [count(0, Some(1_200), 2, 0), count(1, None, 2, 2), count(1, Some(12_000), 1, 0)]);
         let hers = store.count_launches(&alice(), at(0)).await.unwrap();
-        assert_eq!(hers, [count(0, Some(12), 1, 0)], "the scope holds for figures too");
+        assert_eq!(hers, [count(0, Some(1_200), 1, 0)], "the scope holds for figures too");
     })
     .await;
 }
