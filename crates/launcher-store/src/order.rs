@@ -132,8 +132,7 @@ impl Store {
     }
 }
 
-/// By a key, the keys are sorted in a list of their own: with whole rows they would be sorted whole, each with its place
-/// in the queue.
+/// Keys are sorted in a list of their own: rows would be sorted whole, each with its place in the queue.
 pub(crate) fn sorted(
     scope: Scope<'_>,
     filter: &InstanceFilter,

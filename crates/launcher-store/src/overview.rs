@@ -20,8 +20,8 @@ pub struct LaunchCount {
     pub template_id: Uuid,
     /// Whole hours from the time that was asked for to the launch.
     pub hour: i64,
-    /// Milliseconds from the launch to ready: whole tenths of a second, from ten seconds on whole seconds; so more of them
-    /// are equal. `None`: never ready, or not yet.
+    /// Milliseconds from the launch to ready: whole tenths of a second, from ten seconds on whole seconds; so that more
+    /// of them are equal. `None`: never ready, or not yet.
     pub ready_millis: Option<i64>,
     /// How many launches.
     pub launches: u64,
@@ -89,8 +89,8 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// What the caller may see of the instances that were ready once and have ended since this time. What failed is left
-    /// out: nobody has noted when it stopped, only when it was dismissed.
+    /// What the caller may see of the instances that were ready once and have ended since this time. What failed is
+    /// left out: nobody has noted when it stopped, only when it was dismissed.
     ///
     /// # Errors
     /// [`StoreError`].
