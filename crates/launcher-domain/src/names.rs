@@ -1,5 +1,6 @@
 //! What things are called: `k8s_name` of an instance, and time-ordered identifiers.
 
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::clock::{Clock, Entropy};
@@ -39,6 +40,13 @@ pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
     entropy.fill(&mut random);
     let millis = u64::try_from(clock.now().as_millisecond()).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+}
+
+/// What no identifier of [`uuid_v7`] that was made then or later sorts before.
+#[must_use]
+pub fn earliest_uuid(at: Timestamp) -> Uuid {
+    let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
+    Uuid::from_u128(u128::from(millis) << 80)
 }
 
 /// The letters and digits of a name, lower-case, with single dashes between the words; `workshop` when none are left.

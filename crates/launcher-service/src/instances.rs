@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::{Caller, EndReason};
-use launcher_store::{InstanceFilter, Listed, Page};
+use launcher_store::{InstanceFilter, Listed, Order, Page, Place};
 
 use crate::change::Row;
 use crate::{Launcher, ServiceError};
@@ -19,6 +19,22 @@ impl Launcher {
         page: &Page,
     ) -> Result<Vec<Listed>, ServiceError> {
         Ok(self.0.store.instances(caller, filter, page).await?)
+    }
+
+    /// At most `limit` of the caller's instances, of everybody's for an admin, in this order, behind this place. But for
+    /// the order of launches it is meant for what has not ended: it reads all that the filter lets through.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn sorted_instances(
+        &self,
+        caller: &Caller,
+        filter: &InstanceFilter,
+        order: Order,
+        after: Option<&Place>,
+        limit: u32,
+    ) -> Result<Vec<Listed>, ServiceError> {
+        Ok(self.0.store.sorted_instances(caller, filter, order, after, limit).await?)
     }
 
     /// One instance that the caller may see.

@@ -14,6 +14,7 @@ mod instances;
 mod launch;
 mod metrics;
 mod observe;
+mod overview;
 mod templates;
 mod upkeep;
 
@@ -31,7 +32,10 @@ pub use claim::ClaimError;
 pub use error::{Chain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
-pub use launcher_store::{ActivityFilter, InstanceFilter, Listed, LoggedActivity, Page, StateFilter};
+pub use launcher_store::{
+    ActivityFilter, InstanceFilter, Listed, LoggedActivity, Order, Page, Place, SortBy, StateFilter,
+};
+pub use overview::{Figures, Hour, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;
 
 /// How many changes a slow reader of the feed may fall behind before it reads from the database again.

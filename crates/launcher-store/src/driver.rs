@@ -40,6 +40,8 @@ pub(crate) struct Engine {
     /// Asked of a connection to a server, before and after each use; `on` means that the server takes no writes any
     /// more, and that another may have its name by now.
     read_only: Option<&'static str>,
+    /// The name in an instance's settings, in small letters: what lists are sorted by.
+    pub(crate) template_name: &'static str,
     migrations: &'static Migrator,
 }
 

@@ -89,12 +89,23 @@ pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
     sql
 }
 
-/// Each text of a condition is that of an index, letter by letter: SQLite uses a partial index only then.
 pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
-    within(&mut sql, scope);
+    matching(&mut sql, scope, filter);
+    if let Some(after) = page.after {
+        sql.condition_with("instance_id < ", after.to_string());
+    }
+    sql.push(" ORDER BY instance_id DESC LIMIT ");
+    sql.bind(i64::from(page.limit));
+    sql
+}
+
+/// Leaves out what is beyond the scope or the filter. Each text of a condition is that of an index, letter by letter:
+/// SQLite uses a partial index only then.
+pub(crate) fn matching(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
+    within(sql, scope);
     if let Some(owner) = &filter.owner_email {
-        within(&mut sql, Scope::Owner(owner));
+        within(sql, Scope::Owner(owner));
     }
     if let Some(template_id) = filter.template_id {
         sql.condition_with("template_id = ", template_id.to_string());
@@ -105,12 +116,6 @@ pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sq
         StateFilter::Ended => sql.condition_with("state = ", InstanceState::Terminated.as_str()),
         StateFilter::Only(state) => sql.condition_with("state = ", state.as_str()),
     }
-    if let Some(after) = page.after {
-        sql.condition_with("instance_id < ", after.to_string());
-    }
-    sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
-    sql
 }
 
 /// Leaves out what is beyond the scope.

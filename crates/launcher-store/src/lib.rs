@@ -18,6 +18,8 @@ mod fleet;
 mod instances;
 mod launch;
 mod observe;
+mod order;
+mod overview;
 mod page;
 #[cfg(test)]
 mod plans;
@@ -35,6 +37,8 @@ pub use copy::FleetOfCopy;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
+pub use order::{NotAPlace, Order, Place, SortBy};
+pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 pub use rows::{Listed, LoggedActivity};
 

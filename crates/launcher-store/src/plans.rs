@@ -11,8 +11,9 @@ use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
+use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
-use crate::{Store, activities, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -82,6 +83,11 @@ async fn every_list_of_instances_follows_its_index() {
             owner_email: owner_email.clone(),
             template_id,
         };
+        for descending in [true, false] {
+            let order = Order { by: SortBy::Launch, descending };
+            let sql = order::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, "");
+            planner.assert_uses(sql.text(), all).await;
+        }
         for after in [None, Some(Uuid::from_u128(2))] {
             let page = Page { limit: 50, after };
             let (me, admin) = (bob(), Scope::Everyone);
@@ -138,6 +144,43 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
     assert!(purge.iter().any(|step| step.contains("INDEX workshop_instances_ended ")), "{purge:#?}");
     let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
     assert!(!purge.iter().any(costly), "{purge:#?}");
+}
+
+#[tokio::test]
+async fn an_order_of_choice_reads_and_sorts_only_what_has_not_ended() {
+    let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
+    let running = StateFilter::Only(InstanceState::Running);
+    let filters = [(StateFilter::Live, "_live"), (running, "_state")];
+    for by in [SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
+        for (state, index) in filters {
+            let filter = InstanceFilter { state, ..InstanceFilter::default() };
+            let order = Order { by, descending: false };
+            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
+            let plan = planner.plan(sql.text()).await;
+            // The first is how the page's rows are found by their identifiers, the second how these are.
+            let access: Vec<_> = plan.iter().filter(|step| step.contains(" workshop_instances USING ")).collect();
+            let [rows, keys] = access[..] else { panic!("{plan:#?}") };
+            assert!(rows.contains(&format!("{INSTANCE_ID} (instance_id=?)")), "{plan:#?}");
+            assert!(keys.split(' ').any(|word| word.ends_with(index)), "expected {index}: {by:?}\n{plan:#?}");
+        }
+    }
+}
+
+/// Grouping sorts, but only what its index has found: the day's launches, what lives, what ended in the day.
+#[tokio::test]
+async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+    let planner = Planner::new().await;
+    let since = jiff::Timestamp::UNIX_EPOCH;
+    for (sql, step) in [
+        (overview::launches(Scope::Everyone, since), format!("INDEX {INSTANCE_ID} (instance_id>?)")),
+        (overview::live(Scope::Everyone, since), "INDEX workshop_instances_state (state=?)".to_owned()),
+        (overview::ended(Scope::Everyone, since), "INDEX workshop_instances_ended (state=? AND ended_at>?)".to_owned()),
+    ] {
+        let plan = planner.plan(sql.text()).await;
+        let access: Vec<_> = plan.iter().filter(|step| !step.starts_with("USE TEMP B-TREE FOR GROUP BY")).collect();
+        assert!(matches!(access[..], [only] if only.contains(&step)), "expected {step}:\n{}\n{plan:#?}", sql.text());
+    }
 }
 
 #[tokio::test]

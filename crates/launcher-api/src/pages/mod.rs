@@ -43,6 +43,7 @@ const ROUTES: &[Route] = &[
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
+    ("GET", "/admin", || get(admin::overview::show)),
     ("GET", "/admin/activity", || get(admin::activity::show)),
     ("GET", "/admin/instances", || get(admin::instances::show)),
     ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),

@@ -1,6 +1,8 @@
 //! The words of the pages: everything that is said from Rust. Headings and labels that stand still are in the
 //! templates.
 
+pub(crate) mod overview;
+
 use launcher_domain::lifetime::ExtendError;
 use launcher_domain::{
     Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep,

@@ -7,5 +7,7 @@ mod bulk;
 mod catalog;
 mod editor;
 mod instances;
+mod overview;
 mod safety;
+mod sorting;
 mod support;

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use launcher_domain::names::{is_k8s_name, k8s_name, uuid_v7};
+use launcher_domain::names::{earliest_uuid, is_k8s_name, k8s_name, uuid_v7};
 use proptest::prelude::*;
 
 use crate::{Counter, FixedClock, at};
@@ -25,6 +25,8 @@ fn identifiers_sort_by_time() {
     let later = uuid_v7(&FixedClock(at(1_001)), &entropy);
     assert!(earlier.to_string() < later.to_string());
     assert_eq!(earlier.get_version_num(), 7);
+    let between = earliest_uuid(at(1_001)).to_string();
+    assert!(earlier.to_string() < between && between <= later.to_string());
 }
 
 #[test]

@@ -30,6 +30,7 @@ static POSTGRES: Engine = Engine {
     // They overlap until they take the counter's row, which each holds from there to its commit: more would only wait.
     writers: 4,
     read_only: Some("SHOW transaction_read_only"),
+    template_name: "lower((settings::json ->> 'name') COLLATE \"C\")",
     migrations: &MIGRATIONS,
 };
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");

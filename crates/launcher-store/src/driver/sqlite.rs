@@ -19,6 +19,7 @@ static SQLITE: Engine = Engine {
     connections: 8,
     writers: 1,
     read_only: None,
+    template_name: "lower(json_extract(settings, '$.name'))",
     migrations: &MIGRATIONS,
 };
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");

@@ -6,9 +6,10 @@ use uuid::Uuid;
 
 use super::bob;
 use super::server::FreshDatabase;
+use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
-use crate::{Store, activities, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, templates};
 
 /// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
 /// templates, most of them archived.
@@ -124,6 +125,33 @@ async fn what_is_asked_all_the_time_follows_its_index() {
     ] {
         planner.assert_uses(sql, index).await;
     }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn an_order_of_choice_reads_only_what_has_not_ended() {
+    let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
+    for by in [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
+        for state in [StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
+            let filter = InstanceFilter { state, ..InstanceFilter::default() };
+            let order = Order { by, descending: true };
+            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
+            planner.assert_uses(sql, "workshop_instances_").await;
+        }
+    }
+    planner.store.close().await;
+}
+
+#[tokio::test]
+async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+    let planner = Planner::new().await;
+    // The times of the rows are milliseconds, and their identifiers all from the first one.
+    let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
+    let everyone = Scope::Everyone;
+    planner.assert_uses(overview::launches(everyone, since(1)), "workshop_instances_pkey").await;
+    planner.assert_uses(overview::live(everyone, since(1)), "workshop_instances_").await;
+    planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
     planner.store.close().await;
 }
 

@@ -12,6 +12,8 @@ mod housekeeping;
 mod launch;
 mod lists;
 mod open;
+mod order;
+mod overview;
 #[cfg(feature = "test-postgres")]
 mod postgres;
 #[cfg(feature = "test-postgres")]

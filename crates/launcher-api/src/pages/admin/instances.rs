@@ -1,13 +1,14 @@
-//! `GET /admin/instances`: everybody's instances, by owner, template and state.
+//! `GET /admin/instances`: everybody's instances, by owner, template and state, in the order of a column.
 
 use askama::Template;
 use axum::extract::{OriginalUri, State};
 use http::{StatusCode, Uri};
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{InstanceFilter, Page, StateFilter};
+use launcher_service::{InstanceFilter, Order, Place, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::sorting::{Head, heads, order};
 use crate::identity::Overseer;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
@@ -26,8 +27,10 @@ struct InstancesPage {
     owner_error: Option<&'static str>,
     templates: Vec<Choice>,
     states: Vec<Choice>,
+    heads: Vec<Head>,
     workshops: Vec<WorkshopView>,
-    older: Option<String>,
+    more: Option<String>,
+    more_label: &'static str,
     /// The path and query of this page.
     here: String,
     now: String,
@@ -40,6 +43,7 @@ pub(crate) struct InstancesQuery {
     owner: String,
     template: String,
     state: String,
+    sort: String,
     after: String,
 }
 
@@ -51,8 +55,10 @@ pub(crate) async fn show(
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {
     let launcher = &state.launcher;
-    let cut = Page { limit: ROWS, after: Uuid::try_parse(&query.after).ok() };
-    let listed = launcher.instances(&caller, &query.filter(), &cut).await?;
+    let filter = query.filter();
+    let order = order(&query.sort, filter.state);
+    let after: Option<Place> = query.after.parse().ok();
+    let listed = launcher.sorted_instances(&caller, &filter, order, after.as_ref(), ROWS).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let mut templates = workshops::all_templates(launcher, &caller).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
@@ -64,7 +70,9 @@ pub(crate) async fn show(
             .map(|template| choice(&template.template_id.to_string(), &template.settings.name, &query.template))
             .collect(),
         states: states(&query.state),
-        older: last.map(|last| query.older(last.instance.instance_id)),
+        heads: heads(order, filter.state, |sort| query.address(sort, None)),
+        more: last.map(|last| query.address(&query.sort, Some(&order.place(&last.instance)))),
+        more_label: if order == Order::NEWEST { "Older" } else { "More" },
         workshops: listed.iter().map(|listed| WorkshopView::new(launcher, &caller, listed)).collect(),
         here: path_and_query(&uri),
         now: machine_now(launcher.clock()),
@@ -92,14 +100,19 @@ impl InstancesQuery {
         wrong.then_some(texts::NOT_AN_EMAIL)
     }
 
-    fn older(&self, after: Uuid) -> String {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("owner", &self.owner)
-            .append_pair("template", &self.template)
-            .append_pair("state", &self.state)
-            .append_pair("after", &after.to_string())
-            .finish();
-        format!("/admin/instances?{query}")
+    /// The same list in this order, behind this place.
+    fn address(&self, sort: &str, after: Option<&Place>) -> String {
+        let after = after.map(ToString::to_string).unwrap_or_default();
+        let fields = [
+            ("owner", self.owner.as_str()),
+            ("template", &self.template),
+            ("state", &self.state),
+            ("sort", sort),
+            ("after", &after),
+        ];
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(fields.into_iter().filter(|(_, value)| !value.is_empty()));
+        format!("/admin/instances?{}", query.finish())
     }
 }
 

@@ -1,9 +1,12 @@
-//! The admins' pages: all instances, the template editor, and the activity log.
+//! The admins' pages: the overview, all instances, the template editor, and the activity log.
 
 pub(crate) mod activity;
 pub(crate) mod bulk;
+mod chart;
 mod fields;
 mod form;
 pub(crate) mod instances;
 mod lines;
+pub(crate) mod overview;
+mod sorting;
 pub(crate) mod templates;

@@ -1,0 +1,89 @@
+//! Bars over the last day, drawn as SVG: shapes with attributes and classes, nothing inline.
+
+/// The drawing, in its own units; a page stretches it to the room that it has.
+const HEIGHT: u64 = 64;
+/// From bar to bar.
+const STEP: usize = 10;
+/// What is there is seen, however small beside the largest.
+const LEAST: u64 = 2;
+
+/// A chart, with its figures in words.
+#[derive(Debug)]
+pub(super) struct Chart {
+    /// What its elements are called.
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    /// The figure of the whole day.
+    pub(super) figure: String,
+    /// A few words below it.
+    pub(super) note: String,
+    /// What the drawing shows, in words.
+    pub(super) summary: String,
+    /// What the bars are, and what the parts of another colour are.
+    pub(super) keys: Option<(Key, Key)>,
+    pub(super) bars: Vec<Bar>,
+}
+
+/// A colour, and what it stands for.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) class: &'static str,
+    pub(super) label: &'static str,
+}
+
+/// A rectangle that stands on the ground.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Bar {
+    pub(super) class: &'static str,
+    pub(super) x: usize,
+    pub(super) y: u64,
+    pub(super) height: u64,
+}
+
+/// Bars for these values, one an hour, the oldest first; a part of each may be another colour. The largest value is as
+/// high as the drawing. The part never exceeds its whole.
+pub(super) fn bars(whole: (&'static str, &[u64]), part: Option<(&'static str, &[u64])>) -> Vec<Bar> {
+    let largest = whole.1.iter().copied().max().unwrap_or(0);
+    let rows = [Some(whole), part];
+    let row = |(class, values): (&'static str, &[u64])| {
+        let bar = move |(hour, value): (usize, &u64)| {
+            let height = (value.saturating_mul(HEIGHT) / largest.max(1)).clamp(LEAST, HEIGHT);
+            (*value > 0).then(|| Bar { class, x: hour * STEP + 1, y: HEIGHT - height, height })
+        };
+        values.iter().enumerate().filter_map(bar).collect::<Vec<_>>()
+    };
+    rows.into_iter().flatten().flat_map(row).collect()
+}
+
+/// The largest value that is not nothing, and how many hours ago it was; the latest of equal ones.
+pub(super) fn peak<T: Copy + Ord + Default>(values: &[T]) -> Option<(T, usize)> {
+    let latest_first = values.iter().rev().enumerate();
+    let (ago, most) = latest_first.rev().max_by_key(|(_, value)| **value)?;
+    (*most > T::default()).then_some((*most, ago))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_is_as_high_as_the_drawing_and_the_smallest_is_seen() {
+        let drawn = bars(("all", &[0, 1, 500, 1000]), Some(("some", &[0, 0, 250, 1])));
+        let drawn: Vec<_> = drawn.iter().map(|bar| (bar.class, bar.x, bar.y, bar.height)).collect();
+        let expected =
+            [("all", 11, 62, 2), ("all", 21, 32, 32), ("all", 31, 0, 64), ("some", 21, 48, 16), ("some", 31, 62, 2)];
+        assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn nothing_draws_nothing() {
+        assert_eq!(bars(("all", &[0; 24]), Some(("some", &[0; 24]))), []);
+    }
+
+    #[test]
+    fn of_equal_peaks_it_is_the_latest() {
+        assert_eq!(peak(&[3, 9, 9, 0]), Some((9, 1)));
+        assert_eq!(peak::<u64>(&[0, 0]), None);
+        assert_eq!(peak::<u64>(&[]), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! `GET /admin`: the service at a glance.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use jiff::SignedDuration;
+use launcher_domain::InstanceState;
+use launcher_service::{Figures, Hour, Overview};
+use uuid::Uuid;
+
+use super::chart::{Chart, Key, bars, peak};
+use crate::identity::Overseer;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::texts::overview as words;
+use crate::pages::view::{Instant, Shell};
+use crate::pages::{assets, texts, workshops};
+use crate::state::AppState;
+
+#[derive(Debug, Template)]
+#[template(path = "admin/overview.html")]
+struct OverviewPage {
+    shell: Shell,
+    at: Instant,
+    tiles: Vec<Tile>,
+    /// Whether anything was launched in the last day.
+    is_launched: bool,
+    /// None when nothing was launched and nothing was in use.
+    charts: Vec<Chart>,
+    templates: Vec<TemplateRow>,
+    /// The latest first.
+    hours: Vec<HourRow>,
+}
+
+/// A state, and how many are in it.
+#[derive(Debug)]
+struct Tile {
+    state: &'static str,
+    label: &'static str,
+    count: u64,
+}
+
+/// What became of launches, in words.
+#[derive(Debug)]
+struct Row {
+    launches: u64,
+    failures: u64,
+    p50: String,
+    p95: String,
+}
+
+#[derive(Debug)]
+struct TemplateRow {
+    template_id: Uuid,
+    name: String,
+    running: u64,
+    day: Row,
+}
+
+#[derive(Debug)]
+struct HourRow {
+    begins: Instant,
+    up: u64,
+    launched: Row,
+}
+
+/// The page.
+pub(crate) async fn show(State(state): State<AppState>, Overseer(caller): Overseer) -> PageResult {
+    let launcher = &state.launcher;
+    let overview = launcher.overview(&caller).await?;
+    let all = workshops::all_templates(launcher, &caller).await?;
+    let names = all.into_iter().map(|template| (template.template_id, template.settings.name)).collect();
+    let page_of = OverviewPage {
+        shell: shell(&state, &caller, "admin-overview"),
+        at: overview.at.into(),
+        tiles: tiles(&overview),
+        is_launched: overview.day.launches > 0,
+        charts: charts(&overview),
+        templates: template_rows(&overview, &names),
+        hours: overview.hours.iter().rev().map(HourRow::from).collect(),
+    };
+    page(StatusCode::OK, &page_of)
+}
+
+fn tiles(overview: &Overview) -> Vec<Tile> {
+    let tile = |(state, count): &(InstanceState, u64)| Tile {
+        state: state.as_str(),
+        label: texts::state_name(*state),
+        count: *count,
+    };
+    overview.states.iter().map(tile).collect()
+}
+
+fn template_rows(overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {
+    let row = |(template_id, figures): &(Uuid, Figures)| TemplateRow {
+        template_id: *template_id,
+        name: names.get(template_id).cloned().unwrap_or_default(),
+        running: figures.running,
+        day: figures.into(),
+    };
+    overview.templates.iter().map(row).collect()
+}
+
+impl From<&Figures> for Row {
+    fn from(figures: &Figures) -> Self {
+        Self {
+            launches: figures.launches,
+            failures: figures.failures,
+            p50: words::ready(figures.ready, |times| times.p50),
+            p95: words::ready(figures.ready, |times| times.p95),
+        }
+    }
+}
+
+impl From<&Hour> for HourRow {
+    fn from(hour: &Hour) -> Self {
+        Self { begins: hour.begins.into(), up: hour.up, launched: (&hour.launched).into() }
+    }
+}
+
+fn charts(overview: &Overview) -> Vec<Chart> {
+    let up: Vec<u64> = overview.hours.iter().map(|hour| hour.up).collect();
+    if overview.day.launches == 0 && up.iter().all(|up| *up == 0) {
+        return Vec::new();
+    }
+    vec![launches(overview), in_use(&up), ready(overview)]
+}
+
+fn launches(overview: &Overview) -> Chart {
+    let day = &overview.day;
+    let all: Vec<u64> = overview.hours.iter().map(|hour| hour.launched.launches).collect();
+    let failed: Vec<u64> = overview.hours.iter().map(|hour| hour.launched.failures).collect();
+    Chart {
+        id: "launches",
+        title: "Launches",
+        figure: day.launches.to_string(),
+        note: words::launches_note(day),
+        summary: words::launches_summary(day, peak(&all)),
+        keys: Some((Key { class: "bar", label: "launched" }, Key { class: "bar-bad", label: "failed" })),
+        bars: bars(("bar", &all), Some(("bar-bad", &failed))),
+    }
+}
+
+fn in_use(up: &[u64]) -> Chart {
+    let now = up.last().copied().unwrap_or(0);
+    let most = peak(up).map_or(0, |(most, _)| most);
+    Chart {
+        id: "in-use",
+        title: "In use",
+        figure: now.to_string(),
+        note: format!("now, at most {most}"),
+        summary: words::use_summary(now, peak(up)),
+        keys: None,
+        bars: bars(("bar", up), None),
+    }
+}
+
+fn ready(overview: &Overview) -> Chart {
+    let day = &overview.day;
+    let times = |which: fn(&Hour) -> Option<SignedDuration>| -> Vec<SignedDuration> {
+        overview.hours.iter().map(|hour| which(hour).unwrap_or_default()).collect()
+    };
+    let p50 = times(|hour| Some(hour.launched.ready?.p50));
+    let p95 = times(|hour| Some(hour.launched.ready?.p95));
+    let millis = |times: &[SignedDuration]| -> Vec<u64> {
+        times.iter().map(|time| u64::try_from(time.as_millis()).unwrap_or(0)).collect()
+    };
+    Chart {
+        id: "ready",
+        title: "Launch to ready",
+        figure: words::ready(day.ready, |times| times.p50),
+        note: words::ready_note(day),
+        summary: words::ready_summary(day, peak(&p95)),
+        keys: Some((Key { class: "bar", label: "p50" }, Key { class: "bar-back", label: "p95" })),
+        bars: bars(("bar-back", &millis(&p95)), Some(("bar", &millis(&p50)))),
+    }
+}

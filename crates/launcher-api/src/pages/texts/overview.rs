@@ -1,0 +1,106 @@
+//! The words of the admins' overview.
+
+use jiff::SignedDuration;
+use launcher_service::{Figures, ReadyTimes};
+
+/// A day without a launch.
+pub(crate) const NOTHING_LAUNCHED: &str = "Nothing was launched in the last day.";
+/// Above the day, hour by hour.
+pub(crate) const HOURS_HINT: &str = "A failure counts in the hour of its launch. In use is what was ready or ending; \
+                                     what has failed since is left out.";
+/// Stands where there is no figure.
+pub(crate) const NONE: &str = "–";
+
+/// A time to ready, as short as it can be read: `2.4 s`, `48 s`, `3 min 20 s`, `1 h 5 min`.
+pub(crate) fn short(duration: SignedDuration) -> String {
+    let (seconds, tenths) = (duration.as_secs(), duration.subsec_millis() / 100);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds @ 0..10) => format!("{seconds}.{tenths} s"),
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, 0, _) => format!("{hours} h"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+/// One of the times to ready, where there are any.
+pub(crate) fn ready(times: Option<ReadyTimes>, which: fn(ReadyTimes) -> SignedDuration) -> String {
+    times.map_or_else(|| NONE.to_owned(), |times| short(which(times)))
+}
+
+/// Below the number of launches.
+pub(crate) fn launches_note(day: &Figures) -> String {
+    match day.failures {
+        0 => "none failed".to_owned(),
+        failures => format!("{failures} failed ({})", percent(failures, day.launches)),
+    }
+}
+
+/// Below the median time to ready.
+pub(crate) fn ready_note(day: &Figures) -> String {
+    day.ready.map_or_else(
+        || "nothing was ready yet".to_owned(),
+        |times| format!("for half of them (p50), {} for 95 of 100 (p95)", short(times.p95)),
+    )
+}
+
+/// What the chart of launches shows.
+pub(crate) fn launches_summary(day: &Figures, peak: Option<(u64, usize)>) -> String {
+    let most = peak.map(|(most, ago)| format!(" Most in one hour: {most}, {}.", when(ago))).unwrap_or_default();
+    format!("Launches in each of the last 24 hours: {} in all, {}.{most}", day.launches, launches_note(day))
+}
+
+/// What the chart of workshops in use shows.
+pub(crate) fn use_summary(now: u64, peak: Option<(u64, usize)>) -> String {
+    let most = peak.map(|(most, ago)| format!(" Most: {most}, {}.", when(ago))).unwrap_or_default();
+    format!("Workshops in use at the end of each of the last 24 hours: {now} now.{most}")
+}
+
+/// What the chart of times to ready shows.
+pub(crate) fn ready_summary(day: &Figures, peak: Option<(SignedDuration, usize)>) -> String {
+    let Some(times) = day.ready else { return "Nothing was ready in the last 24 hours.".to_owned() };
+    let (p50, p95) = (short(times.p50), short(times.p95));
+    let slowest = peak.map(|(most, ago)| format!(" Slowest hour, by its p95: {}, {}.", short(most), when(ago)));
+    format!(
+        "Time from launch to ready in each of the last 24 hours: {p50} for half of all, {p95} for 95 of 100.{}",
+        slowest.unwrap_or_default()
+    )
+}
+
+fn when(hours_ago: usize) -> String {
+    match hours_ago {
+        0 => "in the last hour".to_owned(),
+        1 => "1 hour ago".to_owned(),
+        hours => format!("{hours} hours ago"),
+    }
+}
+
+/// A part of a whole that is not nothing, never rounded to nothing or to all.
+fn percent(part: u64, whole: u64) -> String {
+    match part * 100 / whole.max(1) {
+        0 => "less than 1 %".to_owned(),
+        percent => format!("{percent} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_ready_is_as_short_as_it_can_be_read() {
+        let texts = [0, 2_499, 9_999, 10_000, 59_999, 60_000, 200_900, 3_600_000, 3_900_000, 3_660_000_000];
+        let texts = texts.map(|millis| short(SignedDuration::from_millis(millis)));
+        let expected =
+            ["0.0 s", "2.4 s", "9.9 s", "10 s", "59 s", "1 min", "3 min 20 s", "1 h", "1 h 5 min", "1016 h 40 min"];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn a_few_failures_of_many_are_not_none() {
+        let day = |launches, failures| Figures { launches, failures, ..Figures::default() };
+        let notes = [day(3, 0), day(1000, 1), day(3, 1), day(2, 2)].map(|day| launches_note(&day));
+        assert_eq!(notes, ["none failed", "1 failed (less than 1 %)", "1 failed (33 %)", "2 failed (100 %)"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! The admins' overview: what is there now, and how the last day went.
+
+use std::time::Duration;
+
+use launcher_domain::FailureCode;
+use launcher_testkit::{Options, eventually};
+
+use crate::support::{ADMIN, ALICE, App, BOB};
+
+const PAGE: &str = "/admin";
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// The text of a page from `start` on, to `end`.
+fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
+    let (_, rest) = page.split_once(start).unwrap_or_else(|| panic!("no {start} in {page}"));
+    rest.split_once(end).unwrap().0
+}
+
+/// The figure of each state.
+fn tiles(page: &str) -> Vec<u64> {
+    let list = between(page, "aria-label=\"Instances now\"", "</ul>");
+    list.split("class=\"figure\">").skip(1).map(|part| part.split('<').next().unwrap().parse().unwrap()).collect()
+}
+
+/// The cells of the row with this name.
+fn cells<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let row = between(page, &format!(">{name}</a></th>"), "</tr>");
+    row.split("<td").skip(1).map(|cell| cell.split(['>', '<']).nth(1).unwrap()).collect()
+}
+
+/// What a chart says in words.
+fn chart<'p>(page: &'p str, id: &str) -> &'p str {
+    assert!(page.contains(&format!("<svg role=\"img\" aria-labelledby=\"chart-{id}\"")), "{page}");
+    between(page, &format!("<title id=\"chart-{id}\">"), "</title>")
+}
+
+/// Launches for somebody; ready after so long, or failed after it.
+async fn launched(app: &App, email: &'static str, template: &str, after: Duration, fails: bool) -> String {
+    let name = app.browser(email).launch(template).await;
+    eventually(HOUR / 60, async || app.test.fleet.workshop(&name)).await;
+    app.test.clock.advance(after);
+    if fails {
+        app.test.fleet.fail(&name, FailureCode::Crashed, "");
+    } else {
+        app.test.fleet.ready(&name);
+    }
+    let text = if fails { "Failed" } else { "Ready" };
+    app.browser(email).get_until(&format!("/instances/{name}"), text).await;
+    name
+}
+
+async fn waits_for_ready() -> App {
+    App::with(Options { runs_at_once: false, ..Options::default() }).await
+}
+
+#[tokio::test]
+async fn a_fresh_install_says_that_there_is_nothing() {
+    let app = App::start().await;
+    let page = app.browser(ADMIN).get(PAGE).await.body;
+    assert_eq!(tiles(&page), [0; 5]);
+    assert!(page.contains("Nothing was launched in the last day.") && !page.contains("<svg"), "{page}");
+    assert!(page.contains("<a href=\"/admin\" aria-current=\"page\">Overview</a>"));
+    assert!(!app.browser(ALICE).get("/").await.body.contains("href=\"/admin\""), "it is for admins");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn a_day_is_told_in_figures_charts_and_tables() {
+    let app = waits_for_ready().await;
+    let (penguins, whales) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);
+    launched(&app, ALICE, &penguins, Duration::from_secs(12), false).await;
+    app.test.clock.advance(3 * HOUR);
+    launched(&app, BOB, &penguins, Duration::from_secs(200), false).await;
+    launched(&app, BOB, &penguins, Duration::from_secs(5), true).await;
+    let ended = launched(&app, ALICE, &whales, Duration::from_secs(4), false).await;
+    app.browser(ALICE).post(&format!("/instances/{ended}/end"), &[]).await;
+    app.browser(ALICE).get_until("/history", &ended).await;
+    app.browser(ALICE).launch(&whales).await;
+
+    let page = app.browser(ADMIN).get_until(PAGE, "class=\"state-starting\"").await.body;
+    assert_eq!(tiles(&page), [0, 1, 2, 0, 1]);
+    assert_eq!(cells(&page, "Penguins"), ["3", "1", "2", "12 s", "3 min 20 s"]);
+    assert_eq!(cells(&page, "Whales"), ["2", "0", "0", "4.0 s", "4.0 s"]);
+    assert!(page.find("Penguins</a>") < page.find("Whales</a>"), "the most launched comes first");
+    assert_eq!(
+        chart(&page, "launches"),
+        "Launches in each of the last 24 hours: 5 in all, 1 failed (20 %). Most in one hour: 4, in the last hour."
+    );
+    assert!(chart(&page, "in-use").contains("2 now. Most: 2, in the last hour."), "{page}");
+    assert!(chart(&page, "ready").contains("12 s for half of all, 3 min 20 s for 95 of 100."), "{page}");
+    assert!(chart(&page, "ready").contains("Slowest hour, by its p95: 3 min 20 s, in the last hour."), "{page}");
+    assert_eq!(page.matches("<rect class=\"bar-bad\" x=").count(), 1, "one hour has a failure: {page}");
+    let hours = between(&page, "<summary>Hour by hour</summary>", "</details>");
+    assert_eq!(hours.matches("<tr>").count(), 25, "each hour, below its head");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_runs_on_is_in_use_and_in_the_table_also_when_it_was_launched_before_the_day() {
+    let app = waits_for_ready().await;
+    let penguins = app.template("Penguins", |_| {}).await;
+    launched(&app, ALICE, &penguins, Duration::from_secs(1), false).await;
+    app.test.clock.advance(25 * HOUR);
+    let page = app.browser(ADMIN).get(PAGE).await.body;
+    assert!(page.contains("Nothing was launched in the last day."), "{page}");
+    assert_eq!(cells(&page, "Penguins"), ["0", "0", "1", "–", "–"]);
+    let drawn = between(&page, "id=\"chart-in-use\"", "</svg>");
+    assert_eq!(drawn.matches("<rect").count(), 24, "all day: {page}");
+    assert_eq!(chart(&page, "ready"), "Nothing was ready in the last 24 hours.");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn what_has_ended_was_in_use_until_then() {
+    let app = waits_for_ready().await;
+    let penguins = app.template("Penguins", |_| {}).await;
+    let name = launched(&app, ALICE, &penguins, Duration::from_secs(1), false).await;
+    app.test.clock.advance(2 * HOUR + HOUR / 2);
+    app.browser(ALICE).post(&format!("/instances/{name}/end"), &[]).await;
+    app.browser(ALICE).get_until("/history", &name).await;
+    app.test.clock.advance(3 * HOUR - HOUR / 4);
+    let page = app.browser(ADMIN).get(PAGE).await.body;
+    assert_eq!(
+        chart(&page, "in-use"),
+        "Workshops in use at the end of each of the last 24 hours: 0 now. Most: 1, 3 hours ago."
+    );
+    let drawn = between(&page, "id=\"chart-in-use\"", "</svg>");
+    assert_eq!(drawn.matches("<rect").count(), 3, "at the end of three hours: {page}");
+    app.finish().await;
+}

@@ -1,0 +1,59 @@
+//! How values are spread: many of them, of which many are equal.
+
+use std::collections::BTreeMap;
+
+/// Values, and how often each is there.
+#[derive(Debug, Default)]
+pub(super) struct Spread(BTreeMap<i64, u64>);
+
+impl Spread {
+    /// Adds a value so many times.
+    pub(super) fn add(&mut self, value: i64, times: u64) {
+        *self.0.entry(value).or_default() += times;
+    }
+
+    /// The smallest value that so many percent of all values do not exceed (nearest rank); `None` without values.
+    pub(super) fn percentile(&self, percent: u64) -> Option<i64> {
+        let rank = (self.0.values().sum::<u64>() * percent).div_ceil(100);
+        let mut passed = 0;
+        self.0.iter().find_map(|(value, times)| {
+            passed += times;
+            (*times > 0 && passed >= rank).then_some(*value)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(values: &[i64]) -> Spread {
+        let mut spread = Spread::default();
+        values.iter().for_each(|value| spread.add(*value, 1));
+        spread
+    }
+
+    #[test]
+    fn the_nearest_rank_is_a_value_that_was_there() {
+        // The example of the method: ranks 1, 2, 2, 3 and 5 of five.
+        let five = spread(&[50, 15, 40, 20, 35]);
+        let found = [5, 30, 40, 50, 95].map(|percent| five.percentile(percent));
+        assert_eq!(found, [15, 20, 20, 35, 50].map(Some));
+        assert_eq!(spread(&[1, 2, 3, 4]).percentile(50), Some(2), "half of four is two");
+    }
+
+    #[test]
+    fn one_value_is_every_percentile_and_none_is_none() {
+        assert_eq!([1, 50, 95, 100].map(|percent| spread(&[7]).percentile(percent)), [Some(7); 4]);
+        assert_eq!(spread(&[]).percentile(50), None);
+    }
+
+    #[test]
+    fn equal_values_count_as_often_as_they_are_there() {
+        let mut spread = Spread::default();
+        spread.add(10, 94);
+        spread.add(90, 4);
+        spread.add(90, 2);
+        assert_eq!((spread.percentile(94), spread.percentile(95)), (Some(10), Some(90)));
+    }
+}

@@ -1,0 +1,217 @@
+//! Lists of what has not ended, in an order of somebody's choice.
+//!
+//! By the time of the launch there is an index for every list; by anything else, all that matches is read and sorted.
+//! That is meant for what has not ended, which the limits keep to a few thousand rows: their keys are sorted, and only
+//! the rows of the page are read whole. An index for each order and filter would cost every launch and every change.
+
+use std::fmt;
+use std::str::FromStr;
+
+use launcher_domain::{Caller, Instance, InstanceState, Scope};
+use uuid::Uuid;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::instances::matching;
+use crate::page::InstanceFilter;
+use crate::rows::{self, Listed, listed_columns};
+use crate::sql::Sql;
+
+/// By what a list is sorted. What is equal comes newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    /// The time of the launch.
+    Launch,
+    /// The owner's address.
+    Owner,
+    /// The template's name at the launch, in small letters as far as they are ASCII.
+    Template,
+    /// The state, in the order of a life.
+    State,
+    /// When its time is up, or when it ended; what has neither comes last in both directions.
+    End,
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Order {
+    /// By what.
+    pub by: SortBy,
+    /// The greatest first.
+    pub descending: bool,
+}
+
+/// The place of a row in an order, as it was when the row was read: a page begins behind it. A row whose value changes
+/// meanwhile may come twice or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    key: Option<Key>,
+    instance_id: Uuid,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Key {
+    Number(i64),
+    Text(String),
+}
+
+impl Order {
+    /// The newest first.
+    pub const NEWEST: Self = Self { by: SortBy::Launch, descending: true };
+
+    /// The place of an instance in this order.
+    #[must_use]
+    pub fn place(self, instance: &Instance) -> Place {
+        let key = match self.by {
+            SortBy::Launch => None,
+            SortBy::Owner => Some(Key::Text(instance.owner_email.as_str().to_owned())),
+            SortBy::Template => Some(Key::Text(instance.settings.name.to_ascii_lowercase())),
+            SortBy::State => {
+                let rank = InstanceState::ALL.iter().position(|state| *state == instance.state);
+                Some(Key::Number(rank.and_then(|rank| i64::try_from(rank).ok()).unwrap_or(0)))
+            }
+            SortBy::End => {
+                let running = instance.state == InstanceState::Running;
+                let end = rows::millis(if running { instance.expires_at } else { instance.ended_at });
+                Some(Key::Number(end.unwrap_or(if self.descending { 0 } else { i64::MAX })))
+            }
+        };
+        Place { key, instance_id: instance.instance_id }
+    }
+}
+
+/// `<identifier>`, `<identifier> n<number>` or `<identifier> t<text>`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            None => write!(f, "{}", self.instance_id),
+            Some(Key::Number(number)) => write!(f, "{} n{number}", self.instance_id),
+            Some(Key::Text(text)) => write!(f, "{} t{text}", self.instance_id),
+        }
+    }
+}
+
+/// What is not a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this is not the place of a row in a list")]
+pub struct NotAPlace;
+
+impl FromStr for Place {
+    type Err = NotAPlace;
+
+    fn from_str(text: &str) -> Result<Self, NotAPlace> {
+        let (id, key) = text.split_once(' ').map_or((text, None), |(id, key)| (id, Some(key)));
+        let key = match key.map(|key| key.split_at_checked(1)) {
+            None => None,
+            Some(Some(("n", number))) => Some(Key::Number(number.parse().map_err(|_| NotAPlace)?)),
+            // No row has a NUL, and PostgreSQL takes none.
+            Some(Some(("t", text))) if !text.contains('\0') => Some(Key::Text(text.to_owned())),
+            Some(_) => return Err(NotAPlace),
+        };
+        Ok(Self { key, instance_id: Uuid::try_parse(id).map_err(|_| NotAPlace)? })
+    }
+}
+
+impl Store {
+    /// At most `limit` of the instances that the caller may see, in this order, behind the place of the last one of the
+    /// page before. A place of another kind of order is passed over: the list begins at its start.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sorted_instances(
+        &self,
+        caller: &Caller,
+        filter: &InstanceFilter,
+        order: Order,
+        after: Option<&Place>,
+        limit: u32,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let name = self.engine.template_name;
+        let rows = sorted(caller.scope(), filter, order, after, limit, name).fetch_all(&self.pool).await?;
+        rows::all(&rows, rows::listed)
+    }
+}
+
+/// Keys are sorted in a list of their own: rows would be sorted whole, each with its place in the queue.
+pub(crate) fn sorted(
+    scope: Scope<'_>,
+    filter: &InstanceFilter,
+    order: Order,
+    after: Option<&Place>,
+    limit: u32,
+    template_name: &'static str,
+) -> Sql {
+    let key = key(order, template_name);
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    if key.is_some() {
+        sql.push(" WHERE instance_id IN (SELECT instance_id FROM workshop_instances");
+    }
+    matching(&mut sql, scope, filter);
+    if let Some(after) = after {
+        behind(&mut sql, order, key, after);
+    }
+    in_order(&mut sql, order, key);
+    sql.push(" LIMIT ");
+    sql.bind(i64::from(limit));
+    if key.is_some() {
+        sql.push(")");
+        in_order(&mut sql, order, key);
+    }
+    sql
+}
+
+/// The value that is sorted by, as a text of SQL; `None`: the identifier, which sorts by the time of the launch.
+fn key(order: Order, template_name: &'static str) -> Option<&'static str> {
+    match (order.by, order.descending) {
+        (SortBy::Launch, _) => None,
+        (SortBy::Owner, _) => Some("owner_email"),
+        (SortBy::Template, _) => Some(template_name),
+        (SortBy::State, _) => Some(
+            "CASE state WHEN 'queued' THEN 0 WHEN 'starting' THEN 1 WHEN 'running' THEN 2 WHEN 'terminating' THEN 3 \
+             WHEN 'terminated' THEN 4 ELSE 5 END",
+        ),
+        (SortBy::End, true) => Some("COALESCE(CASE state WHEN 'running' THEN expires_at ELSE ended_at END, 0)"),
+        (SortBy::End, false) => {
+            Some("COALESCE(CASE state WHEN 'running' THEN expires_at ELSE ended_at END, 9223372036854775807)")
+        }
+    }
+}
+
+fn behind(sql: &mut Sql, order: Order, key: Option<&'static str>, after: &Place) {
+    let id = after.instance_id.to_string();
+    let beyond = if order.descending { " < " } else { " > " };
+    let is_text = matches!(order.by, SortBy::Owner | SortBy::Template);
+    match (key, &after.key) {
+        (None, None) => sql.condition_with(if order.descending { "instance_id < " } else { "instance_id > " }, id),
+        (Some(key), Some(Key::Text(text))) if is_text => behind_key(sql, key, beyond, text.clone(), id),
+        (Some(key), Some(Key::Number(number))) if !is_text => behind_key(sql, key, beyond, *number, id),
+        _ => {}
+    }
+}
+
+fn behind_key<V>(sql: &mut Sql, key: &'static str, beyond: &'static str, value: V, id: String)
+where
+    V: Clone + for<'v> sqlx::Encode<'v, sqlx::Any> + sqlx::Type<sqlx::Any>,
+{
+    sql.condition("(");
+    sql.push(key);
+    sql.push(beyond);
+    sql.bind(value.clone());
+    sql.push(" OR (");
+    sql.push(key);
+    sql.push(" = ");
+    sql.bind(value);
+    sql.push(" AND instance_id < ");
+    sql.bind(id);
+    sql.push("))");
+}
+
+fn in_order(sql: &mut Sql, order: Order, key: Option<&'static str>) {
+    sql.push(" ORDER BY ");
+    let Some(key) = key else {
+        sql.push(if order.descending { "instance_id DESC" } else { "instance_id" });
+        return;
+    };
+    sql.push(key);
+    sql.push(if order.descending { " DESC, instance_id DESC" } else { ", instance_id DESC" });
+}

@@ -1,0 +1,172 @@
+//! Figures over many instances, counted by the database: a page that sums up a day of a hundred thousand launches must
+//! not read them one by one.
+
+use jiff::Timestamp;
+use launcher_domain::names::earliest_uuid;
+use launcher_domain::{Caller, InstanceState, Scope};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use uuid::Uuid;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::instances::within;
+use crate::sql::Sql;
+
+/// Launches of one template in one hour that took equally long to be ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchCount {
+    /// The template.
+    pub template_id: Uuid,
+    /// Whole hours from the time that was asked for to the launch.
+    pub hour: i64,
+    /// Milliseconds from the launch to ready: whole tenths of a second, from ten seconds on whole seconds; so that more
+    /// of them are equal. `None`: never ready, or not yet.
+    pub ready_millis: Option<i64>,
+    /// How many launches.
+    pub launches: u64,
+    /// How many of them failed, dismissed or not.
+    pub failures: u64,
+}
+
+/// Instances of one template that have not ended, in one state, ready since the same hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveCount {
+    /// The template.
+    pub template_id: Uuid,
+    /// The state.
+    pub state: InstanceState,
+    /// Whole hours from the time that was asked for to ready; 0 or less when that was earlier; `None`: not ready yet.
+    pub ready_hour: Option<i64>,
+    /// How many instances.
+    pub instances: u64,
+}
+
+/// Instances that were ready in the same hour, and ended in the same hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndedCount {
+    /// Whole hours from the time that was asked for to ready; 0 or less when that was earlier.
+    pub ready_hour: i64,
+    /// Whole hours from the time that was asked for to the end.
+    pub ended_hour: i64,
+    /// How many instances.
+    pub instances: u64,
+}
+
+impl Store {
+    /// What the caller may see of the launches since this time.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn count_launches(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LaunchCount>, StoreError> {
+        let rows = launches(caller.scope(), since).fetch_all(&self.pool).await?;
+        let read = |row: &AnyRow| {
+            Ok(LaunchCount {
+                template_id: template_id(row)?,
+                hour: row.try_get("hour")?,
+                ready_millis: row.try_get("ready_millis")?,
+                launches: count(row, "launches")?,
+                failures: count(row, "failures")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// What the caller may see of the instances that have not ended.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn count_live(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LiveCount>, StoreError> {
+        let rows = live(caller.scope(), since).fetch_all(&self.pool).await?;
+        let read = |row: &AnyRow| {
+            Ok(LiveCount {
+                template_id: template_id(row)?,
+                state: InstanceState::parse(row.try_get("state")?).ok_or_else(|| unreadable("state"))?,
+                ready_hour: row.try_get("ready_hour")?,
+                instances: count(row, "instances")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// What the caller may see of the instances that were ready once and have ended since this time. What failed is
+    /// left out: nobody has noted when it stopped, only when it was dismissed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn count_ended(&self, caller: &Caller, since: Timestamp) -> Result<Vec<EndedCount>, StoreError> {
+        let rows = ended(caller.scope(), since).fetch_all(&self.pool).await?;
+        let read = |row: &AnyRow| {
+            Ok(EndedCount {
+                ready_hour: row.try_get("ready_hour")?,
+                ended_hour: row.try_get("ended_hour")?,
+                instances: count(row, "instances")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+}
+
+fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
+    let text: &str = row.try_get("template_id")?;
+    Uuid::parse_str(text).map_err(|_| unreadable("template_id"))
+}
+
+/// Of many rows, so that none can be named.
+fn unreadable(column: &'static str) -> StoreError {
+    StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
+}
+
+fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
+    let count: i64 = row.try_get(column)?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
+/// Whole hours since a time, as a column: `from` is the start of the difference.
+fn hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
+    sql.push(from);
+    sql.bind(since.as_millisecond());
+    sql.push(") / 3600000 AS ");
+    sql.push(name);
+}
+
+/// Identifiers sort by the time of the launch, so the day is the end of the primary key's index.
+pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
+    let mut sql = Sql::new("SELECT template_id, ");
+    hours(&mut sql, "(created_at - ", since, "hour");
+    sql.push(
+        ", CASE WHEN started_at - created_at < 10000 THEN (started_at - created_at) / 100 * 100 \
+         ELSE (started_at - created_at) / 1000 * 1000 END AS ready_millis, count(*) AS launches, \
+         count(CASE WHEN end_reason = 'failed' THEN 1 END) AS failures FROM workshop_instances",
+    );
+    sql.condition_with("instance_id >= ", earliest_uuid(since).to_string());
+    within(&mut sql, scope);
+    sql.push(" GROUP BY 1, 2, 3");
+    sql
+}
+
+/// With each state by its name: told only what to leave out, SQLite would go through all rows in the order of a group.
+pub(crate) fn live(scope: Scope<'_>, since: Timestamp) -> Sql {
+    let mut sql = Sql::new("SELECT template_id, state, ");
+    hours(&mut sql, "(started_at - ", since, "ready_hour");
+    sql.push(", count(*) AS instances FROM workshop_instances");
+    sql.condition("state IN ('queued', 'starting', 'running', 'terminating', 'failed')");
+    within(&mut sql, scope);
+    sql.push(" GROUP BY 1, 2, 3");
+    sql
+}
+
+pub(crate) fn ended(scope: Scope<'_>, since: Timestamp) -> Sql {
+    let mut sql = Sql::new("SELECT ");
+    hours(&mut sql, "(started_at - ", since, "ready_hour");
+    sql.push(", ");
+    hours(&mut sql, "(ended_at - ", since, "ended_hour");
+    sql.push(", count(*) AS instances FROM workshop_instances");
+    sql.condition("state = 'terminated'");
+    sql.condition_with("ended_at >= ", since.as_millisecond());
+    sql.condition("started_at IS NOT NULL");
+    sql.condition("end_reason <> 'failed'");
+    within(&mut sql, scope);
+    sql.push(" GROUP BY 1, 2");
+    sql
+}

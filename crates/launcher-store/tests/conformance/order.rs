@@ -1,0 +1,141 @@
+//! Lists in an order of somebody's choice, page by page.
+
+use std::cmp::Reverse;
+
+use launcher_domain::{EndReason, Instance, InstanceState};
+use launcher_store::{InstanceFilter, Order, Place, SortBy, StateFilter, Store};
+use uuid::Uuid;
+
+use crate::support::*;
+
+const ALL: [SortBy; 5] = [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End];
+
+/// Rows of which many are equal in each respect: three owners, names that differ in case and beyond ASCII, all states,
+/// ends that are equal and ends that are not known.
+async fn many(store: &Store) -> Vec<Instance> {
+    let mut rows = Vec::new();
+    for number in 0..42_i64 {
+        let pick = |count: usize| usize::try_from(number).unwrap() % count;
+        let mut draft = instance(["carol@example.org", "alice@example.org", "bob@example.org"][pick(3)]);
+        draft.settings.name = ["beta", "Alpha", "ärger", "Ähre", "alpha"][pick(5)].to_owned();
+        let row = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let change = |row: &mut Instance| {
+            row.state = InstanceState::ALL[pick(6)];
+            row.expires_at = Some(at(7 * (number % 4)));
+            if row.state == InstanceState::Terminated {
+                (row.ended_at, row.end_reason) = (Some(at(7 * (number % 3))), Some(EndReason::Owner));
+            }
+        };
+        rows.push(changed(store, &row, change).await);
+    }
+    rows
+}
+
+/// A value that sorts as the page is to be sorted, ascending; what has no end has the greatest.
+fn value(by: SortBy, row: &Instance) -> (String, i64) {
+    let end = if row.state == InstanceState::Running { row.expires_at } else { row.ended_at };
+    match by {
+        SortBy::Launch => (row.instance_id.to_string(), 0),
+        SortBy::Owner => (row.owner_email.to_string(), 0),
+        SortBy::Template => (row.settings.name.to_ascii_lowercase(), 0),
+        SortBy::State => {
+            (String::new(), InstanceState::ALL.iter().position(|state| *state == row.state).unwrap() as i64)
+        }
+        SortBy::End => (String::new(), end.map_or(i64::MAX, |end| end.as_second())),
+    }
+}
+
+fn expected(mut rows: Vec<Instance>, order: Order) -> Vec<String> {
+    rows.sort_by_key(|row| Reverse(row.instance_id));
+    rows.sort_by_key(|row| value(order.by, row));
+    if order.descending {
+        rows.sort_by_key(|row| Reverse(value(order.by, row)));
+        // What has no end comes last in both directions.
+        rows.sort_by_key(|row| order.by == SortBy::End && value(order.by, row).1 == i64::MAX);
+    }
+    names(&rows).into_iter().map(str::to_owned).collect()
+}
+
+/// The whole list, in pages of so many, each from the place of the last row of the one before as an address holds it.
+async fn paged(store: &Store, filter: &InstanceFilter, order: Order, limit: u32) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut after: Option<Place> = None;
+    loop {
+        let page = store.sorted_instances(&admin(), filter, order, after.as_ref(), limit).await.unwrap();
+        let Some(last) = page.last() else { return seen };
+        after = Some(order.place(&last.instance).to_string().parse().unwrap());
+        seen.extend(page.into_iter().map(|listed| listed.instance.k8s_name));
+    }
+}
+
+#[tokio::test]
+async fn every_order_goes_through_all_rows_once_page_by_page_however_many_are_equal() {
+    on_every_engine(async |store| {
+        let rows = many(&store).await;
+        for by in ALL {
+            for descending in [false, true] {
+                let order = Order { by, descending };
+                for state in [StateFilter::All, StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
+                    let filter = InstanceFilter { state, ..InstanceFilter::default() };
+                    let shown = |row: &&Instance| match state {
+                        StateFilter::Live => row.state != InstanceState::Terminated,
+                        StateFilter::Only(only) => row.state == only,
+                        _ => true,
+                    };
+                    let expected = expected(rows.iter().filter(shown).cloned().collect(), order);
+                    for limit in [1, 4, 100] {
+                        assert_eq!(paged(&store, &filter, order, limit).await, expected, "{order:?} {state:?} {limit}");
+                    }
+                }
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_order_keeps_to_the_scope_and_to_the_filters() {
+    on_every_engine(async |store| {
+        many(&store).await;
+        let order = Order { by: SortBy::State, descending: false };
+        let live = InstanceFilter::default();
+        let filter = InstanceFilter { owner_email: Some(email("bob@example.org")), ..InstanceFilter::default() };
+        let list = async |caller, filter| store.sorted_instances(&caller, filter, order, None, 100).await.unwrap();
+        let owners = |rows: &[launcher_store::Listed]| {
+            let mut owners: Vec<_> = rows.iter().map(|listed| listed.instance.owner_email.to_string()).collect();
+            owners.dedup();
+            owners
+        };
+        assert_eq!(owners(&list(admin(), &filter).await), ["bob@example.org"]);
+        assert_eq!(owners(&list(alice(), &live).await), ["alice@example.org"]);
+        assert!(list(alice(), &filter).await.is_empty(), "a filter widens no scope");
+        let elsewhere = InstanceFilter { template_id: Some(Uuid::from_u128(9)), ..InstanceFilter::default() };
+        assert!(list(admin(), &elsewhere).await.is_empty());
+        let queued = list(admin(), &live).await;
+        assert_eq!(queued[0].queue_position, Some(7), "the newest of those that wait: {queued:#?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_place_that_is_none_is_seen_and_one_of_another_order_begins_anew() {
+    for text in ["", "x", "00000000-0000-0000-0000-000000000001 ", "00000000-0000-0000-0000-000000000001 nx"] {
+        assert!(text.parse::<Place>().is_err(), "{text:?}");
+    }
+    assert!("00000000-0000-0000-0000-000000000001 ta\0b".parse::<Place>().is_err());
+    on_every_engine(async |store| {
+        let rows = many(&store).await;
+        let filter = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
+        for by in ALL {
+            let order = Order { by, descending: true };
+            let other = Order { by: if by == SortBy::Owner { SortBy::End } else { SortBy::Owner }, descending: true };
+            let foreign = match by {
+                SortBy::Template => Order::NEWEST.place(&rows[20]),
+                _ => other.place(&rows[20]),
+            };
+            let list = async |after| store.sorted_instances(&admin(), &filter, order, after, 5).await.unwrap();
+            assert_eq!(list(Some(&foreign)).await, list(None).await, "{by:?}");
+        }
+    })
+    .await;
+}
