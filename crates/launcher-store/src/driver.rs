@@ -76,7 +76,9 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
         .max_connections(engine.connections)
         .acquire_timeout(PATIENCE)
         .after_connect(move |connection, _| Box::pin(set_up(connection, engine)));
-    let Some(question) = engine.read_only else { return options };
+    let Some(question) = engine.read_only else {
+        return options.after_release(|connection, _| Box::pin(is_whole(connection)));
+    };
     // The pool's own test of a connection has no end where the server is gone without a word.
     options
         .test_before_acquire(false)
@@ -86,6 +88,14 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
 
 async fn set_up(connection: &mut AnyConnection, engine: &Engine) -> Result<(), sqlx::Error> {
     timeout(GREETING, connection.execute(engine.session)).await.map_err(|_| silent())?.map(|_| ())
+}
+
+/// Whether nothing is left of the transaction that ran on it. Where the disk is full, SQLite rolls back by itself, and the
+/// driver's own rollback then fails: the driver would count a transaction for ever, and refuse to begin another.
+async fn is_whole(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    // What was asked before is done when this is answered, a rollback among it.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 async fn takes_writes(connection: &mut AnyConnection, question: &'static str) -> Result<bool, sqlx::Error> {
