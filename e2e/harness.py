@@ -146,6 +146,16 @@ class Launcher(Program):
         is_json = "json" in received.get("content-type", "")
         return status, received, json.loads(text) if is_json else text
 
+    def instances(self, state="live"):
+        """The rows in this state, from all pages of the list: {name: row}."""
+        path, rows = f"/instances/?state={state}", {}
+        while path:
+            status, headers, page = self.request("GET", path)
+            assert status == 200, (status, page)
+            rows |= {row["k8s_name"]: row for row in page}
+            path = headers.get("link", "").partition(">")[0].removeprefix("</api/v1")
+        return rows
+
     def workshop_processes(self):
         """What runs for this launcher's fleet, wherever it was re-parented to: [{pid, parent, name}]."""
         with contextlib.suppress(FileNotFoundError):
@@ -163,6 +173,8 @@ class Promises:
 
     def __init__(self, template):
         self.template, self.names = template, {}
+        # The names that somebody asked to end, and those of them for which the answer has come through.
+        self.asked_to_end, self.ended = set(), set()
 
     def launch(self, launcher, key):
         """Launches with this key."""
@@ -175,9 +187,31 @@ class Promises:
 
     def end(self, launcher, name):
         """Ends one."""
+        self.asked_to_end.add(name)
         with contextlib.suppress(OSError, http.client.HTTPException):
             status, _, body = launcher.request("DELETE", f"/instances/{name}")
             assert status == 202, (status, body)
+            self.ended.add(name)
+
+    def judge(self, rows):
+        """Compares these rows, {name: row}, with what was promised, once nothing is on its way any more.
+
+        What nobody asked to end runs. What was asked to end may run only where the answer did not come through. Nothing
+        else has become of any: no row fails, and none ends for another reason than that it was asked to.
+        """
+        names = set(self.names.values())
+        assert len(names) == len(self.names), "one name was given twice"
+        missing = names - set(rows)
+        assert not missing, f"launches were answered with {sorted(missing)}, which are not there any more"
+        became = {name: (rows[name]["state"], rows[name]["end_reason"]) for name in names}
+        wrong = {name: became[name] for name in names if became[name] not in self._right(name)}
+        assert not wrong, f"neither running as promised nor ended as asked: {wrong}"
+
+    def _right(self, name):
+        running, ended = ("running", None), ("terminated", "owner")
+        if name in self.ended:
+            return [ended]
+        return [running, ended] if name in self.asked_to_end else [running]
 
     def kill_amid(self, launcher, keys, names, rng, latest):
         """Launches with these keys, ends these names, and kills the launcher at one of these latest moments."""

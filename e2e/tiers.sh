@@ -82,11 +82,25 @@ run_launcher() {
   rust_tests launcher
 }
 
-DESCRIBED[kill9]="kill -9 at random moments: nothing lost, doubled or left behind"
-needs_kill9() { need_rust_tests; }
+DESCRIBED[kill9]="kill -9 at random moments, a locked database, a full disk: nothing lost, doubled or left behind"
+needs_kill9() {
+  need_rust_tests
+  FULL_DISK=true
+  if ! unshare --mount true 2>/dev/null; then
+    FULL_DISK=false
+    skipped=$((skipped + 1))
+    conclude skipped kill9/disk 0 "the full disk of kill9 takes root, and the right to mount: run it as root"
+  fi
+}
 run_kill9() {
+  local locked
   launcher_program
+  # It waits most of the time.
+  "$PYTHON" e2e/kill9/locked.py &
+  locked=$!
   "$PYTHON" e2e/kill9/kill9.py
+  if "$FULL_DISK"; then "$PYTHON" e2e/kill9/full_disk.py; fi
+  wait "$locked"
 }
 
 DESCRIBED[schemathesis]="fuzzing of the running API by its own OpenAPI document"

@@ -73,12 +73,6 @@ def replicas(world):
             launcher.stop()
 
 
-def rows(launcher, state="live"):
-    status, _, listed = launcher.request("GET", f"/instances/?state={state}")
-    assert status == 200, (status, listed)
-    return {row["k8s_name"]: row for row in listed}
-
-
 class Events:
     """What a launcher's event stream tells: the states of each instance. `with Events(launcher) as events`."""
 
@@ -117,7 +111,7 @@ def assert_in_line(world, census, names):
     """All of these run, nothing else does, and each was one workload all the time."""
     for name in names:
         world.until(name, "running")
-    assert set(rows(world.launcher)) == set(names)
+    assert set(world.launcher.instances()) == set(names)
     wait_for("no Workshop but theirs to be left", lambda: workshops(world) == set(names), 30)
     census.assert_one_each(*names)
 
@@ -126,7 +120,7 @@ def assert_in_line(world, census, names):
 def end_all(world):
     """No workshop outlives its test."""
     yield
-    names = list(rows(world.launcher))
+    names = list(world.launcher.instances())
     for name in names:
         world.end(name)
     for name in names:
@@ -288,7 +282,7 @@ class Killed:
 
     def round(self, number):
         """Launches some, ends some, kills the launcher in the middle of it, and compares when it is back."""
-        live = list(rows(self.world.launcher))
+        live = list(self.world.launcher.instances())
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
         ending = self.rng.sample(live, len(live) // 2)
         self.promises.kill_amid(self.world.launcher, keys, ending, self.rng, LATEST_KILL_SECONDS)
@@ -299,15 +293,20 @@ class Killed:
 
     def check(self):
         """Waits until nothing is on its way any more, then compares promises, rows and Workshops."""
-        launcher = self.world.launcher
-        wait_for("all to be quiet", lambda: {row["state"] for row in rows(launcher, "all").values()} <= QUIET, 60)
-        mine = {name: row for name, row in rows(launcher, "all").items() if name in self.promises.names.values()}
-        assert len(mine) == len(self.promises.names), "a promise has no row, or two have one"
+        every = wait_for("all to be quiet", self.quiet_rows, 60)
+        self.promises.judge(every)
+        mine = {name: every[name] for name in self.promises.names.values()}
         running = {name for name, row in mine.items() if row["state"] == "running"}
-        assert not [row for row in mine.values() if row["state"] == "failed"]
         # What was asked for just before the kill may be done after it, and is then undone.
         wait_for("no Workshop but theirs to be left", lambda: workshops(self.world) == running, 30)
         self.census.assert_one_each(*running)
+        for name in mine.keys() - running:
+            counts = {kind: len(uids) for kind, uids in self.census.of(name).items()}
+            assert max(counts.values()) <= 1, f"{name}, which has ended, was more than one: {counts}"
+
+    def quiet_rows(self):
+        every = self.world.launcher.instances("all")
+        return every if {row["state"] for row in every.values()} <= QUIET else None
 
 
 def test_a_launcher_that_is_killed_keeps_its_promises(world, template):

@@ -142,6 +142,9 @@ async fn a_workshop_that_is_gone_is_not_made_anew_by_a_late_change() {
 async fn a_spec_that_was_changed_from_outside_is_put_right() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
+    // What is changed while the fleet is being told is found with the next comparison of everything.
+    eventually(SOON, async || world.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(()))
+        .await;
     world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
     eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
