@@ -23,9 +23,9 @@ def metrics():
     """{name of a series: (kind, names of labels)} of docs/metrics.md."""
     found = {}
     for line in (ROOT / "docs/metrics.md").read_text().splitlines():
-        if row := re.match(r"\| `(\w+)(?:\{(\w+)\})?` \| (\w+) \|", line):
-            name, label, kind = row.groups()
-            own = {label} - {None} | ({"le"} if kind == "histogram" else set())
+        if row := re.match(r"\| `(\w+)(?:\{([\w, ]+)\})?` \| (\w+) \|", line):
+            name, labels, kind = row.groups()
+            own = set((labels or "").split(", ")) - {""} | ({"le"} if kind == "histogram" else set())
             found |= {name + ending: (kind, own) for ending in SERIES[kind]}
     return found
 

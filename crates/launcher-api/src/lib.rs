@@ -8,6 +8,7 @@ mod body;
 mod extract;
 mod guard;
 mod identity;
+mod metrics;
 mod middleware;
 mod openapi;
 mod pages;
@@ -19,6 +20,7 @@ mod state;
 mod streams;
 mod wire;
 
+pub use metrics::Metrics;
 pub use openapi::openapi;
 pub use problem::reference as problem_reference;
 pub use routes::{router, routes};

@@ -1,4 +1,4 @@
-//! The name of a request: in the answer, in a problem document, and on every line of the log.
+//! The name of a request: in the answer, in a problem document, and on every line of the log. How long it took.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -8,6 +8,7 @@ use launcher_domain::Entropy;
 use tokio::time::Instant;
 use tracing::Instrument;
 
+use crate::metrics::Asked;
 use crate::state::AppState;
 
 /// The header that brings it and takes it back.
@@ -52,10 +53,12 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
     );
     let value = HeaderValue::from_str(id.as_str());
     request.extensions_mut().insert(id);
-    let begun = Instant::now();
+    let (begun, asked) = (Instant::now(), Asked::of(&request));
     let mut response = async {
         let response = next.run(request).await;
-        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let took = begun.elapsed();
+        let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        state.settings.metrics.answered(asked, response.status(), took);
         tracing::info!(status = response.status().as_u16(), elapsed_ms, "answered");
         response
     }

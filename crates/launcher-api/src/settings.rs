@@ -4,6 +4,8 @@ use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress};
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::Metrics;
+
 /// What the API needs to know of the deployment.
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
@@ -21,6 +23,8 @@ pub struct ApiSettings {
     pub login_url: String,
     /// Where a browser goes to log out.
     pub logout_url: Option<String>,
+    /// What is measured.
+    pub metrics: Metrics,
     /// Cancelled when the server stops: streams end then.
     pub stop: CancellationToken,
 }

@@ -24,7 +24,8 @@ pub(crate) struct AppState {
 impl AppState {
     /// Nothing asked for, no stream open.
     pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
-        Self { launcher, settings: Arc::new(settings), openapi: Arc::default(), streams: Streams::default() }
+        let streams = Streams::new(settings.metrics.streams.clone());
+        Self { launcher, settings: Arc::new(settings), openapi: Arc::default(), streams }
     }
 
     /// An absolute path below the base path; `path` starts with a slash.

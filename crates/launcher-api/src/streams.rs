@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use launcher_domain::{Caller, EmailAddress};
+use prometheus_client::metrics::gauge::Gauge;
 
 use crate::problem::{Problem, ProblemCode};
 
@@ -12,8 +13,12 @@ use crate::problem::{Problem, ProblemCode};
 const MAX_STREAMS: usize = 32;
 
 /// The open streams of each person who has any, in this process.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Streams(Arc<Mutex<HashMap<EmailAddress, usize>>>);
+#[derive(Debug, Clone)]
+pub(crate) struct Streams {
+    of: Arc<Mutex<HashMap<EmailAddress, usize>>>,
+    /// All of them, for whoever watches the service.
+    all: Gauge,
+}
 
 /// One open stream. It is closed when this is dropped.
 #[derive(Debug)]
@@ -23,6 +28,11 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
+    /// None is open.
+    pub(crate) fn new(all: Gauge) -> Self {
+        Self { of: Arc::default(), all }
+    }
+
     /// Counts one more stream of the caller's.
     ///
     /// # Errors
@@ -35,16 +45,18 @@ impl Streams {
             return Err(Problem::new(ProblemCode::TooManyStreams, detail));
         }
         *open += 1;
+        self.all.inc();
         Ok(OpenStream { streams: self.clone(), email: caller.email().clone() })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.of.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
+        self.streams.all.dec();
         let mut streams = self.streams.lock();
         if let Some(open) = streams.get_mut(&self.email) {
             *open -= 1;

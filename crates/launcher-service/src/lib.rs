@@ -112,6 +112,8 @@ impl Launcher {
     /// # Errors
     /// [`ServiceError::Unavailable`].
     pub async fn ready(&self) -> Result<(), ServiceError> {
-        Ok(self.0.store.ping().await?)
+        let answer = self.0.store.ping().await;
+        self.0.metrics.ready.set(i64::from(answer.is_ok()));
+        Ok(answer?)
     }
 }

@@ -23,6 +23,7 @@ struct StateLabel {
 pub(crate) struct Metrics {
     instances: Family<StateLabel, Gauge>,
     transitions: Family<StateLabel, Counter>,
+    pub(crate) ready: Gauge,
     pub(crate) launches: Counter,
     pub(crate) dispatch_failures: Counter,
     time_to_ready: Histogram,
@@ -38,6 +39,7 @@ impl Default for Metrics {
         Self {
             instances: Family::default(),
             transitions,
+            ready: Gauge::default(),
             launches: Counter::default(),
             dispatch_failures: Counter::default(),
             time_to_ready: Histogram::new(TIME_TO_READY),
@@ -85,6 +87,11 @@ impl Launcher {
             "launcher_transitions",
             "Instances that came into a state, on this replica",
             metrics.transitions.clone(),
+        );
+        registry.register(
+            "launcher_ready",
+            "1 while the database answers, as /readyz last found",
+            metrics.ready.clone(),
         );
         registry.register("launcher_launches", "Launches that were accepted", metrics.launches.clone());
         registry.register(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::BodyExt;
-use launcher_api::ApiSettings;
+use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, Limits};
 use launcher_process::serve::serve_http;
@@ -228,6 +228,7 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         public_url: format!("http://localhost:{}", addr.port()),
         login_url: "/oauth2/start".to_owned(),
         logout_url: options.logout_url.clone(),
+        metrics: Metrics::default(),
         stop: stop.token(),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Uri;
-use launcher_api::ApiSettings;
+use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_fleet::{Fleet, KubernetesFleet, LocalFleet, LocalSettings};
@@ -93,14 +93,15 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     launcher.claim_fleet().await?;
     seeds::plant(&launcher, &settings).await?;
 
-    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), &stop));
+    let metrics = Metrics::default();
+    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), metrics.clone(), &stop));
     let loops_stop = CancellationToken::new();
     let mut loops = tokio::spawn({
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
     let health_stop = Stop::new();
-    let health = tokio::spawn(health(launcher, stop.clone()).serve(telemetry, health_stop.clone()));
+    let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let gateway = local.as_ref().map(LocalFleet::gateway);
     let front = serve_http(listener, stop.clone(), move |request, peer| {
         front::answer(router.clone(), gateway.clone(), request, peer.ip())
@@ -148,7 +149,7 @@ fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     }
 }
 
-fn api(settings: &ServeSettings, public_url: String, stop: &Stop) -> ApiSettings {
+fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &Stop) -> ApiSettings {
     ApiSettings {
         admins: settings.admin_emails.clone(),
         trusted_header: settings.trusted_auth_header.clone(),
@@ -157,13 +158,15 @@ fn api(settings: &ServeSettings, public_url: String, stop: &Stop) -> ApiSettings
         public_url,
         login_url: settings.login_url.clone(),
         logout_url: settings.logout_url.clone(),
+        metrics,
         stop: stop.token(),
     }
 }
 
-fn health(launcher: Launcher, stop: Stop) -> Health {
+fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
     let mut metrics = Registry::default();
     launcher.register_metrics(&mut metrics);
+    api.register(&mut metrics);
     let ready = Arc::new(move || {
         let launcher = launcher.clone();
         let check = async move { launcher.ready().await.map_err(|error| error.to_string()) };

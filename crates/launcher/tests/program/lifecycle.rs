@@ -86,6 +86,16 @@ fn starts_serves_and_stops_in_order() {
     for zero in ["launcher_launches_total 0", "launcher_transitions_total{state=\"failed\"} 0"] {
         assert!(metrics.contains(zero), "what has not happened yet is counted as that: {metrics}");
     }
+    for counted in [
+        "launcher_http_requests_total{method=\"GET\",route=\"/api/v1/me\",status=\"200\"} 1\n",
+        "launcher_http_requests_total{method=\"GET\",route=\"/api/v1/me\",status=\"401\"} 1\n",
+        "launcher_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"} 3\n",
+        "launcher_http_request_seconds_count{method=\"GET\",route=\"/api/v1/me\"} 2\n",
+        "launcher_event_streams 0\n",
+        "launcher_ready 1\n",
+    ] {
+        assert!(metrics.contains(counted), "{counted}: {metrics}");
+    }
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
