@@ -1,6 +1,5 @@
 """The chart's alerts: PromQL of metrics that there are, and a runbook for each. No cluster is needed."""
 
-import functools
 import json
 import re
 
@@ -8,26 +7,13 @@ import promql_parser
 import pytest
 
 from chart import RELEASE, ROOT, SETS, objects
+from series import metrics
 
 BASE = "https://docs.example.org/workshops/runbooks"
 GROUPS = [group for found in objects("full", "PrometheusRule") for group in found["spec"]["groups"]]
 ALERTS = {rule["alert"]: rule for group in GROUPS for rule in group["rules"]}
-# What a time series of a metric is called, by the metric's kind in docs/metrics.md.
-SERIES = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
 JOBS = {"launcher": RELEASE, "operator": f"{RELEASE}-operator"}
 each = pytest.mark.parametrize("alert", ALERTS)
-
-
-@functools.cache
-def metrics():
-    """{name of a series: (kind, names of labels)} of docs/metrics.md."""
-    found = {}
-    for line in (ROOT / "docs/metrics.md").read_text().splitlines():
-        if row := re.match(r"\| `(\w+)(?:\{([\w, ]+)\})?` \| (\w+) \|", line):
-            name, labels, kind = row.groups()
-            own = set((labels or "").split(", ")) - {""} | ({"le"} if kind == "histogram" else set())
-            found |= {name + ending: (kind, own) for ending in SERIES[kind]}
-    return found
 
 
 def nodes(alert, wanted):
