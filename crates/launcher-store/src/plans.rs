@@ -12,7 +12,7 @@ use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
 use crate::page::{InstanceFilter, Page, StateFilter};
-use crate::{Store, dispatch, feed, instances, launch, observe, templates};
+use crate::{Store, dispatch, doctor, feed, instances, launch, observe, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -130,6 +130,8 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (dispatch::APPLIED, INSTANCE_ID),
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
+        (doctor::STATES, "workshop_instances_state"),
+        (doctor::OLDEST, "workshop_instances_queue"),
     ] {
         planner.assert_uses(sql, index).await;
     }

@@ -6,6 +6,7 @@
 mod change;
 mod copy;
 mod dispatch;
+mod doctor;
 mod feed;
 mod housekeeping;
 mod launch;
