@@ -96,7 +96,10 @@ pub(crate) async fn open_as_it_is(url: &str) -> Result<(AnyPool, &'static Engine
     let (engine, target, options) = options(url).await?;
     let session = engine.doctor.session;
     // The pool would keep to itself why it cannot connect.
-    let connection = connect(&options, session).await.map_err(|error| not_opened(error, &target))?;
+    let connection = connect(&options, session).await.map_err(|error| match not_opened(error, &target) {
+        error @ StoreError::Unavailable(_) if engine.read_only.is_some() => postgres::away(&target, error),
+        error => error,
+    })?;
     connection.close().await?;
     let pool = AnyPoolOptions::new()
         .max_connections(1)

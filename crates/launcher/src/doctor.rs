@@ -91,12 +91,12 @@ where
 }
 
 /// What a question is answered with, if it is within this time.
-async fn within<T, E: std::error::Error + 'static>(
+async fn within<T, E: std::fmt::Display>(
     patience: Duration,
     answer: impl Future<Output = Result<T, E>>,
 ) -> Result<T, String> {
     match tokio::time::timeout(patience, answer).await {
-        Ok(answer) => answer.map_err(|error| launcher_service::Chain(&error).to_string()),
+        Ok(answer) => answer.map_err(|error| error.to_string()),
         Err(_) => Err(format!("no answer within {} seconds", patience.as_secs())),
     }
 }

@@ -12,6 +12,10 @@ use super::report::Finding;
 use super::{Part, QUESTION, within};
 use crate::settings::ServeSettings;
 
+/// What to do about one that answers some questions, and not all.
+const REMEDY: &str = "Look at the server's own log; where the database is damaged, restore a backup";
+/// How long the end of its connection may take.
+const CLOSING: Duration = Duration::from_secs(1);
 /// Less free space than this is soon none.
 const ROOM: u64 = 200 << 20;
 /// How long the first in line may wait while there is room, before nobody can be taking launches from the line.
@@ -29,26 +33,42 @@ pub(super) struct Facts {
 
 pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
     let mut part = Part::default();
-    let examination = match within(QUESTION, Examination::open(&settings.database_url())).await {
+    let examination = match asked(Examination::open(&settings.database_url())).await {
         Ok(examination) => examination,
         Err(problem) => {
-            part.add([Finding::fail("database", not_opened(&problem))]);
+            part.add([Finding::fail("database", not_opened(&settings, &problem))]);
             return part;
         }
     };
     if let Err((check, problem)) = ask(&settings, &examination, &mut part).await {
-        part.add([Finding::fail(check, format!("{problem}. Look at the database and at its own log"))]);
+        part.add([Finding::fail(check, format!("{problem}. {REMEDY}"))]);
     }
-    drop(tokio::time::timeout(QUESTION, examination.close()).await);
+    drop(tokio::time::timeout(CLOSING, examination.close()).await);
     part
 }
 
-fn not_opened(problem: &str) -> String {
-    let new = "Where the service has never run, its first start makes it";
-    if problem.contains("no such file") {
-        return format!("{problem}, and the settings SERVICE_DATABASE_URL and SERVICE_DATA_DIR. {new}");
+fn not_opened(settings: &ServeSettings, problem: &str) -> String {
+    match (&settings.database_url, problem.contains("no such file")) {
+        (Some(_), false) => problem.to_owned(),
+        (Some(_), true) => {
+            format!("{problem} in SERVICE_DATABASE_URL. Where the service never ran, its first start makes it")
+        }
+        (None, false) => format!("{problem}. It is in SERVICE_DATA_DIR, as SERVICE_DATABASE_URL is not set"),
+        (None, true) => {
+            format!("{problem}: SERVICE_DATA_DIR. Where the service has never run, its first start makes it")
+        }
     }
-    format!("{problem}. SERVICE_DATABASE_URL and SERVICE_DATA_DIR say where it is")
+}
+
+/// What a question is answered with; what the engine itself says where it says no.
+async fn asked<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
+    let answer = async {
+        answer.await.map_err(|error| match error {
+            StoreError::Unavailable(said) | StoreError::Other(said) => said.to_string(),
+            other => other.to_string(),
+        })
+    };
+    within(QUESTION, answer).await
 }
 
 /// Stops at the first question that has no answer, and says which that was.
@@ -57,25 +77,25 @@ async fn ask(
     examination: &Examination,
     part: &mut Part<Facts>,
 ) -> Result<(), (&'static str, String)> {
-    let engine = within(QUESTION, examination.engine()).await.map_err(|problem| ("database", problem))?;
+    let engine = asked(examination.engine()).await.map_err(|problem| ("database", problem))?;
     let place = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
     part.add([Finding::ok("database", format!("{engine}{place}"))]);
-    let asked = now();
-    let clock = within(QUESTION, examination.clock()).await.map_err(|problem| ("database", problem))?;
-    part.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, asked));
+    let before = now();
+    let clock = asked(examination.clock()).await.map_err(|problem| ("database", problem))?;
+    part.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, before));
     part.add(room(examination));
 
-    let schema = within(QUESTION, examination.schema()).await.map_err(|problem| ("schema", problem))?;
+    let schema = asked(examination.schema()).await.map_err(|problem| ("schema", problem))?;
     part.add([judge_schema(schema)]);
     if schema != Schema::None {
         part.add([writing(examination).await]);
     }
     if matches!(schema, Schema::Current | Schema::Older(_)) {
         let failed = |problem| ("rows", problem);
-        let rows = within(QUESTION, examination.rows()).await.map_err(failed)?;
+        let rows = asked(examination.rows()).await.map_err(failed)?;
         part.add(judge_rows(settings, &rows));
-        part.facts.bound = Some(within(QUESTION, examination.bound_fleet()).await.map_err(failed)?);
-        part.facts.apps = within(QUESTION, examination.apps()).await.map_err(failed)?;
+        part.facts.bound = Some(asked(examination.bound_fleet()).await.map_err(failed)?);
+        part.facts.apps = asked(examination.apps()).await.map_err(failed)?;
     }
     Ok(())
 }
@@ -100,7 +120,7 @@ fn judge_schema(schema: Schema) -> Finding {
 
 async fn writing(examination: &Examination) -> Finding {
     const CHECK: &str = "writing";
-    match within(QUESTION, examination.is_read_only()).await {
+    match asked(examination.is_read_only()).await {
         Ok(true) => {
             return Finding::fail(
                 CHECK,
@@ -116,7 +136,7 @@ async fn writing(examination: &Examination) -> Finding {
     } else {
         ("Look at the rights of the user that SERVICE_DATABASE_URL names, and at who holds locks", "the server")
     };
-    match within(QUESTION, examination.try_to_write()).await {
+    match asked(examination.try_to_write()).await {
         Ok(()) => Finding::ok(CHECK, format!("{what} takes writes; the one that was tried was taken back")),
         Err(problem) => Finding::fail(CHECK, format!("{problem}. {remedy}")),
     }

@@ -41,6 +41,13 @@ fn a_file_where_its_folder_should_be_is_told() {
     Visit::with(&wrong).says("FAIL", "database", &["set SERVICE_DATABASE_URL to sqlite:///"]);
 }
 
+#[test]
+fn a_file_that_is_no_database_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    std::fs::write(data.path().join("launcher.db"), "not a database, however one looks at it").unwrap();
+    Visit::at(data.path(), &[]).says("FAIL", "database", &["file is not a database", "restore a backup"]);
+}
+
 #[tokio::test]
 async fn one_of_another_fleet_is_told() {
     let data = data("elsewhere").await;

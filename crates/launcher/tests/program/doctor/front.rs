@@ -7,8 +7,10 @@ use super::Visit;
 const LOGIN: &str = "302 Found\r\nLocation: https://login.example.org/";
 const ME: &str = r#"{"email": "ada@example.org", "user": null, "is_admin": true}"#;
 
-/// What stands at the public address: it answers each request's head, in lower case, with a status line, header lines
-/// and a body. Gone when dropped.
+/// From a request's head, in lower case, to a status line with header lines, and a body.
+type Answers = fn(&str) -> (&'static str, &'static str);
+
+/// What stands at the public address: gone when dropped.
 struct Front {
     url: String,
     listener: TcpListener,
@@ -16,7 +18,7 @@ struct Front {
 }
 
 impl Front {
-    fn that(answers: fn(&str) -> (&'static str, &'static str)) -> Self {
+    fn that(answers: Answers) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let accepting = listener.try_clone().unwrap();
@@ -42,7 +44,7 @@ impl Drop for Front {
 }
 
 /// Answers one request, and returns its head; `None` where there was none.
-fn answer(stream: TcpStream, answers: fn(&str) -> (&'static str, &'static str)) -> Option<String> {
+fn answer(stream: TcpStream, answers: Answers) -> Option<String> {
     let lines = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
     let head = lines.collect::<Vec<_>>().join("\n").to_ascii_lowercase();
     if head.is_empty() {
@@ -78,7 +80,7 @@ fn one_that_lets_a_forged_identity_through_is_told() {
     fn dots(head: &str) -> (&'static str, &'static str) {
         if head.contains("\nx.auth.request.email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
     }
-    let cases: [(fn(&str) -> _, &str); 3] =
+    let cases: [(Answers, &str); 3] =
         [(plain, "x-auth-request-email"), (folded, "X_Auth_Request_Email"), (dots, "x.auth.request.email")];
     for (answers, spelling) in cases {
         let visit = Front::that(answers).visit();

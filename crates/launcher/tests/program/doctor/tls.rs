@@ -20,7 +20,7 @@ fn certificate(folder: &Path, name: &str) {
         .args(["-keyout", "key.pem", "-out", "certificate.pem", "-subj", &format!("/CN={name}")])
         .args(["-addext", &format!("subjectAltName=DNS:{name}"), "-addext", "basicConstraints=critical,CA:FALSE"])
         .output()
-        .expect("the program openssl");
+        .unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
