@@ -40,7 +40,8 @@ pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
     let me = format!("{public_url}{}/me", settings.base_path);
     let answer = web.get(&me, &[]).await;
     part.add([judge_stranger(&me, &answer)]);
-    if answer.is_err() {
+    // Of somebody else's service nothing more is to be known.
+    if !answer.is_ok_and(|answer| !answer.status.is_success() || answer.person().is_some()) {
         return part;
     }
     part.facts.answers = true;

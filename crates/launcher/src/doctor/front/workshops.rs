@@ -22,7 +22,7 @@ struct Address {
     port: String,
 }
 
-/// `url` is where a workshop of the fleet is reached: on Kubernetes the operator has the domain, and not the launcher.
+/// `url` is where a workshop of the fleet is reached: on Kubernetes the operator has the domain, and the launcher need not.
 pub(in crate::doctor) async fn look_at_workshops(
     settings: ServeSettings,
     front: Facts,
@@ -37,13 +37,13 @@ pub(in crate::doctor) async fn look_at_workshops(
 }
 
 fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
-    let (uri, domain): (Uri, String) = match settings.fleet {
-        FleetKind::Local => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
-        FleetKind::Kubernetes => {
-            let uri: Uri = url?.parse().ok()?;
+    let (uri, domain): (Uri, String) = match url.filter(|_| settings.fleet == FleetKind::Kubernetes) {
+        Some(url) => {
+            let uri: Uri = url.parse().ok()?;
             let domain = uri.host()?.split_once('.')?.1.to_owned();
             (uri, domain)
         }
+        None => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
     };
     // Names below localhost are the browser's own to find.
     if domain == "localhost" {

@@ -96,6 +96,7 @@ fn one_without_a_login_is_told() {
     visit.says("FAIL", "way in", &["ANYBODY IS LET IN", "ada@example.org"]);
     let visit = Front::that(|_| ("200 OK", "<h1>It works!</h1>")).visit();
     visit.says("FAIL", "way in", &["it is not this service", "SERVICE_PUBLIC_URL"]);
+    visit.is_silent_about("identity header");
     let visit = Front::that(|_| ("401 Unauthorized", "{}")).visit();
     visit.says("FAIL", "login", &["nobody can log in", "answers 401", "SERVICE_LOGIN_URL"]);
     let visit = Front::that(|_| ("502 Bad Gateway", "")).visit();
