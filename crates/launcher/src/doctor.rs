@@ -22,7 +22,7 @@ const PART: Duration = Duration::from_secs(9);
 /// How long one question may take. Who does not answer one is asked no more.
 const QUESTION: Duration = Duration::from_secs(4);
 /// One thread for each part, and some for the clock of all of them: a part may hang on a disk that does not answer.
-const THREADS: usize = 6;
+const THREADS: usize = 8;
 
 /// Checks everything.
 pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
@@ -41,18 +41,19 @@ pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
 async fn examine(all: ServeSettings) -> Report {
     let first = tokio::join!(
         part("settings", settings::look(all.clone())),
+        part("seed templates", settings::look_at_seeds(all.clone())),
         part("database", database::look(all.clone())),
         part("fleet", look_at_fleet(all.clone())),
         part("the way in", front::look(all.clone())),
     );
-    let (settings, database, fleet, front) = first;
+    let (settings, seeds, database, fleet, front) = first;
     let together = part("fleet", fleet::look(all.clone(), database.facts.clone(), fleet.facts.clone()));
     let workshops = part("workshops", front::look_at_workshops(all, front.facts, fleet.facts.url.clone()));
     let (together, workshops) = tokio::join!(together, workshops);
     let clocks = clock::compare(&[database.facts.clock, fleet.facts.clock]);
-    let parts =
-        [settings.findings, database.findings, fleet.findings, together.findings, front.findings, workshops.findings];
-    Report(parts.into_iter().flatten().chain(clocks).collect())
+    let settings = [settings.findings, seeds.findings];
+    let parts = [database.findings, fleet.findings, together.findings, front.findings, workshops.findings];
+    Report(settings.into_iter().chain(parts).flatten().chain(clocks).collect())
 }
 
 async fn look_at_fleet(settings: ServeSettings) -> Part<fleet::Facts> {
@@ -80,7 +81,15 @@ async fn part<F>(name: &'static str, look: impl Future<Output = Part<F>> + Send 
 where
     F: Default + Send + 'static,
 {
-    let silent = || Finding::fail(name, format!("its checks did not end within {} seconds: it hangs", PART.as_secs()));
+    let silent = || {
+        Finding::fail(
+            name,
+            format!(
+                "no end within {} seconds. Something that it takes hangs: a disk, a name server, a network",
+                PART.as_secs()
+            ),
+        )
+    };
     match tokio::time::timeout(PART, tokio::spawn(look)).await {
         Ok(Ok(part)) => part,
         Ok(Err(_)) => {

@@ -51,11 +51,11 @@ fn not_opened(settings: &ServeSettings, problem: &str) -> String {
     match (&settings.database_url, problem.contains("no such file")) {
         (Some(_), false) => problem.to_owned(),
         (Some(_), true) => {
-            format!("{problem} in SERVICE_DATABASE_URL. Where the service never ran, its first start makes it")
+            format!("{problem} (SERVICE_DATABASE_URL). Where the service never ran, its first start makes it")
         }
         (None, false) => format!("{problem}. It is in SERVICE_DATA_DIR, as SERVICE_DATABASE_URL is not set"),
         (None, true) => {
-            format!("{problem}: SERVICE_DATA_DIR. Where the service has never run, its first start makes it")
+            format!("{problem} (SERVICE_DATA_DIR). Where the service never ran, its first start makes it")
         }
     }
 }

@@ -90,15 +90,22 @@ fn whatever_hangs_is_given_up() {
             "clusters": [{{"name": "it", "cluster": {{"server": "http://{addr}"}}}}]}}"#
     );
     std::fs::write(kubeconfig.path(), cluster).unwrap();
+    // Whoever reads it waits for somebody to write.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("seeds.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let started = Instant::now();
     let visit = Visit::with(&[
         ("SERVICE_DATABASE_URL", &format!("postgres://launcher@{addr}/launcher?sslmode=disable")),
         ("SERVICE_PUBLIC_URL", &format!("http://{addr}")),
         ("SERVICE_FLEET", "kubernetes"),
         ("KUBECONFIG", kubeconfig.path().to_str().unwrap()),
+        ("SERVICE_SEED_TEMPLATES", pipe.to_str().unwrap()),
     ]);
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     visit.says("FAIL", "database", &["does not answer"]);
     visit.says("FAIL", "API server", &["no answer within"]);
     visit.says("warn", "way in", &["no answer within"]);
+    visit.says("FAIL", "seed templates", &["no end within"]);
+    visit.says("ok", "admins", &[]);
 }
