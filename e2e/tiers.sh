@@ -183,6 +183,8 @@ rust_tests() {
 need_rust_tests() {
   need_rust
   need_python
+  # Tests of TLS make their certificates.
+  need_command openssl openssl
 }
 
 # build [OPTION...]: everything, in the one way that all tiers share, so that no dependency is built twice.

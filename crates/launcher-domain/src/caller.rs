@@ -77,6 +77,12 @@ impl AdminList {
         Caller { is_admin: self.0.contains(&email), email }
     }
 
+    /// One of the admins, always the same.
+    #[must_use]
+    pub fn first(&self) -> Option<&EmailAddress> {
+        self.0.first()
+    }
+
     /// How many admins there are.
     #[must_use]
     pub fn len(&self) -> usize {

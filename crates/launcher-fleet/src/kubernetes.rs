@@ -1,5 +1,6 @@
 //! The fleet on Kubernetes: Workshops are custom resources of one namespace, and the operator makes them run.
 
+mod doctor;
 mod refusal;
 mod watch;
 
@@ -15,6 +16,7 @@ use kube::{Api, Client, ResourceExt};
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
+pub use doctor::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
 use refusal::{code, refusal};
 
 /// A Workshop, or what is wrong with it: one that cannot be read must not stop the watch of all others.
@@ -50,6 +52,11 @@ impl KubernetesFleet {
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         guarded.get_opt(name).await.map_err(|error| refusal(&error))
     }
+}
+
+/// What tells a namespace from all others, also from one of the same name.
+fn identity(namespace: &str, uid: &str) -> String {
+    format!("namespace {namespace} {uid}")
 }
 
 #[async_trait]
@@ -102,7 +109,7 @@ impl Fleet for KubernetesFleet {
         // A cluster that does not know Workshops is found out here, before anybody waits for a watch of them.
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         guarded.list(&ListParams::default().limit(1)).await.map_err(|error| refusal(&error))?;
-        Ok(format!("namespace {} {}", self.namespace, namespace.uid().unwrap_or_default()))
+        Ok(identity(&self.namespace, &namespace.uid().unwrap_or_default()))
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

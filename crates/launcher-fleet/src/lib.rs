@@ -7,3 +7,9 @@ mod port;
 pub use kubernetes::KubernetesFleet;
 pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};
+
+/// For `launcher doctor`: looks at a fleet as it is, and changes nothing.
+pub mod doctor {
+    pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
+    pub use crate::local::{LocalExamination, ProgramFault};
+}

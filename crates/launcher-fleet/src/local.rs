@@ -11,6 +11,7 @@
 mod board;
 mod census;
 mod command;
+mod doctor;
 mod ending;
 mod exit;
 mod expand;
@@ -46,6 +47,7 @@ use tokio_util::task::TaskTracker;
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
 use board::Board;
 use census::CensusTaker;
+pub use doctor::{LocalExamination, ProgramFault};
 pub use gateway::Gateway;
 use layout::Layout;
 use ports::Ports;

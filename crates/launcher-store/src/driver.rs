@@ -43,39 +43,91 @@ pub(crate) struct Engine {
     /// The name in an instance's settings, in small letters: what lists are sorted by.
     pub(crate) template_name: &'static str,
     migrations: &'static Migrator,
+    pub(crate) doctor: Questions,
+}
+
+/// What `launcher doctor` asks of an engine.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    /// Run on each connection instead of the session: it only limits how long an answer may take.
+    session: &'static str,
+    /// Answers one row where migrations have been run.
+    pub(crate) migrated: &'static str,
+    /// The engine's version, as text.
+    pub(crate) version: &'static str,
+    /// Milliseconds since the epoch, on the server's clock; `None` where it is this machine's.
+    pub(crate) clock: Option<&'static str>,
+}
+
+impl Engine {
+    /// The migrations that this program carries, oldest first: version and checksum.
+    pub(crate) fn migrations(&self) -> impl Iterator<Item = (i64, &[u8])> {
+        self.migrations.iter().map(|migration| (migration.version, migration.checksum.as_ref()))
+    }
+
+    /// Whether this program may ask for writes and be told that the server takes none.
+    pub(crate) fn read_only(&self) -> Option<&'static str> {
+        self.read_only
+    }
 }
 
 /// Refuses the URL of a file that is not there. A database of a server is there, or cannot be opened.
 pub(crate) fn must_exist(url: &str) -> Result<(), StoreError> {
     let Some(("sqlite", path)) = url.split_once(':') else { return Ok(()) };
     let path = path.strip_prefix("//").unwrap_or(path);
-    if Path::new(path).is_file() { Ok(()) } else { Err(refused(path, "there is no such file", "check its path")) }
+    let problem = match Path::new(path).metadata() {
+        Ok(found) if found.is_file() => return Ok(()),
+        Ok(_) => "it is not a file".to_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(refused(path, &problem, "check its path"))
 }
 
 /// Opens the database that a URL names, and brings its schema up to date.
 pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
-    sqlx::any::install_default_drivers();
-    let (engine, target, options) = match url.split_once(':') {
-        Some(("sqlite", path)) => sqlite::options(path.strip_prefix("//").unwrap_or(path)).await?,
-        Some(("postgres" | "postgresql", _)) => postgres::options(url)?,
-        _ => {
-            return Err(refused(
-                "that the settings name",
-                "its URL names no database that this program knows",
-                "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db or postgres://user:password@host/database",
-            ));
-        }
-    };
+    let (engine, target, options) = options(url).await?;
     prepare(&options, engine, &target).await?;
     let pool = pool(engine).connect_with(options).await?;
     Ok((pool, engine))
+}
+
+/// Opens the database that a URL names as it is: nothing is made, set or brought up to date. Tried once.
+pub(crate) async fn open_as_it_is(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
+    must_exist(url)?;
+    let (engine, target, options) = options(url).await?;
+    let session = engine.doctor.session;
+    // The pool would keep to itself why it cannot connect.
+    let connection = connect(&options, session).await.map_err(|error| match not_opened(error, &target) {
+        error @ StoreError::Unavailable(_) if engine.read_only.is_some() => postgres::away(&target, error),
+        error => error,
+    })?;
+    connection.close().await?;
+    let pool = AnyPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(GREETING)
+        .after_connect(move |connection, _| Box::pin(set_up(connection, session)));
+    Ok((pool.connect_with(options).await?, engine))
+}
+
+async fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
+    sqlx::any::install_default_drivers();
+    match url.split_once(':') {
+        Some(("sqlite", path)) => sqlite::options(path.strip_prefix("//").unwrap_or(path)).await,
+        Some(("postgres" | "postgresql", _)) => postgres::options(url),
+        _ => Err(refused(
+            "that the settings name",
+            "its URL names no database that this program knows",
+            "set SERVICE_DATABASE_URL to sqlite:///path/to/launcher.db or postgres://user:password@host/database",
+        )),
+    }
 }
 
 fn pool(engine: &'static Engine) -> AnyPoolOptions {
     let options = AnyPoolOptions::new()
         .max_connections(engine.connections)
         .acquire_timeout(PATIENCE)
-        .after_connect(move |connection, _| Box::pin(set_up(connection, engine)));
+        .after_connect(move |connection, _| Box::pin(set_up(connection, engine.session)));
     let Some(question) = engine.read_only else {
         return options.after_release(|connection, _| Box::pin(is_whole(connection)));
     };
@@ -86,8 +138,14 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
         .after_release(move |connection, _| Box::pin(takes_writes(connection, question)))
 }
 
-async fn set_up(connection: &mut AnyConnection, engine: &Engine) -> Result<(), sqlx::Error> {
-    timeout(GREETING, connection.execute(engine.session)).await.map_err(|_| silent())?.map(|_| ())
+async fn connect(options: &AnyConnectOptions, session: &'static str) -> Result<AnyConnection, sqlx::Error> {
+    let mut connection = timeout(GREETING, options.connect()).await.unwrap_or_else(|_| Err(silent()))?;
+    set_up(&mut connection, session).await?;
+    Ok(connection)
+}
+
+async fn set_up(connection: &mut AnyConnection, session: &'static str) -> Result<(), sqlx::Error> {
+    timeout(GREETING, connection.execute(session)).await.map_err(|_| silent())?.map(|_| ())
 }
 
 /// Whether nothing is left of the transaction that ran on it. Where the disk is full, SQLite rolls back by itself, and the
@@ -124,10 +182,7 @@ async fn prepare(options: &AnyConnectOptions, engine: &Engine, target: &str) -> 
 }
 
 async fn prepare_once(options: &AnyConnectOptions, engine: &Engine, target: &str) -> Result<(), StoreError> {
-    let not_opened = |error| not_opened(error, target);
-    let connecting = timeout(GREETING, options.connect()).await.unwrap_or_else(|_| Err(silent()));
-    let mut connection = connecting.map_err(not_opened)?;
-    set_up(&mut connection, engine).await.map_err(not_opened)?;
+    let mut connection = connect(options, engine.session).await.map_err(|error| not_opened(error, target))?;
     migrate(&mut connection, engine.migrations, target).await?;
     Ok(connection.close().await?)
 }

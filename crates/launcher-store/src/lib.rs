@@ -11,6 +11,7 @@
 mod activities;
 mod copy;
 mod dispatch;
+pub mod doctor;
 mod driver;
 mod error;
 mod feed;
@@ -63,7 +64,11 @@ impl Store {
     /// [`StoreError::Unavailable`] when somebody holds the lock of its file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let (pool, engine) = driver::open(url).await?;
-        Ok(Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) })
+        Ok(Self::new(pool, engine))
+    }
+
+    fn new(pool: AnyPool, engine: &'static driver::Engine) -> Self {
+        Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) }
     }
 
     /// Opens a database as [`Store::open`] does, and makes no new one.

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
-use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, templates};
+use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -137,6 +137,8 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (dispatch::APPLIED, INSTANCE_ID),
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
+        (doctor::STATES, "workshop_instances_state"),
+        (doctor::OLDEST, "workshop_instances_queue"),
     ] {
         planner.assert_uses(sql, index).await;
     }

@@ -1,7 +1,8 @@
-//! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, the other
-//! commands print what is generated from the code.
+//! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes,
+//! `launcher doctor` says what is wrong with them, the other commands print what is generated from the code.
 
 mod cluster;
+mod doctor;
 mod move_database;
 mod operator;
 mod serve;
@@ -30,6 +31,11 @@ enum Command {
     Serve(Box<ServeSettings>),
     /// Run workshops on Kubernetes: turn Workshops into workloads
     Operator(Box<OperatorArgs>),
+    /// Check a deployment and say what is wrong with it; changes nothing
+    ///
+    /// Takes the settings of `launcher serve`, and needs no running service: in its pod, or with its environment, no
+    /// setting has to be given. Prints one line a check, `ok`, `warn` or `FAIL`; exits with 1 when something fails.
+    Doctor(Box<ServeSettings>),
     /// Copy all rows into another, empty database; stop the service first
     MoveDatabase(MoveArgs),
     /// Print the OpenAPI document
@@ -39,23 +45,29 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match read::<Cli>() {
-        Ok(cli) => match cli.command {
-            Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string()),
-            Command::Operator(settings) => operator::run(*settings).map_err(|error| error.to_string()),
-            Command::MoveDatabase(args) => move_database::run(&args).map(|report| say(&report)),
-            Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH)),
-            Command::Crd => print(&launcher_workshop::crd()),
-        },
-        Err(message) => Err(message),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    match read::<Cli>().and_then(|cli| run(cli.command)) {
+        Ok(code) => code,
         Err(message) => {
             complain(&message);
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: Command) -> Result<ExitCode, String> {
+    match command {
+        Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string())?,
+        Command::Operator(settings) => operator::run(*settings).map_err(|error| error.to_string())?,
+        Command::Doctor(settings) => {
+            let report = doctor::run(*settings)?;
+            say(&report.to_string());
+            return Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        }
+        Command::MoveDatabase(args) => say(&move_database::run(&args)?),
+        Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH))?,
+        Command::Crd => print(&launcher_workshop::crd())?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 #[expect(clippy::print_stderr, reason = "a program that cannot start says why, in one line, before there is a log")]

@@ -1,7 +1,7 @@
 //! `launcher serve`: wires the rooms together, and stops them in order.
 
 mod front;
-mod seeds;
+pub(crate) mod seeds;
 
 use std::io;
 use std::net::SocketAddr;
@@ -134,7 +134,8 @@ async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, 
     TcpListener::bind(addr).await.map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
-fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
+/// The settings of the local fleet.
+pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
         public_origin: public_url.clone(),

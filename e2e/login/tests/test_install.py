@@ -35,6 +35,18 @@ def test_all_pods_are_ready_in_a_namespace_that_enforces_restricted(chain):
         assert ready == "True", pod["metadata"]["name"]
 
 
+def test_the_doctor_finds_nothing_to_put_right_in_the_launchers_pod(chain, echo):
+    selector = "app.kubernetes.io/component=launcher"
+    pods = kubectl("--namespace", NAMESPACE, "get", "pods", "--selector", selector, "--output", "name").split()
+    # It ends with 1 where something has to be put right, and kubectl with it.
+    said = kubectl("--namespace", NAMESPACE, "exec", pods[0], "--", "launcher", "doctor")
+    found = {line[6:21].strip(): line[:4].strip() for line in said.splitlines()}
+    for check in "database", "writing", "API server", "definition", "rights", "operator", "belonging":
+        assert found[check] == "ok", said
+    # The names of this chain are nobody's outside of it, and its certificates are its own: the pod cannot judge.
+    assert found["way in"] in ("ok", "warn"), said
+
+
 def test_an_upgrade_changes_what_it_says_and_disturbs_no_workshop(chain):
     alice = chain.signed_in(ALICE)
     name, url = chain.launched(alice, ECHO)

@@ -131,14 +131,14 @@ impl Order<'_> {
     }
 }
 
-const RSTUDIO_REMEDY: &str =
+pub(super) const RSTUDIO_REMEDY: &str =
     "Install RStudio Server on this machine, or set SERVICE_LOCAL_RSTUDIO to where its program rserver is.";
 
 fn invalid(detail: &str, remedy: &str) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
 }
 
-fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+pub(super) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
     environment.filter(|(name, _)| !is_withheld(name)).collect()
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{Engine, refused};
+use super::{Engine, Questions, refused};
 use crate::error::StoreError;
 
 /// READ COMMITTED: each decision is made by a statement that begins after its lock was taken, and so sees everything
@@ -32,6 +32,12 @@ static POSTGRES: Engine = Engine {
     read_only: Some("SHOW transaction_read_only"),
     template_name: "lower((settings::json ->> 'name') COLLATE \"C\")",
     migrations: &MIGRATIONS,
+    doctor: Questions {
+        session: "SET statement_timeout = '3s'; SET lock_timeout = '2s'; SET client_min_messages = warning",
+        migrated: "SELECT 1 WHERE to_regclass('_sqlx_migrations') IS NOT NULL",
+        version: "SHOW server_version",
+        clock: Some("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"),
+    },
 };
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{Engine, refused};
+use super::{Engine, Questions, refused};
 use crate::error::StoreError;
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
@@ -21,6 +21,12 @@ static SQLITE: Engine = Engine {
     read_only: None,
     template_name: "lower(json_extract(settings, '$.name'))",
     migrations: &MIGRATIONS,
+    doctor: Questions {
+        session: "PRAGMA busy_timeout = 2000",
+        migrated: "SELECT 1 FROM sqlite_schema WHERE name = '_sqlx_migrations'",
+        version: "SELECT sqlite_version()",
+        clock: None,
+    },
 };
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 

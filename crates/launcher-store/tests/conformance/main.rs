@@ -7,6 +7,7 @@ mod activities;
 mod change;
 mod copy;
 mod dispatch;
+mod doctor;
 mod feed;
 mod housekeeping;
 mod launch;

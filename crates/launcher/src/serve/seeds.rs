@@ -1,7 +1,7 @@
 //! Templates that a deployment brings along.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use launcher_domain::{EmailAddress, FieldError, TemplateDraft};
 use launcher_service::{Launcher, ServiceError};
@@ -29,10 +29,7 @@ pub(crate) enum SeedError {
 /// Creates the templates of the seed file that never existed. What admins made of the others stays.
 pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
     let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
-    let text = std::fs::read_to_string(&path).map_err(|error| SeedError::Read { path: path.clone(), error })?;
-    let seeds: Vec<Map<String, Value>> =
-        serde_json::from_str(&text).map_err(|error| SeedError::Json { path: path.clone(), error })?;
-    for (index, seed) in seeds.into_iter().enumerate() {
+    for (index, seed) in entries(&path)?.into_iter().enumerate() {
         let entry = index + 1;
         let broken = |problem: String| SeedError::Entry { path: path.clone(), entry, problem };
         let (template_id, draft) = read(seed).map_err(broken)?;
@@ -45,6 +42,23 @@ pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Resu
         }
     }
     Ok(())
+}
+
+/// How many templates the seed file has, all of them such as a start would plant.
+pub(crate) fn check(path: &Path) -> Result<usize, SeedError> {
+    let seeds = entries(path)?;
+    let count = seeds.len();
+    for (index, seed) in seeds.into_iter().enumerate() {
+        let broken = |problem| SeedError::Entry { path: path.to_owned(), entry: index + 1, problem };
+        let (_, draft) = read(seed).map_err(broken)?;
+        draft.validate().map_err(|errors| broken(sentence(&errors)))?;
+    }
+    Ok(count)
+}
+
+fn entries(path: &Path) -> Result<Vec<Map<String, Value>>, SeedError> {
+    let text = std::fs::read_to_string(path).map_err(|error| SeedError::Read { path: path.to_owned(), error })?;
+    serde_json::from_str(&text).map_err(|error| SeedError::Json { path: path.to_owned(), error })
 }
 
 fn read(mut seed: Map<String, Value>) -> Result<(Uuid, TemplateDraft), String> {

@@ -9,7 +9,7 @@ use crate::{launcher, text};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A launcher that serves; killed when dropped.
-struct Serving {
+pub(crate) struct Serving {
     process: Child,
     listen: SocketAddr,
     telemetry: SocketAddr,
@@ -21,6 +21,10 @@ fn free() -> SocketAddr {
 
 impl Serving {
     fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
         let (listen, telemetry) = (free(), free());
         let process = Command::new(env!("CARGO_BIN_EXE_launcher"))
             .arg("serve")
@@ -31,6 +35,7 @@ impl Serving {
             .env("SERVICE_ADMIN_EMAILS", "admin@example.org")
             .env("SERVICE_DEV_IDENTITY", "dev@example.org")
             .env("SERVICE_ADMIN_EMIALS", "admin@example.org")
+            .envs(settings.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -54,7 +59,7 @@ impl Serving {
     }
 
     /// Asks it to stop; its exit code and what it logged.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(asked.success());
         let mut log = String::new();

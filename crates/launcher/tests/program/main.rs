@@ -1,6 +1,7 @@
 //! The program as the person who starts it sees it.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod doctor;
 mod generated;
 mod lifecycle;
 mod move_database;

@@ -1,0 +1,119 @@
+//! Whether the cluster's definition of Workshop is the one that this program writes by. The definition itself is for the
+//! cluster's administrators to read; what it says of Workshops is in the OpenAPI document, which is everybody's.
+
+use http::Request;
+use kube::Resource;
+use launcher_workshop::Workshop;
+use serde_json::Value;
+
+use super::{KubernetesExamination, unavailable};
+use crate::kubernetes::refusal::{code, refusal};
+use crate::port::FleetError;
+
+/// The cluster's definition of Workshop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Definition {
+    /// The one that this program writes by, or one that knows more.
+    Same,
+    /// The cluster knows no Workshops of this version.
+    Missing(String),
+    /// These fields are missing or different, as in `spec.owner: maxLength`.
+    Different(Vec<String>),
+}
+
+impl KubernetesExamination {
+    /// The cluster's definition of Workshop.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`] when it may not, or cannot, be read.
+    pub async fn definition(&self) -> Result<Definition, FleetError> {
+        let version = Workshop::api_version(&());
+        let request = Request::get(format!("/openapi/v3/apis/{version}")).body(Vec::new());
+        let document: Value = match self.client.request(request.map_err(|error| unavailable(&error))?).await {
+            Ok(document) => document,
+            Err(error) if code(&error) == Some(404) => return Ok(Definition::Missing(version.into_owned())),
+            Err(error) => return Err(refusal(&error)),
+        };
+        let Some(theirs) = schema_of_workshop(&document) else {
+            return Ok(Definition::Missing(version.into_owned()));
+        };
+        let ours = serde_json::to_value(launcher_workshop::crd()).map_err(|error| unavailable(&error))?;
+        let ours = &ours["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"];
+        let different: Vec<String> = ["spec", "status"]
+            .iter()
+            .flat_map(|part| differences(part, &ours[part], &theirs["properties"][part]))
+            .collect();
+        Ok(if different.is_empty() { Definition::Same } else { Definition::Different(different) })
+    }
+}
+
+fn schema_of_workshop(document: &Value) -> Option<&Value> {
+    let schemas = document["components"]["schemas"].as_object()?;
+    let kind = |schema: &Value| schema["x-kubernetes-group-version-kind"][0]["kind"] == *Workshop::kind(&());
+    schemas.values().find(|schema| kind(schema))
+}
+
+/// What of our schema is missing or different in theirs. What theirs has beyond it does no harm.
+fn differences(path: &str, ours: &Value, theirs: &Value) -> Vec<String> {
+    let (Some(ours), Some(theirs)) = (ours.as_object(), theirs.as_object()) else {
+        return vec![path.to_owned()];
+    };
+    let mut found = Vec::new();
+    for (key, value) in ours {
+        match key.as_str() {
+            "description" | "title" => {}
+            "properties" => {
+                for (name, property) in value.as_object().into_iter().flatten() {
+                    found.extend(differences(&format!("{path}.{name}"), property, &theirs["properties"][name]));
+                }
+            }
+            "items" | "additionalProperties" if value.is_object() => {
+                found.extend(differences(&format!("{path}[]"), value, theirs.get(key).unwrap_or(&Value::Null)));
+            }
+            _ if theirs.get(key).is_some_and(|theirs| same(value, theirs)) => {}
+            _ => found.push(format!("{path}: {key}")),
+        }
+    }
+    found
+}
+
+/// The order of a list of names says nothing.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    match (ours.as_array(), theirs.as_array()) {
+        (Some(ours), Some(theirs)) => ours.len() == theirs.len() && ours.iter().all(|one| theirs.contains(one)),
+        _ => ours == theirs || (ours.as_f64().is_some() && ours.as_f64() == theirs.as_f64()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours() -> Value {
+        let crd = serde_json::to_value(launcher_workshop::crd()).unwrap();
+        crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"].clone()
+    }
+
+    #[test]
+    fn a_definition_that_knows_more_is_the_same() {
+        let mut theirs = ours();
+        theirs["properties"]["later"] = serde_json::json!({"type": "string"});
+        theirs["description"] = "other words".into();
+        theirs["required"].as_array_mut().unwrap().reverse();
+        assert_eq!(differences("spec", &ours(), &theirs), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_missing_or_different_is_named() {
+        let mut theirs = ours();
+        theirs["properties"].as_object_mut().unwrap().remove("lifetimeSeconds");
+        theirs["properties"]["owner"].as_object_mut().unwrap().remove("x-kubernetes-validations");
+        theirs["properties"]["env"]["additionalProperties"]["type"] = "integer".into();
+        theirs["required"].as_array_mut().unwrap().push("later".into());
+        let mut found = differences("spec", &ours(), &theirs);
+        found.sort();
+        let expected =
+            ["spec.env[]: type", "spec.lifetimeSeconds", "spec.owner: x-kubernetes-validations", "spec: required"];
+        assert_eq!(found, expected);
+    }
+}

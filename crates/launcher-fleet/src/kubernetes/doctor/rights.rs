@@ -1,0 +1,68 @@
+//! Whether the launcher may do what it needs.
+
+use futures_util::future::try_join_all;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
+use kube::Api;
+use kube::api::PostParams;
+
+use super::KubernetesExamination;
+use crate::kubernetes::refusal::refusal;
+use crate::port::FleetError;
+
+/// What the launcher's Role in `deploy/rbac.yaml` grants: group, resource, verbs.
+const RIGHTS: [(&str, &str, &[&str]); 2] = [
+    ("", "namespaces", &["get"]),
+    ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
+];
+
+impl KubernetesExamination {
+    /// What the launcher needs to do in the namespace and may not, as in `patch workshops`.
+    ///
+    /// # Errors
+    /// [`FleetError::Unavailable`] when the API server does not say.
+    pub async fn missing_rights(&self) -> Result<Vec<String>, FleetError> {
+        let rights =
+            RIGHTS.iter().flat_map(|(group, resource, verbs)| verbs.iter().map(move |verb| (group, resource, verb)));
+        let asked = try_join_all(rights.map(|(group, resource, verb)| async move {
+            let may = self.may(group, resource, verb).await?;
+            Ok((!may).then(|| format!("{verb} {resource}")))
+        }));
+        Ok(asked.await?.into_iter().flatten().collect())
+    }
+
+    async fn may(&self, group: &str, resource: &str, verb: &str) -> Result<bool, FleetError> {
+        let attributes = ResourceAttributes {
+            namespace: Some(self.namespace.clone()),
+            group: Some(group.to_owned()),
+            resource: Some(resource.to_owned()),
+            verb: Some(verb.to_owned()),
+            ..ResourceAttributes::default()
+        };
+        let review = SelfSubjectAccessReview {
+            spec: SelfSubjectAccessReviewSpec {
+                resource_attributes: Some(attributes),
+                ..SelfSubjectAccessReviewSpec::default()
+            },
+            ..SelfSubjectAccessReview::default()
+        };
+        let reviews: Api<SelfSubjectAccessReview> = Api::all(self.client.clone());
+        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| refusal(&error))?;
+        Ok(answer.status.is_some_and(|status| status.allowed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RIGHTS;
+
+    #[test]
+    fn they_are_those_that_are_granted() {
+        let granted = include_str!("../../../../../deploy/permissions.txt");
+        let of_launcher = granted.split("workshop-operator\n").next().unwrap();
+        let line = |(group, resource, verbs): &(&str, &str, &[&str])| {
+            let dot = if group.is_empty() { "" } else { "." };
+            format!("  {resource}{dot}{group}: [{}]\n", verbs.join(" "))
+        };
+        assert_eq!(of_launcher, format!("workshop-launcher\n{}", RIGHTS.iter().map(line).collect::<String>()));
+    }
+}

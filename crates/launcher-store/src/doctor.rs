@@ -1,0 +1,188 @@
+//! For `launcher doctor`: looks at a database as it is. Nothing is made, brought up to date or changed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use launcher_domain::{AppType, InstanceState};
+use sqlx::Row;
+
+use crate::error::StoreError;
+use crate::page::Page;
+use crate::sql::query;
+use crate::{Store, driver, rows, templates};
+
+const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY version";
+pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
+pub(crate) const OLDEST: &str =
+    "SELECT created_at FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number LIMIT 1";
+/// How many templates are read at a time.
+const PORTION: u32 = 200;
+
+/// A database that is looked at.
+#[derive(Debug)]
+pub struct Examination {
+    store: Store,
+    file: Option<PathBuf>,
+}
+
+/// How a database's schema stands to this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schema {
+    /// As this program has it.
+    Current,
+    /// There is none yet: the first start makes it.
+    None,
+    /// So many changes are missing: the next start makes them.
+    Older(usize),
+    /// It has a change that this program does not know.
+    Newer(i64),
+    /// This change is not the one that this program has.
+    Changed(i64),
+}
+
+/// The instances of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// How many there are in each state; a state without any is absent.
+    pub states: BTreeMap<&'static str, u32>,
+    /// When the one that is first in line was launched.
+    pub oldest_queued: Option<Timestamp>,
+}
+
+impl Examination {
+    /// Opens the database that `url` names, which has to be there.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] when the URL, the path or the server will not do, [`StoreError::Unavailable`] when it does
+    /// not answer.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        let (pool, engine) = driver::open_as_it_is(url).await?;
+        let file = url.strip_prefix("sqlite:").map(|path| PathBuf::from(path.strip_prefix("//").unwrap_or(path)));
+        Ok(Self { store: Store::new(pool, engine), file })
+    }
+
+    /// The file of a SQLite database.
+    #[must_use]
+    pub fn file(&self) -> Option<&PathBuf> {
+        self.file.as_ref()
+    }
+
+    /// The engine with its version, as in `PostgreSQL 17.2`.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn engine(&self) -> Result<String, StoreError> {
+        let row = query(self.store.engine.doctor.version).fetch_one(&self.store.pool).await?;
+        let name = if self.file.is_some() { "SQLite" } else { "PostgreSQL" };
+        Ok(format!("{name} {}", row.try_get::<String, _>(0)?))
+    }
+
+    /// How its schema stands to this program.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn schema(&self) -> Result<Schema, StoreError> {
+        let engine = self.store.engine;
+        if query(engine.doctor.migrated).fetch_optional(&self.store.pool).await?.is_none() {
+            return Ok(Schema::None);
+        }
+        let mut ours: BTreeMap<i64, &[u8]> = engine.migrations().collect();
+        let all = ours.len();
+        for row in query(APPLIED).fetch_all(&self.store.pool).await? {
+            let version = row.try_get("version")?;
+            match ours.remove(&version) {
+                None => return Ok(Schema::Newer(version)),
+                Some(checksum) if row.try_get::<Vec<u8>, _>("checksum")? != checksum => {
+                    return Ok(Schema::Changed(version));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(match ours.len() {
+            0 => Schema::Current,
+            missing if missing == all => Schema::None,
+            missing => Schema::Older(missing),
+        })
+    }
+
+    /// Whether the server takes no writes at all: a standby, or one that was told so.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn is_read_only(&self) -> Result<bool, StoreError> {
+        let Some(question) = self.store.engine.read_only() else { return Ok(false) };
+        Ok(query(question).fetch_one(&self.store.pool).await?.try_get::<String, _>(0)? == "on")
+    }
+
+    /// Writes, and takes it back.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot.
+    pub async fn try_to_write(&self) -> Result<(), StoreError> {
+        // Dropped without a commit, nothing of it has happened.
+        self.store.write().await?.take_revisions(0).await.map(|_| ())
+    }
+
+    /// The fleet that its rows belong to; `None` while they belong to none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn bound_fleet(&self) -> Result<Option<String>, StoreError> {
+        self.store.bound_fleet().await
+    }
+
+    /// Its instances.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn rows(&self) -> Result<Rows, StoreError> {
+        let mut states = BTreeMap::new();
+        for row in query(STATES).fetch_all(&self.store.pool).await? {
+            let (state, instances): (String, i64) = (row.try_get("state")?, row.try_get("instances")?);
+            if let Some(state) = InstanceState::parse(&state) {
+                states.insert(state.as_str(), u32::try_from(instances).unwrap_or(u32::MAX));
+            }
+        }
+        let oldest = query(OLDEST).fetch_optional(&self.store.pool).await?;
+        let oldest = oldest.map(|row| row.try_get("created_at")).transpose()?;
+        Ok(Rows { states, oldest_queued: oldest.and_then(|millis| Timestamp::from_millisecond(millis).ok()) })
+    }
+
+    /// The kinds of app that people can launch: those of the active templates.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn apps(&self) -> Result<Vec<AppType>, StoreError> {
+        let mut apps = Vec::new();
+        let mut page = Page { limit: PORTION, after: None };
+        loop {
+            let found = templates::list(false, &page).fetch_all(&self.store.pool).await?;
+            let templates = rows::all(&found, rows::template)?;
+            for template in &templates {
+                if !apps.contains(&template.settings.app_type) {
+                    apps.push(template.settings.app_type);
+                }
+            }
+            match templates.last() {
+                Some(last) if templates.len() >= PORTION as usize => page.after = Some(last.template_id),
+                _ => return Ok(apps),
+            }
+        }
+    }
+
+    /// The time on the server's clock; `None` where it is this machine's.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn clock(&self) -> Result<Option<Timestamp>, StoreError> {
+        let Some(question) = self.store.engine.doctor.clock else { return Ok(None) };
+        let millis = query(question).fetch_one(&self.store.pool).await?.try_get(0)?;
+        Ok(Timestamp::from_millisecond(millis).ok())
+    }
+
+    /// Closes its connection.
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+}

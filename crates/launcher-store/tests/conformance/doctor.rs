@@ -1,0 +1,97 @@
+//! Looking at a database without touching it.
+
+use launcher_domain::AppType;
+use launcher_store::doctor::{Examination, Schema};
+use launcher_store::{Store, StoreError};
+use sqlx::{AnyConnection, Connection, Executor};
+
+use crate::support::*;
+
+async fn told(url: &str, statement: &'static str) {
+    let mut connection = AnyConnection::connect(url).await.unwrap();
+    connection.execute(statement).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+async fn schema(url: &str) -> Schema {
+    let looked = Examination::open(url).await.unwrap();
+    let schema = looked.schema().await.unwrap();
+    looked.close().await;
+    schema
+}
+
+#[tokio::test]
+async fn a_database_that_is_used_is_told_of_while_it_is_used() {
+    for database in databases().await {
+        let store = Store::open(&database.url).await.unwrap();
+        store.create_template(&template(1)).await.unwrap();
+        store.bind_fleet("here").await.unwrap();
+        let (first, _) = (launched(&store, "alice@example.org").await, launched(&store, "bob@example.org").await);
+
+        let looked = Examination::open(&database.url).await.unwrap();
+        assert_eq!(looked.schema().await.unwrap(), Schema::Current);
+        assert_eq!(looked.bound_fleet().await.unwrap().as_deref(), Some("here"));
+        assert_eq!(looked.apps().await.unwrap(), [AppType::Notebook]);
+        assert!(!looked.is_read_only().await.unwrap());
+        let rows = looked.rows().await.unwrap();
+        assert_eq!(rows.states.into_iter().collect::<Vec<_>>(), [("queued", 2)]);
+        assert_eq!(rows.oldest_queued, Some(first.created_at));
+
+        let before = store.feed_latest().await.unwrap();
+        looked.try_to_write().await.unwrap();
+        looked.close().await;
+        assert_eq!(store.feed_latest().await.unwrap(), before);
+        assert!(launched(&store, "alice@example.org").await.revision > before, "nothing is locked any more");
+        store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn another_schema_is_told_and_left_as_it_is() {
+    for database in databases().await {
+        let url = &database.url;
+        Store::open(url).await.unwrap().close().await;
+        told(url, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
+        assert_eq!((schema(url).await, schema(url).await), (Schema::Older(1), Schema::Older(1)));
+        told(url, "UPDATE _sqlx_migrations SET version = 9000").await;
+        assert_eq!(schema(url).await, Schema::Newer(9000));
+        told(url, "UPDATE _sqlx_migrations SET version = 3").await;
+        assert_eq!(schema(url).await, Schema::Changed(3));
+        told(url, "DROP TABLE _sqlx_migrations").await;
+        assert_eq!(schema(url).await, Schema::None);
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_there_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("deeper/launcher.db");
+    let refused = Examination::open(&format!("sqlite://{}", file.display())).await.unwrap_err();
+    assert!(matches!(&refused, StoreError::Open { .. }) && refused.to_string().contains("no such file"), "{refused}");
+    assert!(!folder.path().join("deeper").exists());
+
+    // One that somebody has made, and no launcher has used yet.
+    let empty = folder.path().join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    assert_eq!(schema(&format!("sqlite://{}", empty.display())).await, Schema::None);
+    assert_eq!(std::fs::read(&empty).unwrap(), b"", "not even its mode is set");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn a_lock_that_somebody_holds_is_no_way_to_write() {
+    for database in databases().await {
+        let store = Store::open(&database.url).await.unwrap();
+        let mut other = AnyConnection::connect(&database.url).await.unwrap();
+        let mut lock = other.begin().await.unwrap();
+        lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
+        let looked = Examination::open(&database.url).await.unwrap();
+        let refused = looked.try_to_write().await.unwrap_err();
+        assert!(matches!(refused, StoreError::Unavailable(_)), "{refused:?}");
+        lock.rollback().await.unwrap();
+        looked.try_to_write().await.unwrap();
+        looked.close().await;
+        other.close().await.unwrap();
+        store.close().await;
+    }
+}

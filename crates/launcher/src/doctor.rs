@@ -1,0 +1,111 @@
+//! `launcher doctor`: looks at a deployment through the settings of `launcher serve`, and says in words what is wrong
+//! with it. It changes nothing, and ends whatever hangs.
+
+mod clock;
+mod cluster;
+mod database;
+mod fleet;
+mod front;
+mod local;
+mod report;
+mod settings;
+mod web;
+
+use std::time::Duration;
+
+use crate::settings::{FleetKind, ServeSettings};
+use report::Finding;
+pub(crate) use report::Report;
+
+/// How long the checks of one part may take together. The two rounds of checks below end within twice this.
+const PART: Duration = Duration::from_secs(9);
+/// How long one question may take. Who does not answer one is asked no more.
+const QUESTION: Duration = Duration::from_secs(4);
+/// One thread for each part, and some for the clock of all of them: a part may hang on a disk that does not answer.
+const THREADS: usize = 8;
+
+/// Checks everything.
+pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the runtime cannot be started: {error}"))?;
+    let report = runtime.block_on(examine(settings));
+    // What hangs is left behind.
+    runtime.shutdown_background();
+    Ok(report)
+}
+
+/// The parts at the same time, then what takes the answers of several.
+async fn examine(all: ServeSettings) -> Report {
+    let first = tokio::join!(
+        part("settings", settings::look(all.clone())),
+        part("seed templates", settings::look_at_seeds(all.clone())),
+        part("database", database::look(all.clone())),
+        part("fleet", look_at_fleet(all.clone())),
+        part("the way in", front::look(all.clone())),
+    );
+    let (settings, seeds, database, fleet, front) = first;
+    let together = part("fleet", fleet::look(all.clone(), database.facts.clone(), fleet.facts.clone()));
+    let workshops = part("workshops", front::look_at_workshops(all, front.facts, fleet.facts.url.clone()));
+    let (together, workshops) = tokio::join!(together, workshops);
+    let clocks = clock::compare(&[database.facts.clock, fleet.facts.clock]);
+    let settings = [settings.findings, seeds.findings];
+    let parts = [database.findings, fleet.findings, together.findings, front.findings, workshops.findings];
+    Report(settings.into_iter().chain(parts).flatten().chain(clocks).collect())
+}
+
+async fn look_at_fleet(settings: ServeSettings) -> Part<fleet::Facts> {
+    match settings.fleet {
+        FleetKind::Local => local::look(&settings),
+        FleetKind::Kubernetes => cluster::look(&settings).await,
+    }
+}
+
+/// What was found out about a part, and what the checks of others want to know of it.
+#[derive(Debug, Default)]
+struct Part<F> {
+    findings: Vec<Finding>,
+    facts: F,
+}
+
+impl<F> Part<F> {
+    fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+}
+
+/// Looks at a part in a thread of its own, for a while.
+async fn part<F>(name: &'static str, look: impl Future<Output = Part<F>> + Send + 'static) -> Part<F>
+where
+    F: Default + Send + 'static,
+{
+    let silent = || {
+        Finding::fail(
+            name,
+            format!(
+                "no end within {} seconds. Something that it takes hangs: a disk, a name server, a network",
+                PART.as_secs()
+            ),
+        )
+    };
+    match tokio::time::timeout(PART, tokio::spawn(look)).await {
+        Ok(Ok(part)) => part,
+        Ok(Err(_)) => {
+            Part { findings: vec![Finding::fail(name, "its checks broke off".to_owned())], facts: F::default() }
+        }
+        Err(_) => Part { findings: vec![silent()], facts: F::default() },
+    }
+}
+
+/// What a question is answered with, if it is within this time.
+async fn within<T, E: std::fmt::Display>(
+    patience: Duration,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(patience, answer).await {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} seconds", patience.as_secs())),
+    }
+}

@@ -1,0 +1,186 @@
+//! The database: there, of this program's schema, writable, and with rows that move.
+
+use std::time::Duration;
+
+use launcher_domain::AppType;
+use launcher_store::StoreError;
+use launcher_store::doctor::{Examination, Rows, Schema};
+use rustix::fs::statvfs;
+
+use super::clock::{Reading, now};
+use super::report::Finding;
+use super::{Part, QUESTION, within};
+use crate::settings::ServeSettings;
+
+/// What to do about one that answers some questions, and not all.
+const REMEDY: &str = "Look at the server's own log; where the database is damaged, restore a backup";
+/// How long the end of its connection may take.
+const CLOSING: Duration = Duration::from_secs(1);
+/// Less free space than this is soon none.
+const ROOM: u64 = 200 << 20;
+/// How long the first in line may wait while there is room, before nobody can be taking launches from the line.
+const TURN: Duration = Duration::from_secs(120);
+
+/// What the database's checks have found out for others.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Facts {
+    /// The fleet that the rows belong to, or none; `None` when it could not be asked.
+    pub(super) bound: Option<Option<String>>,
+    /// The kinds of app that people can launch.
+    pub(super) apps: Vec<AppType>,
+    pub(super) clock: Option<Reading>,
+}
+
+pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
+    let mut part = Part::default();
+    let examination = match asked(Examination::open(&settings.database_url())).await {
+        Ok(examination) => examination,
+        Err(problem) => {
+            part.add([Finding::fail("database", not_opened(&settings, &problem))]);
+            return part;
+        }
+    };
+    if let Err((check, problem)) = ask(&settings, &examination, &mut part).await {
+        part.add([Finding::fail(check, format!("{problem}. {REMEDY}"))]);
+    }
+    drop(tokio::time::timeout(CLOSING, examination.close()).await);
+    part
+}
+
+fn not_opened(settings: &ServeSettings, problem: &str) -> String {
+    match (&settings.database_url, problem.contains("no such file")) {
+        (Some(_), false) => problem.to_owned(),
+        (Some(_), true) => {
+            format!("{problem} (SERVICE_DATABASE_URL). Where the service never ran, its first start makes it")
+        }
+        (None, false) => format!("{problem}. It is in SERVICE_DATA_DIR, as SERVICE_DATABASE_URL is not set"),
+        (None, true) => {
+            format!("{problem} (SERVICE_DATA_DIR). Where the service never ran, its first start makes it")
+        }
+    }
+}
+
+/// What a question is answered with; what the engine itself says where it says no.
+async fn asked<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
+    let answer = async {
+        answer.await.map_err(|error| match error {
+            StoreError::Unavailable(said) | StoreError::Other(said) => said.to_string(),
+            other => other.to_string(),
+        })
+    };
+    within(QUESTION, answer).await
+}
+
+/// Stops at the first question that has no answer, and says which that was.
+async fn ask(
+    settings: &ServeSettings,
+    examination: &Examination,
+    part: &mut Part<Facts>,
+) -> Result<(), (&'static str, String)> {
+    let engine = asked(examination.engine()).await.map_err(|problem| ("database", problem))?;
+    let place = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
+    part.add([Finding::ok("database", format!("{engine}{place}"))]);
+    let before = now();
+    let clock = asked(examination.clock()).await.map_err(|problem| ("database", problem))?;
+    part.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, before));
+    part.add(room(examination));
+
+    let schema = asked(examination.schema()).await.map_err(|problem| ("schema", problem))?;
+    part.add([judge_schema(schema)]);
+    if schema != Schema::None {
+        part.add([writing(examination).await]);
+    }
+    if matches!(schema, Schema::Current | Schema::Older(_)) {
+        let failed = |problem| ("rows", problem);
+        let rows = asked(examination.rows()).await.map_err(failed)?;
+        part.add(judge_rows(settings, &rows));
+        part.facts.bound = Some(asked(examination.bound_fleet()).await.map_err(failed)?);
+        part.facts.apps = asked(examination.apps()).await.map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn judge_schema(schema: Schema) -> Finding {
+    const CHECK: &str = "schema";
+    match schema {
+        Schema::Current => Finding::ok(CHECK, "it is this program's"),
+        Schema::None => Finding::warn(
+            CHECK,
+            "the database is empty: the first start makes its tables. If there should be rows, SERVICE_DATABASE_URL or \
+             SERVICE_DATA_DIR names the wrong one",
+        ),
+        Schema::Older(missing) => Finding::warn(
+            CHECK,
+            format!("{missing} changes are missing: the next start makes them. Back the database up first"),
+        ),
+        Schema::Newer(version) => Finding::fail(CHECK, StoreError::NewerSchema { version }.to_string()),
+        Schema::Changed(version) => Finding::fail(CHECK, StoreError::ChangedSchema { version }.to_string()),
+    }
+}
+
+async fn writing(examination: &Examination) -> Finding {
+    const CHECK: &str = "writing";
+    match asked(examination.is_read_only()).await {
+        Ok(true) => {
+            return Finding::fail(
+                CHECK,
+                "the server takes no writes: it is a standby, or told to be read-only. Let SERVICE_DATABASE_URL name the \
+                 primary",
+            );
+        }
+        Ok(false) => {}
+        Err(problem) => return Finding::fail(CHECK, format!("{problem}. Look at the database server and its log")),
+    }
+    let (remedy, what) = if examination.file().is_some() {
+        ("Look at the rights to the file and its folder, at the disk, and at who else has the file open", "the file")
+    } else {
+        ("Look at the rights of the user that SERVICE_DATABASE_URL names, and at who holds locks", "the server")
+    };
+    match asked(examination.try_to_write()).await {
+        Ok(()) => Finding::ok(CHECK, format!("{what} takes writes; the one that was tried was taken back")),
+        Err(problem) => Finding::fail(CHECK, format!("{problem}. {remedy}")),
+    }
+}
+
+/// The free space where a SQLite database is.
+fn room(examination: &Examination) -> Option<Finding> {
+    const CHECK: &str = "disk";
+    let file = examination.file()?;
+    let volume = statvfs(file).ok()?;
+    let free = volume.f_bavail.saturating_mul(volume.f_frsize);
+    let words = format!("{} MiB are free where {} is", free >> 20, file.display());
+    Some(if free < ROOM {
+        Finding::warn(CHECK, format!("{words}: without room no launch is taken. Free some, or enlarge the volume"))
+    } else {
+        Finding::ok(CHECK, words)
+    })
+}
+
+fn judge_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
+    const CHECK: &str = "workshops";
+    let of = |state| rows.states.get(state).copied().unwrap_or(0);
+    let (queued, starting, limit) = (of("queued"), of("starting"), settings.max_concurrent_starts);
+    let counts = rows.states.iter().filter(|(state, _)| **state != "terminated");
+    let counts: Vec<String> = counts.map(|(state, count)| format!("{count} {state}")).collect();
+    let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
+    let waited = rows.oldest_queued.map(|launched| now().duration_since(launched).unsigned_abs());
+    match waited {
+        Some(waited) if waited > TURN && starting < limit => Some(Finding::warn(
+            CHECK,
+            format!(
+                "{counts}. The first in line waits for {} minutes while only {starting} of {limit} are starting: nobody \
+                 takes launches from the line. Is the launcher running and ready? If it is, restart it",
+                waited.as_secs() / 60
+            ),
+        )),
+        Some(waited) if waited > settings.limits().start_timeout => Some(Finding::warn(
+            CHECK,
+            format!(
+                "{counts}. The line is long: {queued} wait, the first for {} minutes. If starts are quick, raise \
+                 SERVICE_MAX_CONCURRENT_STARTS; if not, see what they wait for",
+                waited.as_secs() / 60
+            ),
+        )),
+        _ => Some(Finding::ok(CHECK, counts)),
+    }
+}

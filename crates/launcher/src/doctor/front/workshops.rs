@@ -1,0 +1,101 @@
+//! The domain of the workshops: every name below it leads to the same door, and behind that nobody is yet.
+
+use http::Uri;
+use launcher_domain::Entropy;
+use launcher_domain::clock::SystemEntropy;
+use tokio::net::lookup_host;
+use tokio::time::timeout;
+
+use super::Facts;
+use crate::doctor::report::Finding;
+use crate::doctor::web::{Web, WebFault};
+use crate::doctor::{Part, QUESTION};
+use crate::settings::{FleetKind, ServeSettings};
+
+const CHECK: &str = "workshop domain";
+
+/// Where a workshop of a name that nobody has would be.
+struct Address {
+    scheme: String,
+    host: String,
+    /// As in `:8443`; empty for the scheme's own.
+    port: String,
+}
+
+/// `url` is where a workshop of the fleet is reached: on Kubernetes the operator has the domain, and the launcher need not.
+pub(in crate::doctor) async fn look_at_workshops(
+    settings: ServeSettings,
+    front: Facts,
+    url: Option<String>,
+) -> Part<()> {
+    let address = if front.answers { address(&settings, url.as_deref()) } else { None };
+    let mut part = Part::default();
+    if let (Some(address), Ok(web)) = (address, Web::new()) {
+        part.add([judge(&address, &web).await]);
+    }
+    part
+}
+
+fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
+    let (uri, domain): (Uri, String) = match url.filter(|_| settings.fleet == FleetKind::Kubernetes) {
+        Some(url) => {
+            let uri: Uri = url.parse().ok()?;
+            let domain = uri.host()?.split_once('.')?.1.to_owned();
+            (uri, domain)
+        }
+        None => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
+    };
+    // Names below localhost are the browser's own to find.
+    if domain == "localhost" {
+        return None;
+    }
+    let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
+    Some(Address { scheme: uri.scheme_str()?.to_owned(), host: format!("doctor-{}.{domain}", random()), port })
+}
+
+fn random() -> String {
+    let mut bytes = [0; 6];
+    SystemEntropy.fill(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn has_address(host: &str) -> bool {
+    match timeout(QUESTION, lookup_host((host, 80))).await {
+        Ok(Ok(mut found)) => found.next().is_some(),
+        Ok(Err(_)) | Err(_) => false,
+    }
+}
+
+async fn judge(address: &Address, web: &Web) -> Finding {
+    let Address { scheme, host, port } = address;
+    let domain = host.split_once('.').map_or("", |(_, domain)| domain);
+    if !has_address(host).await {
+        return Finding::fail(
+            CHECK,
+            format!(
+                "{host} has no address: workshops cannot be opened. Make a DNS record *.{domain} that leads to the front"
+            ),
+        );
+    }
+    let url = format!("{scheme}://{host}{port}/");
+    match web.get(&url, &[]).await {
+        Ok(answer) if answer.status.is_success() => Finding::warn(
+            CHECK,
+            format!(
+                "{url} answers {} although there is no such workshop: something else has the names below {domain}. Lead \
+                 them to the front alone",
+                answer.status.as_u16()
+            ),
+        ),
+        Ok(answer) => {
+            Finding::ok(CHECK, format!("names below {domain} lead to the front ({})", answer.status.as_u16()))
+        }
+        Err(fault @ WebFault::Certificate(_)) => Finding::fail(
+            CHECK,
+            format!("{url}: {fault}. Workshops cannot be opened: renew the certificate, with the name *.{domain}"),
+        ),
+        Err(fault) => {
+            Finding::warn(CHECK, format!("{url} cannot be asked from here: {fault}. Open a workshop in a browser"))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The fleet on this machine.
+
+use launcher_fleet::doctor::LocalExamination;
+
+use super::Part;
+use super::fleet::Facts;
+use super::report::Finding;
+use super::settings::is_for_this_machine;
+use crate::serve;
+use crate::settings::ServeSettings;
+
+pub(super) fn look(settings: &ServeSettings) -> Part<Facts> {
+    let mut part = Part::default();
+    let Some(examination) = examination(settings) else { return part };
+    part.add([use_of_directory(&examination)]);
+    match examination.identity() {
+        Ok(identity) => part.facts = Facts { identity, workshops: Some(0), ..Facts::default() },
+        Err(error) => part.add([Finding::fail("data directory", error.to_string())]),
+    }
+    part.add([ports(&examination)]);
+    if !is_for_this_machine(settings) {
+        part.add([Finding::warn(
+            "isolation",
+            "the local fleet isolates nobody, and SERVICE_PUBLIC_URL invites others: whoever launches a workshop can \
+             read whatever this user can. Where people do not trust each other, run workshops on Kubernetes",
+        )]);
+    }
+    part
+}
+
+/// `None` when the settings are such that the service would not start; the settings' own check says so.
+pub(super) fn examination(settings: &ServeSettings) -> Option<LocalExamination> {
+    let public_url = settings.public_url.as_deref().unwrap_or("http://localhost").parse().ok()?;
+    LocalExamination::new(serve::local(settings, &public_url)).ok()
+}
+
+fn use_of_directory(examination: &LocalExamination) -> Finding {
+    const CHECK: &str = "data directory";
+    match examination.is_in_use() {
+        Ok(true) => Finding::ok(CHECK, "a launcher uses it now"),
+        Ok(false) => Finding::ok(CHECK, "no launcher uses it now"),
+        Err(error) => Finding::fail(CHECK, error.to_string()),
+    }
+}
+
+fn ports(examination: &LocalExamination) -> Finding {
+    const CHECK: &str = "ports";
+    match examination.free_port() {
+        Some(port) => Finding::ok(CHECK, format!("there are free ones for workshops, as {port}")),
+        None => Finding::fail(CHECK, "every port that a workshop may have is taken. End what listens on so many"),
+    }
+}

@@ -1,0 +1,99 @@
+//! The settings themselves. That they can be read was seen before anything else.
+
+use http::Uri;
+use launcher_process::settings::unknown_names;
+use tracing_subscriber::filter::Targets;
+
+use super::Part;
+use super::report::Finding;
+use crate::Cli;
+use crate::serve::seeds;
+use crate::settings::ServeSettings;
+
+pub(super) async fn look(settings: ServeSettings) -> Part<()> {
+    let findings = [
+        Some(names()),
+        Some(authentication(&settings)),
+        Some(admins(&settings)),
+        log(&settings),
+        public_url(&settings),
+    ];
+    Part { findings: findings.into_iter().flatten().collect(), facts: () }
+}
+
+fn names() -> Finding {
+    let unknown = unknown_names::<Cli>(std::env::vars_os());
+    if unknown.is_empty() {
+        return Finding::ok("settings", "they can be read, and every SERVICE_ name is known");
+    }
+    let unknown = unknown.join(", ");
+    Finding::warn(
+        "settings",
+        format!("no setting has the name {unknown}: it is ignored. `launcher serve --help` lists all"),
+    )
+}
+
+fn authentication(settings: &ServeSettings) -> Finding {
+    const CHECK: &str = "authentication";
+    match (settings.require_authentication, &settings.dev_identity) {
+        (true, None) => Finding::ok(CHECK, format!("required, by the header {}", settings.trusted_auth_header.name())),
+        (false, Some(email)) => {
+            let words = format!(
+                "AUTHENTICATION IS OFF: everybody who reaches this service is {email}. Never in production: remove \
+                 SERVICE_REQUIRE_AUTHENTICATION and SERVICE_DEV_IDENTITY"
+            );
+            if is_for_this_machine(settings) { Finding::warn(CHECK, words) } else { Finding::fail(CHECK, words) }
+        }
+        (false, None) => Finding::warn(
+            CHECK,
+            "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: callers without an identity \
+             are refused all the same. Remove the one, or for development set the other",
+        ),
+        (true, Some(_)) => Finding::warn(
+            CHECK,
+            "SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect. Remove it",
+        ),
+    }
+}
+
+/// Whether nobody but this machine's own browser is meant to come.
+pub(super) fn is_for_this_machine(settings: &ServeSettings) -> bool {
+    let url = settings.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
+    let host = url.as_ref().and_then(Uri::host).unwrap_or("localhost");
+    host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.") || host == "[::1]"
+}
+
+fn admins(settings: &ServeSettings) -> Finding {
+    const CHECK: &str = "admins";
+    match settings.admin_emails.len() {
+        0 => Finding::warn(CHECK, "nobody can manage templates: set SERVICE_ADMIN_EMAILS to an address that logs in"),
+        1 => Finding::ok(CHECK, "1"),
+        count => Finding::ok(CHECK, count.to_string()),
+    }
+}
+
+fn log(settings: &ServeSettings) -> Option<Finding> {
+    let error = settings.log.log.parse::<Targets>().err()?;
+    Some(Finding::fail("log", format!("SERVICE_LOG cannot be read: {error}. Write a level, as in info")))
+}
+
+fn public_url(settings: &ServeSettings) -> Option<Finding> {
+    let error = settings.public_url.as_ref()?.parse::<Uri>().err()?;
+    let words = format!("SERVICE_PUBLIC_URL is not a URL: {error}. Write it as in https://workshops.example.org");
+    Some(Finding::fail("public URL", words))
+}
+
+/// The seed file, by itself: it may be on a volume that hangs.
+pub(super) async fn look_at_seeds(settings: ServeSettings) -> Part<()> {
+    Part { findings: seed_file(&settings).into_iter().collect(), facts: () }
+}
+
+fn seed_file(settings: &ServeSettings) -> Option<Finding> {
+    const CHECK: &str = "seed templates";
+    Some(match seeds::check(settings.seed_templates.as_ref()?) {
+        Ok(count) => Finding::ok(CHECK, count.to_string()),
+        Err(error) => {
+            Finding::fail(CHECK, format!("SERVICE_SEED_TEMPLATES: {error}. The service does not start with it"))
+        }
+    })
+}

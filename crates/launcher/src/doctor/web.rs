@@ -1,0 +1,99 @@
+//! Asks over HTTP and HTTPS as a browser would, without following anything.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, StatusCode, header};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tokio::time::timeout;
+
+/// How long an answer may take, with its body.
+const ANSWER: Duration = Duration::from_secs(4);
+/// More of a body is not read.
+const BODY: usize = 256 << 10;
+
+/// Trusts the authorities that this machine trusts, or SSL_CERT_FILE.
+pub(super) struct Web(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    /// Where a redirect leads.
+    pub(super) location: Option<String>,
+    /// Empty where it was too long, or broke off.
+    body: Bytes,
+}
+
+/// Why there was no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum WebFault {
+    /// No browser takes the certificate: it is another name's, or its time is not now.
+    #[error("its {0}")]
+    Certificate(String),
+    /// Its authority is not among those that this machine knows; a browser may know it.
+    #[error("its certificate is not trusted here ({0}); SSL_CERT_FILE can name its authority")]
+    Authority(String),
+    /// No connection, or none that speaks HTTP.
+    #[error("{0}")]
+    Unreachable(String),
+}
+
+impl Web {
+    /// # Errors
+    /// This machine has no certificates of authorities.
+    pub(super) fn new() -> std::io::Result<Self> {
+        let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
+        Ok(Self(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)))
+    }
+
+    /// Asks for a URL with these header lines.
+    pub(super) async fn get(&self, url: &str, lines: &[(&str, &str)]) -> Result<Answer, WebFault> {
+        let mut request = Request::get(url).header(header::USER_AGENT, "launcher-doctor");
+        for (name, value) in lines {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Empty::new()).map_err(|error| WebFault::Unreachable(error.to_string()))?;
+        let answer = async {
+            let answer = self.0.request(request).await.map_err(|error| fault(&error))?;
+            let location = answer.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+            let (status, location) = (answer.status(), location.map(str::to_owned));
+            let body = Limited::new(answer.into_body(), BODY).collect().await.map(|body| body.to_bytes());
+            Ok(Answer { status, location, body: body.unwrap_or_default() })
+        };
+        let silent = || WebFault::Unreachable(format!("no answer within {} seconds", ANSWER.as_secs()));
+        timeout(ANSWER, answer).await.unwrap_or_else(|_| Err(silent()))
+    }
+}
+
+impl Answer {
+    /// Who the launcher says is calling; `None` when it says no such thing.
+    pub(super) fn person(&self) -> Option<String> {
+        let said: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
+        let _is_admin = said.get("is_admin")?.as_bool()?;
+        said.get("email")?.as_str().filter(|_| self.status.is_success()).map(str::to_owned)
+    }
+
+    /// Whether whoever asked was sent to log in, or away.
+    pub(super) fn is_refusal(&self) -> bool {
+        self.status.is_redirection() || matches!(self.status.as_u16(), 400 | 401 | 403)
+    }
+}
+
+fn fault(error: &(dyn Error + 'static)) -> WebFault {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    let said = innermost.to_string();
+    match said.split_once("invalid peer certificate: ") {
+        Some((_, problem)) if problem.starts_with("certificate ") => WebFault::Certificate(problem.to_owned()),
+        Some((_, problem)) => WebFault::Authority(problem.to_owned()),
+        None => WebFault::Unreachable(said),
+    }
+}

@@ -1,0 +1,111 @@
+//! `launcher doctor`: what a tired administrator reads.
+
+mod database;
+mod front;
+mod local;
+mod tls;
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::{launcher, text};
+
+/// What it prints, one line a check, and its exit status.
+struct Visit {
+    said: String,
+    status: Option<i32>,
+}
+
+impl Visit {
+    /// Runs it with these settings beside one admin.
+    fn with(settings: &[(&str, &str)]) -> Self {
+        let admin = [("SERVICE_ADMIN_EMAILS", "ada@example.org")];
+        let output = launcher(&["doctor"], &[&admin, settings].concat());
+        assert_eq!(text(&output.stderr), "", "what it has to say is in its output");
+        Self { said: text(&output.stdout).to_owned(), status: output.status.code() }
+    }
+
+    /// Runs it on this data directory.
+    fn at(data: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::with(&[&[("SERVICE_DATA_DIR", data.to_str().unwrap())], settings].concat())
+    }
+
+    /// There is this line, with these words.
+    #[track_caller]
+    fn says(&self, verdict: &str, check: &str, words: &[&str]) {
+        let start = format!("{verdict:<4}  {check} ");
+        let lines = || self.said.lines().filter(|line| line.starts_with(&start));
+        assert!(lines().any(|line| words.iter().all(|word| line.contains(word))), "{start}{words:?}:\n{}", self.said);
+        assert_eq!(self.status, Some(i32::from(self.said.contains("\nFAIL  ") || self.said.starts_with("FAIL  "))));
+    }
+
+    /// There is no line of this check.
+    #[track_caller]
+    fn is_silent_about(&self, check: &str) {
+        assert!(!self.said.lines().any(|line| line.contains(&format!("  {check} "))), "{check}:\n{}", self.said);
+    }
+}
+
+#[test]
+fn a_mistyped_or_dangerous_setting_is_told() {
+    let visit = Visit::with(&[("SERVICE_ADMIN_EMIALS", "x"), ("SERVICE_ADMIN_EMAILS", "")]);
+    visit.says("warn", "settings", &["SERVICE_ADMIN_EMIALS"]);
+    visit.says("warn", "admins", &["SERVICE_ADMIN_EMAILS"]);
+    visit.says("ok", "authentication", &["x-auth-request-email"]);
+
+    let off = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
+    Visit::with(&off).says("warn", "authentication", &["AUTHENTICATION IS OFF", "dev@example.org"]);
+    let public = [off[0], off[1], ("SERVICE_PUBLIC_URL", "https://launcher.example.org")];
+    Visit::with(&public).says("FAIL", "authentication", &["AUTHENTICATION IS OFF"]);
+    Visit::with(&off[..1]).says("warn", "authentication", &["SERVICE_DEV_IDENTITY is not set"]);
+    Visit::with(&off[1..]).says("warn", "authentication", &["it has no effect"]);
+
+    let seeds = [("SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json")];
+    Visit::with(&seeds).says("FAIL", "seed templates", &["/nowhere/seeds.json", "cannot be read"]);
+}
+
+#[test]
+fn a_setting_that_cannot_be_read_is_one_line_as_at_a_start() {
+    let output = launcher(&["doctor"], &[("SERVICE_FLEET", "docker")]);
+    let complaint = text(&output.stderr);
+    assert!(output.status.code() == Some(1) && complaint.contains("SERVICE_FLEET (--fleet)"), "{complaint}");
+    assert_eq!(complaint.trim_end().lines().count(), 1, "{complaint}");
+}
+
+#[test]
+fn a_cluster_that_cannot_be_found_is_told() {
+    let visit = Visit::with(&[("SERVICE_FLEET", "kubernetes"), ("KUBECONFIG", "/nowhere/kubeconfig")]);
+    visit.says("FAIL", "API server", &["set KUBECONFIG"]);
+    visit.is_silent_about("rights");
+}
+
+#[test]
+fn whatever_hangs_is_given_up() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = silent.local_addr().unwrap();
+    let kubeconfig = tempfile::NamedTempFile::new().unwrap();
+    let cluster = format!(
+        r#"{{"apiVersion": "v1", "kind": "Config", "current-context": "it", "users": [{{"name": "it", "user": {{}}}}],
+            "contexts": [{{"name": "it", "context": {{"cluster": "it", "user": "it"}}}}],
+            "clusters": [{{"name": "it", "cluster": {{"server": "http://{addr}"}}}}]}}"#
+    );
+    std::fs::write(kubeconfig.path(), cluster).unwrap();
+    // Whoever reads it waits for somebody to write.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("seeds.json");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let started = Instant::now();
+    let visit = Visit::with(&[
+        ("SERVICE_DATABASE_URL", &format!("postgres://launcher@{addr}/launcher?sslmode=disable")),
+        ("SERVICE_PUBLIC_URL", &format!("http://{addr}")),
+        ("SERVICE_FLEET", "kubernetes"),
+        ("KUBECONFIG", kubeconfig.path().to_str().unwrap()),
+        ("SERVICE_SEED_TEMPLATES", pipe.to_str().unwrap()),
+    ]);
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    visit.says("FAIL", "database", &["does not answer"]);
+    visit.says("FAIL", "API server", &["no answer within"]);
+    visit.says("warn", "way in", &["no answer within"]);
+    visit.says("FAIL", "seed templates", &["no end within"]);
+    visit.says("ok", "admins", &[]);
+}

@@ -1,0 +1,122 @@
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::JoinHandle;
+
+use super::Visit;
+
+const LOGIN: &str = "302 Found\r\nLocation: https://login.example.org/";
+const ME: &str = r#"{"email": "ada@example.org", "user": null, "is_admin": true}"#;
+
+/// From a request's head, in lower case, to a status line with header lines, and a body.
+type Answers = fn(&str) -> (&'static str, &'static str);
+
+/// What stands at the public address: gone when dropped.
+struct Front {
+    url: String,
+    listener: TcpListener,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Front {
+    fn that(answers: Answers) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let accepting = listener.try_clone().unwrap();
+        let serving = std::thread::spawn(move || {
+            while let Some(head) = accepting.accept().ok().and_then(|(stream, _)| answer(stream, answers)) {
+                assert!(head.contains("user-agent: launcher-doctor"), "{head}");
+            }
+        });
+        Self { url, listener, serving: Some(serving) }
+    }
+
+    fn visit(&self) -> Visit {
+        Visit::with(&[("SERVICE_PUBLIC_URL", &self.url)])
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        // A request without a head ends it.
+        drop(TcpStream::connect(self.listener.local_addr().unwrap()));
+        drop(self.serving.take().map(JoinHandle::join));
+    }
+}
+
+/// Answers one request, and returns its head; `None` where there was none.
+fn answer(stream: TcpStream, answers: Answers) -> Option<String> {
+    let lines = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+    let head = lines.collect::<Vec<_>>().join("\n").to_ascii_lowercase();
+    if head.is_empty() {
+        return None;
+    }
+    let (status, body) = answers(&head);
+    let length = body.len();
+    write!(&stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
+    Some(head)
+}
+
+fn is_login(head: &str) -> bool {
+    head.starts_with("get /oauth2/start ")
+}
+
+#[test]
+fn one_that_lets_nobody_in_is_ok() {
+    let front = Front::that(|head| if is_login(head) { (LOGIN, "") } else { ("401 Unauthorized", "{}") });
+    let visit = front.visit();
+    visit.says("ok", "way in", &["/api/v1/me", "(401)"]);
+    visit.says("ok", "identity header", &["x-auth-request-email, X_Auth_Request_Email, x.auth.request.email"]);
+    visit.says("ok", "login", &["/oauth2/start answers (302)"]);
+}
+
+#[test]
+fn one_that_lets_a_forged_identity_through_is_told() {
+    fn plain(head: &str) -> (&'static str, &'static str) {
+        if head.contains("\nx-auth-request-email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
+    }
+    fn folded(head: &str) -> (&'static str, &'static str) {
+        if head.contains("\nx_auth_request_email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
+    }
+    fn dots(head: &str) -> (&'static str, &'static str) {
+        if head.contains("\nx.auth.request.email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
+    }
+    let cases: [(Answers, &str); 3] =
+        [(plain, "x-auth-request-email"), (folded, "X_Auth_Request_Email"), (dots, "x.auth.request.email")];
+    for (answers, spelling) in cases {
+        let visit = Front::that(answers).visit();
+        visit.says("ok", "way in", &["(302)"]);
+        let said = format!("does not remove the header {spelling}: ANYBODY CAN BE AN ADMIN");
+        visit.says("FAIL", "identity header", &[&said, "docs/front.md"]);
+    }
+}
+
+#[test]
+fn one_without_a_login_is_told() {
+    let visit = Front::that(|_| ("200 OK", ME)).visit();
+    visit.says("FAIL", "way in", &["ANYBODY IS LET IN", "ada@example.org"]);
+    let visit = Front::that(|_| ("200 OK", "<h1>It works!</h1>")).visit();
+    visit.says("FAIL", "way in", &["it is not this service", "SERVICE_PUBLIC_URL"]);
+    visit.is_silent_about("identity header");
+    let visit = Front::that(|_| ("401 Unauthorized", "{}")).visit();
+    visit.says("FAIL", "login", &["nobody can log in", "answers 401", "SERVICE_LOGIN_URL"]);
+    let visit = Front::that(|_| ("502 Bad Gateway", "")).visit();
+    visit.says("FAIL", "way in", &["answers 502", "Does the launcher run?"]);
+    visit.says("warn", "identity header", &["is not clear"]);
+}
+
+#[test]
+fn one_that_cannot_be_reached_from_here_is_no_failure_by_itself() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let visit = Visit::with(&[("SERVICE_PUBLIC_URL", &format!("http://{closed}"))]);
+    visit.says("warn", "way in", &["cannot be asked from here", "Try it from outside"]);
+    visit.is_silent_about("identity header");
+    visit.is_silent_about("login");
+}
+
+#[test]
+fn names_below_the_domain_of_workshops_have_to_lead_to_the_front() {
+    let front = Front::that(|_| ("401 Unauthorized", "{}"));
+    let domain = |domain| Visit::with(&[("SERVICE_PUBLIC_URL", &front.url), ("SERVICE_WORKSHOP_DOMAIN", domain)]);
+    domain("workshops.invalid").says("FAIL", "workshop domain", &["has no address", "*.workshops.invalid"]);
+    domain("localhost").is_silent_about("workshop domain");
+}

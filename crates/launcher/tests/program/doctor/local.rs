@@ -1,0 +1,62 @@
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::Visit;
+use crate::lifecycle::Serving;
+
+const SEEDS: &str = r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "JupyterLab",
+    "description": "", "app_type": "notebook", "image": "jupyter"}]"#;
+
+/// A program that says its version, or does not.
+fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+#[test]
+fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
+    let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let seeds = other.path().join("seeds.json");
+    std::fs::write(&seeds, SEEDS).unwrap();
+    let jupyter = program(other.path(), "jupyter-lab", "echo 4.5.0");
+    let settings =
+        [("SERVICE_SEED_TEMPLATES", seeds.to_str().unwrap()), ("SERVICE_LOCAL_JUPYTER", jupyter.to_str().unwrap())];
+    let serving = Serving::start_with(data.path(), &settings);
+    let visit = Visit::at(data.path(), &settings);
+    visit.says("ok", "data directory", &["a launcher uses it now"]);
+    visit.says("ok", "JupyterLab", &["4.5.0"]);
+    assert_eq!(serving.stop().0, Some(0));
+
+    let visit = Visit::at(data.path(), &settings);
+    visit.says("ok", "data directory", &["no launcher uses it now"]);
+    let (lines, summary) = visit.said.split_once("\n\n").unwrap();
+    assert!(lines.lines().all(|line| line.starts_with("ok    ")), "{lines}");
+    for check in ["settings", "authentication", "admins", "seed templates", "database", "disk", "schema", "writing"] {
+        visit.says("ok", check, &[]);
+    }
+    for check in ["workshops", "ports", "belonging"] {
+        visit.says("ok", check, &[]);
+    }
+    visit.is_silent_about("way in");
+    visit.is_silent_about("API server");
+    let count = lines.lines().count();
+    assert_eq!(summary.trim_end(), format!("{count} checks: {count} ok, 0 to look at (warn), 0 to put right (FAIL)"));
+
+    let missing = [settings[0], ("SERVICE_LOCAL_JUPYTER", "/nowhere/jupyter-lab")];
+    Visit::at(data.path(), &missing).says(
+        "FAIL",
+        "JupyterLab",
+        &["/nowhere/jupyter-lab cannot be started", "make run"],
+    );
+    let broken = program(other.path(), "broken", "echo no module named jupyterlab >&2; exit 1");
+    let broken = [settings[0], ("SERVICE_LOCAL_JUPYTER", broken.to_str().unwrap())];
+    Visit::at(data.path(), &broken).says("FAIL", "JupyterLab", &["no module named jupyterlab"]);
+}
+
+#[test]
+fn a_public_address_is_no_place_for_processes_of_this_machine() {
+    let public = [("SERVICE_PUBLIC_URL", "http://launcher.invalid")];
+    Visit::with(&public).says("warn", "isolation", &["isolates nobody"]);
+}

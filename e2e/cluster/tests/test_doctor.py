@@ -1,0 +1,120 @@
+"""`launcher doctor` on a cluster: with the launcher's own account, beside it, and where something is wrong."""
+
+import json
+import subprocess
+
+import pytest
+from aiohttp import web
+from faults import Proxy
+from harness import PROGRAM, wait_for
+from test_admission import apply_by_hand, workshop
+from world import World
+
+DEFINITION = "/openapi/v3/apis/workshoplauncher.dev/"
+
+
+class OtherVersion(Proxy):
+    """An API server whose definition of Workshop is another version's, or not there. The cluster's own is everybody's."""
+
+    gone = False
+
+    async def _answer(self, request, body, call, fault):
+        if not request.path.startswith(DEFINITION):
+            return await super()._answer(request, body, call, fault)
+        if self.gone:
+            return web.Response(status=404, text="404 page not found")
+        async with self._ask(request, body) as answer:
+            document = json.loads(await answer.read())
+        schemas = document["components"]["schemas"]
+        properties = schemas["dev.workshoplauncher.v1alpha1.Workshop"]["properties"]
+        del properties["status"]["properties"]["startStep"]
+        return web.json_response(document)
+
+
+@pytest.fixture(scope="module")
+def other_version():
+    with OtherVersion() as proxy:
+        yield proxy
+
+
+def doctor(launcher, **settings):
+    """Its exit status, and its lines: {check: (verdict, words)}."""
+    done = subprocess.run(
+        [PROGRAM, "doctor"], env=launcher.environment | settings, capture_output=True, text=True, timeout=30
+    )
+    assert done.stderr == ""
+    lines = [line.split(maxsplit=1) for line in done.stdout.partition("\n\n")[0].splitlines()]
+    return done.returncode, {rest[:15].strip(): (verdict, rest[17:]) for verdict, rest in lines}
+
+
+def test_a_deployment_that_is_well_is_all_ok(world):
+    running = world.running()
+    status, said = doctor(world.launcher)
+    assert (status, {verdict for verdict, _ in said.values()}) == (0, {"ok"}), said
+    assert {"API server", "namespace", "definition", "rights", "operator", "belonging", "clock"} <= said.keys()
+    assert said["workshops"][1] == "1 running"
+    assert "kubectl" in said["operator"][1], "the Lease is the operator's; how to see it is said"
+    assert world.instance(running)["state"] == "running"
+
+
+def test_an_account_without_rights_is_told(world):
+    world.kubectl("create", "serviceaccount", "nobody")
+    status, said = doctor(world.launcher, KUBECONFIG=world.kubeconfig("nobody"))
+    assert (status, said["rights"][0]) == (1, "FAIL"), said
+    for right in "get namespaces", "list workshops", "patch workshops", "delete workshops":
+        assert right in said["rights"][1]
+    assert "deploy/rbac.yaml" in said["rights"][1]
+    assert said["API server"][0] == "ok"
+
+
+def test_a_definition_of_another_version_is_told(world, other_version):
+    through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
+    other_version.gone = False
+    status, said = doctor(world.launcher, **through)
+    assert (status, said["definition"][0]) == (1, "FAIL"), said
+    assert "status.startStep" in said["definition"][1]
+    assert "crds/workshops.yaml" in said["definition"][1]
+
+
+def test_a_definition_that_is_missing_is_told(world, other_version):
+    other_version.gone = True
+    through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
+    status, said = doctor(world.launcher, **through)
+    assert (status, said["definition"][0]) == (1, "FAIL"), said
+    assert "knows no Workshops of workshoplauncher.dev/v1alpha1" in said["definition"][1]
+
+
+def test_credentials_that_are_refused_and_a_server_that_is_away_are_told(world):
+    config = world.kubeconfig("workshop-launcher")
+    with open(config) as file:
+        made = json.load(file)
+    made["users"][0]["user"]["token"] = "nonsense"
+    with open(config, "w") as file:
+        json.dump(made, file)
+    status, said = doctor(world.launcher, KUBECONFIG=config)
+    assert (status, said["API server"][0]) == (1, "FAIL"), said
+    assert "401" in said["API server"][1]
+    assert "rights" not in said
+
+    away = world.kubeconfig("workshop-launcher", "http://127.0.0.1:1")
+    status, said = doctor(world.launcher, KUBECONFIG=away)
+    assert (status, said["API server"][0]) == (1, "FAIL"), said
+    assert "cannot be reached" in said["API server"][1]
+
+
+def test_another_namespace_than_the_databases_is_told(world):
+    with World("elsewhere", processes=False) as elsewhere:
+        status, said = doctor(world.launcher, KUBECONFIG=elsewhere.kubeconfig("workshop-launcher"))
+    assert (status, said["belonging"][0]) == (1, "FAIL"), said
+    assert elsewhere.namespace in said["belonging"][1]
+
+
+def test_an_operator_that_does_not_work_is_told(world):
+    with World("idle", processes=False) as idle:
+        launcher = idle.new_launcher()
+        apply_by_hand(idle, workshop("waits"))
+        verdict = lambda: doctor(launcher)[1]["operator"]
+        assert verdict()[0] == "ok", "it may take a moment"
+        wait_for("the doctor to miss the operator", lambda: verdict()[0] == "FAIL", 90)
+        assert "waits" in verdict()[1]
+        assert "no operator works" in verdict()[1]
