@@ -200,13 +200,14 @@ fn not_opened(error: sqlx::Error, target: &str) -> StoreError {
     refused(target, &problem, "look at it and at the rights to it, or set SERVICE_DATABASE_URL to another one")
 }
 
-/// Two processes may open a new database at once. PostgreSQL lets them wait for each other; with SQLite the one that
-/// comes second finds its step done when it looks again.
+/// Several processes may open a new database at once. PostgreSQL lets them wait for each other; with SQLite one that
+/// comes second finds its step done when it looks again, and may come second at each step.
 async fn migrate(connection: &mut AnyConnection, migrations: &Migrator, target: &str) -> Result<(), StoreError> {
-    let outcome = match migrations.run(&mut *connection).await {
-        Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) => migrations.run(connection).await,
-        decided => decided,
-    };
+    let mut outcome = migrations.run(&mut *connection).await;
+    for _ in migrations.iter() {
+        let Err(MigrateError::ExecuteMigration(..) | MigrateError::Execute(_)) = outcome else { break };
+        outcome = migrations.run(&mut *connection).await;
+    }
     outcome.map_err(|error| match error {
         MigrateError::VersionMissing(version) => StoreError::NewerSchema { version },
         MigrateError::VersionMismatch(version) => StoreError::ChangedSchema { version },
