@@ -111,7 +111,9 @@ fn judge_schema(schema: Schema) -> Finding {
         ),
         Schema::Older(missing) => Finding::warn(
             CHECK,
-            format!("{missing} changes are missing: the next start makes them. Back the database up first"),
+            format!(
+                "changes of the schema are missing ({missing}): the next start makes them. Back the database up first"
+            ),
         ),
         Schema::Newer(version) => Finding::fail(CHECK, StoreError::NewerSchema { version }.to_string()),
         Schema::Changed(version) => Finding::fail(CHECK, StoreError::ChangedSchema { version }.to_string()),

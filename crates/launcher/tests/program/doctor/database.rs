@@ -63,12 +63,20 @@ async fn one_of_another_fleet_is_told() {
 #[tokio::test]
 async fn another_schema_is_told() {
     let data = data("here").await;
-    told(data.path(), "UPDATE _sqlx_migrations SET version = 9000 WHERE version > 1").await;
+    told(
+        data.path(),
+        "UPDATE _sqlx_migrations SET version = 9000 WHERE version = (SELECT max(version) FROM _sqlx_migrations)",
+    )
+    .await;
     let visit = Visit::at(data.path(), &[]);
     visit.says("FAIL", "schema", &["schema change 9000", "run the newer version"]);
     visit.is_silent_about("belonging");
     told(data.path(), "DELETE FROM _sqlx_migrations WHERE version = 9000").await;
-    Visit::at(data.path(), &[]).says("warn", "schema", &["1 changes are missing", "Back the database up"]);
+    Visit::at(data.path(), &[]).says(
+        "warn",
+        "schema",
+        &["changes of the schema are missing (1)", "Back the database up"],
+    );
 }
 
 #[tokio::test]
