@@ -123,6 +123,18 @@ test("the start page", async (t) => {
     await page.waitForFunction(() => !document.title.includes("Slow"));
   });
 
+  await t.test("prints what there is, not what can be pressed", async (t) => {
+    const { page } = await openPage(t, browser, { email: BOB });
+    await page.goto(launcher.url);
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await workshopEntry(page, "Slow").getByText("Ready").waitFor();
+    assert.equal(await page.getByRole("button").count(), 0);
+    assert.equal(await page.getByRole("navigation").count(), 0);
+    const ink = await page.getByRole("heading", { name: "My workshops" }).evaluate((one) => getComputedStyle(one).color);
+    assert.match(ink, /^rgb\((\d\d?), (\d\d?), (\d\d?)\)$/, "dark ink, whatever the screen has");
+    await screenshot(page, "print");
+  });
+
   await t.test("says when it has lost the launcher, and when it is back", async (t) => {
     const { context, page } = await openPage(t, browser, { email: ALICE });
     await page.goto(launcher.url);
