@@ -2,6 +2,8 @@
 package main
 
 import (
+	"crypto/sha1"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -45,7 +48,7 @@ func main() {
 	}
 }
 
-// serve answers every request with what it was asked, as JSON, on the given port, else on $PORT, else on 8888.
+// serve answers every request with what it was asked, as JSON, and a WebSocket with what it says, on the given port, else on $PORT, else on 8888.
 func serve(port string) {
 	if port == "" {
 		port = os.Getenv("PORT")
@@ -55,6 +58,10 @@ func serve(port string) {
 	}
 	host, _ := os.Hostname()
 	handler := func(response http.ResponseWriter, request *http.Request) {
+		if strings.EqualFold(request.Header.Get("Upgrade"), "websocket") {
+			echo(response, request)
+			return
+		}
 		response.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(response).Encode(map[string]any{
 			"app": "http", "host": host, "method": request.Method, "path": request.RequestURI,
@@ -64,6 +71,63 @@ func serve(port string) {
 	fmt.Println("listening on port", port)
 	server := http.Server{Addr: ":" + port, Handler: http.HandlerFunc(handler), ReadHeaderTimeout: time.Minute}
 	fail("%v", server.ListenAndServe())
+}
+
+// echo sends back what comes over a WebSocket, frame by frame, until it is closed.
+func echo(response http.ResponseWriter, request *http.Request) {
+	connection, buffered, err := http.NewResponseController(response).Hijack()
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	// RFC 6455, 1.3.
+	sum := sha1.Sum([]byte(request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	fmt.Fprintf(buffered, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Accept: %s\r\n\r\n", base64.StdEncoding.EncodeToString(sum[:]))
+	for buffered.Flush() == nil {
+		head, payload, err := frame(buffered)
+		if err != nil {
+			return
+		}
+		_, _ = buffered.Write(append(head, payload...))
+		if head[0]&0x0f == 8 {
+			_ = buffered.Flush()
+			return
+		}
+	}
+}
+
+// frame reads a client's frame; it returns the head that a server would send with it, and what it says (RFC 6455, 5.2).
+func frame(reader io.Reader) (head, payload []byte, err error) {
+	head = make([]byte, 2, 10)
+	if _, err = io.ReadFull(reader, head); err != nil {
+		return nil, nil, err
+	}
+	head[1] &= 0x7f
+	length := uint64(head[1])
+	if extra := map[byte]int{126: 2, 127: 8}[head[1]]; extra > 0 {
+		head = head[:2+extra]
+		if _, err = io.ReadFull(reader, head[2:]); err != nil {
+			return nil, nil, err
+		}
+		length = 0
+		for _, digit := range head[2:] {
+			length = length<<8 | uint64(digit)
+		}
+	}
+	if length > 1<<20 {
+		return nil, nil, fmt.Errorf("a frame of %d bytes", length)
+	}
+	mask := make([]byte, 4)
+	if _, err = io.ReadFull(reader, mask); err != nil {
+		return nil, nil, err
+	}
+	payload = make([]byte, length)
+	_, err = io.ReadFull(reader, payload)
+	for index := range payload {
+		payload[index] ^= mask[index%4]
+	}
+	return head, payload, err
 }
 
 // get asks a URL, with the headers that follow it (NAME VALUE NAME VALUE ...), prints status and body, and fails when there

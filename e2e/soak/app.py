@@ -1,0 +1,23 @@
+"""The soak's app on one machine: answers HTTP requests, and sends back what comes over a WebSocket."""
+
+import os
+
+from websockets.datastructures import Headers
+from websockets.http11 import Response
+from websockets.sync.server import serve
+
+
+def answer(connection, request):
+    """A page for whoever does not ask for a WebSocket."""
+    if request.headers.get("Upgrade"):
+        return None
+    return Response(200, "OK", Headers({"Content-Length": "3", "Content-Type": "text/plain"}), b"up\n")
+
+
+def echo(connection):
+    for message in connection:
+        connection.send(message)
+
+
+with serve(echo, "127.0.0.1", int(os.environ["PORT"]), process_request=answer, compression=None) as server:
+    server.serve_forever()

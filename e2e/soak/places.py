@@ -1,0 +1,118 @@
+"""Where the soak takes place: one machine, or a cluster."""
+
+import socket
+import sys
+import urllib.parse
+
+from harness import ROOT, Launcher, trees, wait_for
+
+LIMITS = {"SERVICE_MAX_INSTANCES_PER_USER": "10", "SERVICE_LOG": "warn"}
+
+
+def template_of(launcher, lifetime, **more):
+    """Creates the template; returns its id."""
+    times = {"lifetime_seconds": lifetime, "extension_seconds": 60, "max_lifetime_seconds": 4 * lifetime}
+    draft = {"name": "soak", "app_type": "custom", "image": "soak:1", "port": 8888, **times, **more}
+    status, _, body = launcher.request("POST", "/templates/", body=draft)
+    assert status == 201, (status, body)
+    return body["template_id"]
+
+
+class Local:
+    """One machine: workshops are processes, behind the launcher's own listener."""
+
+    every = 2.0
+
+    def __init__(self, program, lifetime):
+        self.lifetime = lifetime
+        self.launcher = Launcher(**LIMITS)
+        self.launcher.command = (program, "serve")
+
+    def __enter__(self):
+        try:
+            self.launcher.start()
+            command = [sys.executable, str(ROOT / "e2e/soak/app.py")]
+            self.template = template_of(self.launcher, self.lifetime, command=command)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.launcher.clean_up()
+
+    def door(self, name, row):
+        """The host of a workshop, and the port behind it."""
+        return urllib.parse.urlsplit(row["url"]).netloc, self.launcher.port
+
+    def dial(self, host, port):
+        return socket.create_connection(("127.0.0.1", port), timeout=20)
+
+    def processes(self):
+        return {"launcher": self.launcher.process.pid}
+
+    def assert_nothing_left(self):
+        wait_for("no process to be left", lambda: trees(self.launcher.workshop_processes()) == {}, 30)
+        assert self.launcher.instances("live") == {}
+
+
+class Kubernetes:
+    """A cluster: workshops are pods, asked at their Services."""
+
+    every = 10.0
+
+    def __init__(self, program, lifetime):
+        from world import World
+
+        self.program, self.lifetime = program, lifetime
+
+        class Stage(World):
+            def _own(self, made):
+                made.command = (program, made.command[1])
+                return super()._own(made)
+
+            def new_launcher(self, server=None, **settings):
+                return super().new_launcher(server, **LIMITS, **settings)
+
+        self.world = Stage("soak")
+
+    def __enter__(self):
+        from world import APP
+
+        self.world.__enter__()
+        self.launcher = self.world.launcher
+        changes = {key: value for key, value in APP.items() if key not in ("name", "app_type", "port")}
+        self.template = template_of(self.launcher, self.lifetime, **changes)
+        return self
+
+    def __exit__(self, *_):
+        self.world.__exit__()
+
+    def door(self, name, row):
+        return self.world.address(name), 80
+
+    def dial(self, host, port):
+        # The cluster's network hears of a Service a moment after it is there.
+        found = []
+
+        def reached():
+            try:
+                found.append(socket.create_connection((host, port), timeout=2))
+            except OSError:
+                return False
+            return True
+
+        wait_for(f"{host} to be reached", reached, 20)
+        found[0].settimeout(20)
+        return found[0]
+
+    def processes(self):
+        return {"launcher": self.launcher.process.pid, "operator": self.world.operator.process.pid}
+
+    def assert_nothing_left(self):
+        left = lambda: self.world.objects("workshops,deployments,pods,services,ingresses")
+        wait_for("nothing to be left", lambda: not left(), 60)
+        assert self.launcher.instances("live") == {}
+
+
+PLACES = {"local": Local, "kubernetes": Kubernetes}

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""An hour in the life of a service: launches, extensions, ends and WebSockets at a steady rate, on one machine or on a
+cluster. Nothing is lost, nothing fails, and memory, file descriptors and live rows are as many at the end as at the start.
+
+    e2e/soak/soak.py local --minutes 60
+    source e2e/cluster/env.sh && e2e/soak/soak.py kubernetes --minutes 60
+
+It needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
+"""
+
+import argparse
+import collections
+import pathlib
+import random
+import statistics
+import sys
+import threading
+import time
+
+E2E = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(E2E), str(E2E / "cluster/tests")]
+
+from harness import ROOT, wait_for
+from places import PLACES
+from websockets.sync.client import connect
+
+# How a workshop's life goes: what is asked for, and the reason of its end.
+LIVES = {"ended": "owner", "extended": "owner", "left alone": "expired"}
+LIFETIME = 60
+MESSAGE = "x" * 1024
+SAMPLES = 60
+# How much more the last quarter may have than the second: the first is for warming up.
+SLACK = {"rss_kib": (1.10, 2048), "fds": (1.10, 4), "live": (1.25, 4)}
+
+
+class Life(threading.Thread):
+    """One workshop of one person, from its launch to its end."""
+
+    def __init__(self, soak, number, kind):
+        super().__init__(daemon=True)
+        self.soak, self.kind = soak, kind
+        self.person = f"person{number % 200}@example.org"
+        self.failure = None
+
+    def run(self):
+        try:
+            self.live()
+        except Exception as error:
+            self.failure = error
+            self.soak.failures.append(f"{self.kind}: {type(error).__name__}: {error}")
+
+    def live(self):
+        place = self.soak.place
+        status, _, made = place.launcher.request("POST", f"/templates/{place.template}/launch", self.person, {})
+        assert status == 201, (status, made)
+        name = made["k8s_name"]
+        running = self.until(name, "running", 120)
+        host, port = place.door(name, running)
+        headers = {"X-Auth-Request-Email": self.person}
+        with connect(f"ws://{host}/echo", sock=place.dial(host, port), additional_headers=headers) as socket:
+            for _ in range(10):
+                socket.send(MESSAGE)
+                assert socket.recv(timeout=20) == MESSAGE
+                self.soak.counts["messages"] += 1
+                self.soak.stop.wait(2)
+        if self.kind == "extended":
+            status, _, body = place.launcher.request("POST", f"/instances/{name}/extend", self.person, {})
+            assert status == 200, (status, body)
+            self.soak.counts["extensions"] += 1
+        if self.kind != "left alone":
+            status, _, body = place.launcher.request("DELETE", f"/instances/{name}", self.person)
+            assert status == 202, (status, body)
+        ended = self.until(name, "terminated", LIFETIME + 120)
+        assert ended["end_reason"] == LIVES[self.kind], ended["end_reason"]
+        self.soak.counts[self.kind] += 1
+
+    def until(self, name, state, seconds):
+        seen = {}
+
+        def look():
+            status, _, body = self.soak.place.launcher.request("GET", f"/instances/{name}", self.person)
+            assert status == 200, (status, body)
+            seen.update(body)
+            assert state == "terminated" or body["state"] != "failed", body["reason"]
+            # Often enough, and not the load that is measured.
+            self.soak.pause.wait(0.5)
+            return body["state"] == state
+
+        wait_for(f"{name} to be {state}", look, seconds)
+        return seen
+
+
+class Soak:
+    def __init__(self, place, minutes, every, seed):
+        self.place, self.minutes, self.every = place, minutes, every
+        self.rng = random.Random(seed)
+        self.failures, self.counts = [], collections.Counter()
+        self.samples = collections.defaultdict(list)
+        self.stop, self.pause = threading.Event(), threading.Event()
+
+    def go(self):
+        began = time.monotonic()
+        apart = self.minutes * 60 / SAMPLES
+        lives, next_sample = [], apart
+        while (passed := time.monotonic() - began) < self.minutes * 60 and not self.failures:
+            lives.append(Life(self, len(lives), self.rng.choice(list(LIVES))))
+            lives[-1].start()
+            if passed >= next_sample:
+                next_sample += apart
+                self.sample(passed)
+            self.pause.wait(self.every)
+        for life in lives:
+            life.join(300)
+            assert not life.is_alive(), "a life does not end"
+        assert not self.failures, "\n".join(self.failures[:10])
+        return self.judge(len(lives))
+
+    def sample(self, passed):
+        live = len(self.place.launcher.instances("live"))
+        for name, pid in self.place.processes().items():
+            status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+            fds = len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir()))
+            self.samples[name].append({"rss_kib": rss, "fds": fds})
+            print(f"{passed / 60:5.1f} min  {name:9} {rss / 1024:6.1f} MiB  {fds:4} fds  {live:3} live", flush=True)
+        self.samples["rows"].append({"live": live})
+
+    def judge(self, launched):
+        print(f"\n{launched} launched, none lost: {dict(self.counts)}\n")
+        print("| | second quarter | last quarter | highest |\n|---|---|---|---|")
+        grown = []
+        for name, samples in self.samples.items():
+            quarter = len(samples) // 4
+            for what in samples[0]:
+                values = [sample[what] for sample in samples]
+                before = statistics.median(values[quarter : 2 * quarter])
+                after = statistics.median(values[-quarter:])
+                print(f"| {name} {what} | {before:.0f} | {after:.0f} | {max(values)} |")
+                times, more = SLACK[what]
+                if after > before * times + more:
+                    grown.append(f"{name}: {what} went from {before:.0f} to {after:.0f}")
+        self.place.assert_nothing_left()
+        assert not grown, "\n".join(grown)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("fleet", choices=PLACES)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--every", type=float, help="seconds between two launches")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--program", default=str(ROOT / "target/release/launcher"))
+    given = parser.parse_args()
+    with PLACES[given.fleet](given.program, LIFETIME) as place:
+        Soak(place, given.minutes, given.every or place.every, given.seed).go()
+
+
+if __name__ == "__main__":
+    main()
