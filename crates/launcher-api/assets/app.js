@@ -12,15 +12,21 @@
   let skew = 0;
 
   const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
-  const counted = (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`;
+  // The page hands over its words: `{name}` in them is a place for a value.
+  const said = document.body.dataset;
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+  // In the page's language, as the server says a duration.
+  const amounts = ["day", "hour", "minute", "second"].map((unit) => {
+    const style = { style: "unit", unit, unitDisplay: "long", useGrouping: false };
+    return new Intl.NumberFormat(document.documentElement.lang, style);
+  });
 
   function words(seconds) {
-    if (seconds < 60) return counted(Math.max(seconds, 0), "second");
-    const minutes = Math.floor(seconds / 60);
-    if (minutes < 60) return counted(minutes, "minute");
-    const hours = Math.floor(minutes / 60);
-    const rest = minutes % 60;
-    return counted(hours, "hour") + (rest ? ` ${counted(rest, "minute")}` : "");
+    const left = Math.max(seconds, 0);
+    const counts = [Math.floor(left / 86400), Math.floor(left / 3600) % 24, Math.floor(left / 60) % 60];
+    const parts = counts.flatMap((count, which) => (count ? amounts[which].format(count) : []));
+    return parts.length ? parts.join(" ") : amounts[3].format(left);
   }
 
   function say(text) {
@@ -62,7 +68,7 @@
     if (!level) return;
     say(text);
     // One for each workshop: the second warning takes the first one's place.
-    notify(workshop, text, "Save your work, or extend it.");
+    notify(workshop, text, said.spokenAdvice);
   }
 
   function notify(workshop, text, body) {
@@ -77,7 +83,7 @@
     button.addEventListener("click", async () => {
       const answer = await Notification.requestPermission();
       button.hidden = answer !== "default";
-      say(answer === "granted" ? "You will be notified" : "Notifications are off");
+      say(answer === "granted" ? button.dataset.on : button.dataset.off);
     });
   }
 
@@ -91,7 +97,7 @@
       workshop.classList.toggle("is-soon", left <= SOON && left > URGENT);
       workshop.classList.toggle("is-urgent", left <= URGENT);
       const level = left <= URGENT ? "urgent" : left <= SOON ? "soon" : "";
-      speakOnce(workshop, level, `${workshop.dataset.workshop}: ends in ${words(left)}`);
+      speakOnce(workshop, level, fill(said.spokenEnd, { name: workshop.dataset.workshop, left: words(left) }));
       if (nearest === null || left < nearest) nearest = left;
     });
     each("time[data-since]", (time) => {

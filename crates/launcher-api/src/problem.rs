@@ -10,7 +10,6 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use launcher_domain::FieldError;
 
@@ -55,17 +54,6 @@ impl Problem {
         let error = FieldError { pointer: format!("/{name}"), detail: detail.into() };
         let problem = Self::new(ProblemCode::InvalidParameters, "Correct the parameters that errors lists.");
         Self { errors: vec![error], ..problem }
-    }
-
-    /// A form that could not be read, with the status that says why.
-    pub(crate) fn form(status: StatusCode) -> Self {
-        let (code, detail) = match status {
-            StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, "The form is larger than 256 KiB."),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, "Send the page's own form."),
-            StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, "The form lacks fields or has others."),
-            _ => (ProblemCode::MalformedBody, "The form cannot be read, or did not arrive within 30 seconds."),
-        };
-        Self::new(code, detail)
     }
 
     /// A defect. Only the log learns of the cause.

@@ -96,8 +96,8 @@ fn render(
         }
         login_url => {
             let (title, text) = texts::error(&document.code, document.detail);
-            let sign_in = login_url.map(|url| (sign_in(&url, back), "Sign in"));
-            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), "To the workshops"))))
+            let sign_in = login_url.map(|url| (sign_in(&url, back), texts::SIGN_IN));
+            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), texts::TO_WORKSHOPS))))
         }
     };
     let Some(identity) = identity else {

@@ -3,10 +3,12 @@
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
+use http::StatusCode;
 use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
 use serde::de::DeserializeOwned;
 
+use super::texts;
 use crate::problem::{Problem, ProblemCode};
 
 /// A form's fields. Unknown fields are refused by the types that are read.
@@ -22,9 +24,20 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let Form(fields) =
-            Form::from_request(request, state).await.map_err(|rejection| Problem::form(rejection.status()))?;
+            Form::from_request(request, state).await.map_err(|rejection| unreadable(rejection.status()))?;
         Ok(Self(fields))
     }
+}
+
+/// A form that could not be read, with the status that says why.
+fn unreadable(status: StatusCode) -> Problem {
+    let (code, detail) = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, texts::FORM_TOO_LARGE),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, texts::FORM_OF_ANOTHER_KIND),
+        StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, texts::FORM_OF_ANOTHER_PAGE),
+        _ => (ProblemCode::MalformedBody, texts::FORM_UNREADABLE),
+    };
+    Problem::new(code, detail)
 }
 
 /// A page's query.
@@ -41,9 +54,7 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(query)) => Ok(Self(query)),
-            Err(_) => {
-                Err(Problem::new(ProblemCode::InvalidParameters, "The address has a parameter that cannot be read."))
-            }
+            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, texts::BAD_ADDRESS)),
         }
     }
 }

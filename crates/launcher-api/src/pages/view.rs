@@ -26,7 +26,7 @@ pub(crate) struct Instant {
 
 impl From<Timestamp> for Instant {
     fn from(at: Timestamp) -> Self {
-        Self { machine: at.to_string(), human: at.strftime("%-d %b %Y, %H:%M UTC").to_string() }
+        Self { machine: at.to_string(), human: texts::date_and_time(at) }
     }
 }
 
@@ -35,7 +35,7 @@ impl Instant {
     /// the script makes of it, so that nothing moves.
     fn seen_at(now: Timestamp, at: Timestamp) -> Self {
         if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
-            Self { human: at.strftime("%H:%M UTC").to_string(), ..at.into() }
+            Self { human: texts::time_of_day(at), ..at.into() }
         } else {
             at.into()
         }

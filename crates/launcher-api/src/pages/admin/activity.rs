@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::identity::Auditor;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
+use crate::pages::texts::Part;
 use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, texts};
 use crate::state::AppState;
@@ -28,16 +29,15 @@ struct ActivityPage {
     older: Option<String>,
 }
 
-/// A line as a sentence, around the name of what it tells of.
+/// A line as a sentence, with the name of what it tells of in it.
 #[derive(Debug)]
 struct Line {
     at: Instant,
-    before: String,
     name: String,
     link: String,
     /// Of an instance.
     k8s_name: Option<String>,
-    after: String,
+    parts: Vec<Part>,
     /// Of an extension.
     until: Option<Instant>,
 }
@@ -84,13 +84,11 @@ impl ActivityQuery {
 
 impl From<&LoggedActivity> for Line {
     fn from(LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
-        let (before, after) = texts::activity(activity);
         let subject = &activity.subject;
         let is_instance = activity.owner_email.is_some();
         let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
         Self {
             at: activity.act.at.into(),
-            before,
             name: activity.subject_name.clone(),
             link: if is_instance {
                 format!("/instances/{subject}")
@@ -98,7 +96,7 @@ impl From<&LoggedActivity> for Line {
                 format!("/admin/templates/{subject}/edit")
             },
             k8s_name: is_instance.then(|| subject.clone()),
-            after,
+            parts: texts::activity(activity),
             until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(Instant::from),
         }
     }

@@ -57,6 +57,7 @@ struct Outcome {
     /// What it is and whose, of one that there is: `Statistics 101, alice@example.org`.
     what: String,
     done: bool,
+    /// What became of it; empty when that is a new end.
     text: String,
     until: Option<Instant>,
 }
@@ -71,17 +72,21 @@ pub(crate) async fn act(
     let launcher = &state.launcher;
     let shell = shell(&state, &caller, "admin-instances");
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
-    let (verb, rows) = match form.action.as_str() {
+    let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
             let listed = there(launcher, &caller, &form.ticked).await?;
             return page(StatusCode::OK, &ConfirmPage { shell, listed, return_to });
         }
-        "end" => (texts::BULK_ENDED, each(launcher, &caller, Action::End, &form.ticked).await),
-        "extend" => (texts::BULK_EXTENDED, each(launcher, &caller, Action::Extend, &form.ticked).await),
-        _ => return Err(Problem::new(ProblemCode::InvalidParameters, "The form says neither to end nor to extend.")),
+        "end" => Action::End,
+        "extend" => Action::Extend,
+        _ => return Err(Problem::new(ProblemCode::InvalidParameters, texts::BULK_WHAT)),
     };
+    let rows = each(launcher, &caller, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
-    let heading = texts::bulk_heading(verb, done, rows.len());
+    let heading = match action {
+        Action::End => texts::bulk_ended(done, rows.len()),
+        Action::Extend => texts::bulk_extended(done, rows.len()),
+    };
     page(StatusCode::OK, &ReportPage { shell, heading, rows, return_to })
 }
 
@@ -98,7 +103,7 @@ impl Form {
             }
         }
         if form.ticked.len() > MOST {
-            return Err(Problem::new(ProblemCode::InvalidParameters, format!("No more than {MOST} at a time.")));
+            return Err(Problem::new(ProblemCode::InvalidParameters, texts::bulk_too_many(MOST)));
         }
         Ok(form)
     }
@@ -152,7 +157,7 @@ impl Outcome {
     fn new(k8s_name: &str, seen: Option<&Listed>, action: Action, done: Result<Listed, ServiceError>) -> Self {
         let (text, until) = match (&done, action) {
             (Ok(listed), Action::End) => (texts::state_name(listed.instance.state).to_owned(), None),
-            (Ok(listed), Action::Extend) => (texts::BULK_UNTIL.to_owned(), listed.instance.expires_at),
+            (Ok(listed), Action::Extend) => (String::new(), listed.instance.expires_at),
             (Err(error), _) => {
                 let known = notices::of(error, true).map(|(_, notice)| notice.text);
                 (known.unwrap_or_else(|| texts::TRY_AGAIN.to_owned()), None)

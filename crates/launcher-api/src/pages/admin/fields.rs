@@ -1,9 +1,9 @@
-//! The template editor's fields: their labels, hints and order.
+//! The template editor's fields, in their order.
 
 use launcher_domain::{AppType, SecurityProfile};
 
 use super::form::{FormErrors, TemplateForm};
-use crate::pages::texts;
+use crate::pages::texts::{self, Label, fields as words};
 use crate::pages::view::Choice;
 
 /// How a field is shown.
@@ -56,21 +56,16 @@ pub(crate) struct Group {
     pub(crate) fields: Vec<Field>,
 }
 
-const WORDS: &str = "One word per line. A word with a line break in it, or with spaces at an end, is a JSON string: \
-                     \"a\\nb\".";
-const VARIABLES: &str = "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line \
-                         breaks inside: KEY=\"a\\nb\".";
-
 /// The whole form, as it was typed, with what is wrong beside it.
 pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
     vec![shown(form, errors), run(form, errors), used(form, errors), lasting(form, errors)]
 }
 
-/// A field of a group: label, name, value, kind, hint.
-type Row<'a> = (&'static str, &'static str, &'a str, Kind, &'static str);
+/// A field of a group: its words, name, value, kind.
+type Row<'a> = (Label, &'static str, &'a str, Kind);
 
 fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &FormErrors, rows: [Row<'_>; N]) -> Group {
-    let field = |(label, name, value, kind, hint): Row<'_>| Field {
+    let field = |(Label { label, hint }, name, value, kind): Row<'_>| Field {
         id: format!("field-{name}"),
         name,
         label,
@@ -83,57 +78,45 @@ fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &For
 }
 
 fn shown(form: &TemplateForm, errors: &FormErrors) -> Group {
-    let prose = "Markdown, at most 4,000 characters. Its first lines are shown on the card.";
-    let catalog = "People can launch it. Running workshops are not touched when it leaves the catalog.";
     let rows = [
-        ("Name", "name", &*form.name, Kind::Text, "1 to 80 characters."),
-        ("Description", "description", &*form.description, Kind::Prose, prose),
-        ("In the catalog", "active", &*form.active, Kind::Check, catalog),
+        (words::NAME, "name", &*form.name, Kind::Text),
+        (words::DESCRIPTION, "description", &*form.description, Kind::Prose),
+        (words::ACTIVE, "active", &*form.active, Kind::Check),
     ];
-    group("What people see", "fields", errors, rows)
+    group(words::SHOWN, "fields", errors, rows)
 }
 
 fn run(form: &TemplateForm, errors: &FormErrors) -> Group {
-    let image = "For example quay.io/jupyter/base-notebook:latest.";
-    let port = "Where the app listens. Empty: 8787 for RStudio, 8888 for Jupyter; required for a web app.";
     let (kinds, security) = (app_types(&form.app_type), profiles(&form.security_profile));
     let rows = [
-        ("Kind of app", "app_type", &*form.app_type, Kind::Select(kinds), ""),
-        ("Image", "image", &*form.image, Kind::Text, image),
-        ("Port", "port", &*form.port, Kind::Number, port),
-        ("Command", "command", &*form.command, Kind::Lines, WORDS),
-        ("Arguments", "args", &*form.args, Kind::Lines, WORDS),
-        ("Environment", "env", &*form.env, Kind::Lines, VARIABLES),
-        ("Security profile", "security_profile", &*form.security_profile, Kind::Select(security), ""),
+        (words::APP_TYPE, "app_type", &*form.app_type, Kind::Select(kinds)),
+        (words::IMAGE, "image", &*form.image, Kind::Text),
+        (words::PORT, "port", &*form.port, Kind::Number),
+        (words::COMMAND, "command", &*form.command, Kind::Lines),
+        (words::ARGUMENTS, "args", &*form.args, Kind::Lines),
+        (words::ENVIRONMENT, "env", &*form.env, Kind::Lines),
+        (words::SECURITY_PROFILE, "security_profile", &*form.security_profile, Kind::Select(security)),
     ];
-    group("What runs", "fields", errors, rows)
+    group(words::RUN, "fields", errors, rows)
 }
 
 fn used(form: &TemplateForm, errors: &FormErrors) -> Group {
     let rows = [
-        ("CPU set aside", "cpu_request", &*form.cpu_request, Kind::Text, "Empty: 100m."),
-        ("CPU at most", "cpu_limit", &*form.cpu_limit, Kind::Text, "Empty: 2."),
-        ("Memory set aside", "memory_request", &*form.memory_request, Kind::Text, "Empty: 256Mi."),
-        ("Memory at most", "memory_limit", &*form.memory_limit, Kind::Text, "Empty: 2Gi."),
+        (words::CPU_REQUEST, "cpu_request", &*form.cpu_request, Kind::Text),
+        (words::CPU_LIMIT, "cpu_limit", &*form.cpu_limit, Kind::Text),
+        (words::MEMORY_REQUEST, "memory_request", &*form.memory_request, Kind::Text),
+        (words::MEMORY_LIMIT, "memory_limit", &*form.memory_limit, Kind::Text),
     ];
-    group("What it may use", "fields-pair", errors, rows)
+    group(words::USED, "fields-pair", errors, rows)
 }
 
 fn lasting(form: &TemplateForm, errors: &FormErrors) -> Group {
-    let lifetime = "From ready to the end. Empty: 7200, two hours.";
-    let longest = "No extension goes beyond. Empty: 28800, eight hours.";
     let rows = [
-        ("Lifetime in seconds", "lifetime_seconds", &*form.lifetime_seconds, Kind::Number, lifetime),
-        (
-            "One extension in seconds",
-            "extension_seconds",
-            &*form.extension_seconds,
-            Kind::Number,
-            "Empty: 3600, one hour.",
-        ),
-        ("Longest lifetime in seconds", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number, longest),
+        (words::LIFETIME, "lifetime_seconds", &*form.lifetime_seconds, Kind::Number),
+        (words::EXTENSION, "extension_seconds", &*form.extension_seconds, Kind::Number),
+        (words::LONGEST, "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number),
     ];
-    group("How long it lasts", "fields-pair", errors, rows)
+    group(words::LASTING, "fields-pair", errors, rows)
 }
 
 fn app_types(chosen: &str) -> Vec<Choice> {

@@ -7,7 +7,10 @@ use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDr
 use serde::Deserialize;
 
 use super::lines;
-use crate::pages::texts;
+use crate::pages::texts::editor as words;
+
+/// The longest name that a template may have, in characters.
+const MAX_NAME: usize = 80;
 
 /// What was typed, as it was sent. A checkbox that is not ticked is not sent.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -61,12 +64,12 @@ impl FormErrors {
             let path = error.pointer.trim_start_matches('/');
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
-            let place = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => format!("Word {}: ", index + 1),
-                _ if rest.is_empty() => String::new(),
-                _ => format!("{}: ", rest.replace("~1", "/").replace("~0", "~")),
+            let wrong = match rest.parse::<usize>() {
+                Ok(index) if field != "env" => words::wrong_word(index + 1, &error.detail),
+                _ if rest.is_empty() => error.detail.clone(),
+                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail),
             };
-            found.add(field, format!("{place}{}", error.detail));
+            found.add(field, &wrong);
         }
         found
     }
@@ -81,13 +84,8 @@ impl FormErrors {
         self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
     }
 
-    fn add(&mut self, field: &str, detail: impl Into<String>) {
-        let detail = detail.into();
-        let mut characters = detail.chars();
-        let sentence: String =
-            characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
-        let end = if sentence.ends_with('.') { "" } else { "." };
-        self.0.entry(field.to_owned()).or_default().push(format!("{sentence}{end}"));
+    fn add(&mut self, field: &str, detail: &str) {
+        self.0.entry(field.to_owned()).or_default().push(words::wrong(detail));
     }
 
     /// Takes over what is wrong with fields that are not known to be wrong yet.
@@ -112,7 +110,8 @@ impl TemplateForm {
     /// The form that would make another one like this template, out of the catalog until its author has tried it.
     pub(crate) fn copy_of(template: &Template) -> Self {
         let form = Self::of(template);
-        Self { version: String::new(), active: String::new(), name: texts::copy_of(&form.name), ..form }
+        let name = words::copy_of(&form.name).chars().take(MAX_NAME).collect();
+        Self { version: String::new(), active: String::new(), name, ..form }
     }
 
     /// The form that would make this template again.
@@ -152,7 +151,7 @@ impl TemplateForm {
             name: self.name.clone(),
             description: lines::normal(&self.description),
             app_type: AppType::parse(&self.app_type).unwrap_or_else(|| {
-                errors.add("app_type", "choose one of the kinds");
+                errors.add("app_type", words::NOT_A_KIND);
                 AppType::Custom
             }),
             image: self.image.clone(),
@@ -167,7 +166,7 @@ impl TemplateForm {
                 memory_limit: given(&self.memory_limit),
             },
             security_profile: SecurityProfile::parse(&self.security_profile).unwrap_or_else(|| {
-                errors.add("security_profile", "choose one of the profiles");
+                errors.add("security_profile", words::NOT_A_PROFILE);
                 SecurityProfile::default()
             }),
             lifetime_seconds: number(&self.lifetime_seconds, "lifetime_seconds", &mut errors),
@@ -189,10 +188,10 @@ fn given(text: &str) -> Option<String> {
 
 fn number(text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
     let text = given(text)?;
-    text.parse().map_err(|_| errors.add(field, "a whole number")).ok()
+    text.parse().map_err(|_| errors.add(field, words::NOT_A_NUMBER)).ok()
 }
 
 fn empty<T: Default>(error: String, field: &str, errors: &mut FormErrors) -> T {
-    errors.add(field, error);
+    errors.add(field, &error);
     T::default()
 }

@@ -72,7 +72,7 @@ pub(crate) async fn show(
         states: states(&query.state),
         heads: heads(order, filter.state, |sort| query.address(sort, None)),
         more: last.map(|last| query.address(&query.sort, Some(&order.place(&last.instance)))),
-        more_label: if order == Order::NEWEST { "Older" } else { "More" },
+        more_label: if order == Order::NEWEST { texts::OLDER } else { texts::MORE },
         workshops: listed.iter().map(|listed| WorkshopView::new(launcher, &caller, listed)).collect(),
         here: path_and_query(&uri),
         now: machine_now(launcher.clock()),
@@ -121,7 +121,7 @@ fn path_and_query(uri: &Uri) -> String {
 }
 
 fn states(chosen: &str) -> Vec<Choice> {
-    let named = [("", "Not ended"), ("ended", "Ended"), ("all", "All")];
+    let named = [("", texts::NOT_ENDED), ("ended", texts::EVERYTHING_ENDED), ("all", texts::EVERY_STATE)];
     let single = InstanceState::ALL.map(|state| (state.as_str(), texts::state_name(state)));
     named.into_iter().chain(single).map(|(value, label)| choice(value, label, chosen)).collect()
 }

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::pages::texts::editor as words;
+
 /// Writes words, one per line.
 pub(crate) fn from_words(words: &[String]) -> String {
     words
@@ -35,10 +37,10 @@ pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
 pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) = line.split_once('=').ok_or_else(|| format!("Line {number} has no =: write NAME=value."))?;
+        let (name, value) = line.split_once('=').ok_or_else(|| words::not_a_variable(number))?;
         let name = name.trim();
         if env.insert(name.to_owned(), decode(value, number)?).is_some() {
-            return Err(format!("Line {number} sets {name} a second time."));
+            return Err(words::second_time(number, name));
         }
     }
     Ok(env)
@@ -66,12 +68,7 @@ fn decode(text: &str, number: usize) -> Result<String, String> {
     if !text.trim_start().starts_with('"') {
         return Ok(text.trim().to_owned());
     }
-    serde_json::from_str(text.trim()).map_err(|_| {
-        format!(
-            "Line {number} starts with a quotation mark and is not a JSON string: end it with one, and write \\\" for a \
-             quotation mark and \\n for a line break inside."
-        )
-    })
+    serde_json::from_str(text.trim()).map_err(|_| words::not_json(number))
 }
 
 #[cfg(test)]

@@ -133,11 +133,14 @@ fn launches(overview: &Overview) -> Chart {
     let failed: Vec<u64> = overview.hours.iter().map(|hour| hour.launched.failures).collect();
     Chart {
         id: "launches",
-        title: "Launches",
+        title: words::LAUNCHES,
         figure: day.launches.to_string(),
         note: words::launches_note(day),
         summary: words::launches_summary(day, peak(&all)),
-        keys: Some((Key { class: "bar", label: "launched" }, Key { class: "bar-bad", label: "failed" })),
+        keys: Some((
+            Key { class: "bar", label: words::KEY_LAUNCHED },
+            Key { class: "bar-bad", label: words::KEY_FAILED },
+        )),
         bars: bars(("bar", &all), Some(("bar-bad", &failed))),
     }
 }
@@ -147,9 +150,9 @@ fn in_use(up: &[u64]) -> Chart {
     let most = peak(up).map_or(0, |(most, _)| most);
     Chart {
         id: "in-use",
-        title: "In use",
+        title: words::IN_USE,
         figure: now.to_string(),
-        note: format!("now, at most {most}"),
+        note: words::use_note(most),
         summary: words::use_summary(now, peak(up)),
         keys: None,
         bars: bars(("bar", up), None),
@@ -168,11 +171,11 @@ fn ready(overview: &Overview) -> Chart {
     };
     Chart {
         id: "ready",
-        title: "Launch to ready",
+        title: words::LAUNCH_TO_READY,
         figure: words::ready(day.ready, |times| times.p50),
         note: words::ready_note(day),
         summary: words::ready_summary(day, peak(&p95)),
-        keys: Some((Key { class: "bar", label: "p50" }, Key { class: "bar-back", label: "p95" })),
+        keys: Some((Key { class: "bar", label: words::KEY_P50 }, Key { class: "bar-back", label: words::KEY_P95 })),
         bars: bars(("bar-back", &millis(&p95)), Some(("bar", &millis(&p50)))),
     }
 }

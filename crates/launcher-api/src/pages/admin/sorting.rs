@@ -2,6 +2,8 @@
 
 use launcher_service::{Order, SortBy, StateFilter};
 
+use crate::pages::texts;
+
 /// What can be sorted by, as it is written in an address; a minus before it turns it round.
 const NAMES: [(SortBy, &str); 5] = [
     (SortBy::Template, "template"),
@@ -42,7 +44,7 @@ pub(super) fn heads(order: Order, state: StateFilter, href: impl Fn(&str) -> Str
             let descending = if is_sorted { !order.descending } else { by == SortBy::Launch };
             let next = if descending { format!("-{name}") } else { name.to_owned() };
             Head {
-                label: label(by),
+                label: texts::sorted_by(by),
                 href: can_sort(by, state).then(|| href(&next)),
                 sorted: is_sorted.then_some(if order.descending { "descending" } else { "ascending" }),
             }
@@ -53,14 +55,4 @@ pub(super) fn heads(order: Order, state: StateFilter, href: impl Fn(&str) -> Str
 fn can_sort(by: SortBy, state: StateFilter) -> bool {
     use launcher_domain::InstanceState::Terminated;
     by == SortBy::Launch || !matches!(state, StateFilter::All | StateFilter::Ended | StateFilter::Only(Terminated))
-}
-
-fn label(by: SortBy) -> &'static str {
-    match by {
-        SortBy::Template => "Instance",
-        SortBy::Owner => "Owner",
-        SortBy::State => "State",
-        SortBy::Launch => "Launched",
-        SortBy::End => "Ends",
-    }
 }

@@ -16,6 +16,7 @@ use crate::extract::TemplateId;
 use crate::identity::TemplateManager;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
+use crate::pages::texts::editor as words;
 use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, markdown, texts, workshops};
 use crate::state::AppState;
@@ -209,7 +210,7 @@ fn to_list() -> axum::response::Response {
 }
 
 fn conflict() -> Notice {
-    Notice { kind: "wait", title: texts::CONFLICT_TITLE.to_owned(), text: texts::CONFLICT.to_owned() }
+    Notice { kind: "wait", title: words::CONFLICT_TITLE.to_owned(), text: words::CONFLICT.to_owned() }
 }
 
 fn refused(
@@ -263,8 +264,8 @@ fn form_page(
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary = wrong.cloned().collect();
     let (heading, submit, action, version) = match purpose {
-        Purpose::New => ("New template", "Create template", LIST.to_owned(), None),
-        Purpose::Edit(id) => ("Edit template", "Save changes", format!("{LIST}/{id}"), Some(form.version.clone())),
+        Purpose::New => (words::NEW_TEMPLATE, words::CREATE, LIST.to_owned(), None),
+        Purpose::Edit(id) => (texts::EDIT_TEMPLATE, words::SAVE, format!("{LIST}/{id}"), Some(form.version.clone())),
     };
     let shell = shell(state, caller, "admin-templates");
     FormPage { shell, notice: None, heading, submit, action, version, preview: None, summary, groups }

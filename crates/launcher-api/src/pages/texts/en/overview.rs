@@ -3,6 +3,48 @@
 use jiff::SignedDuration;
 use launcher_service::{Figures, ReadyTimes};
 
+use super::super::Around;
+
+/// When the figures were taken.
+pub(crate) const AS_OF: Around = Around { before: "As of ", after: "" };
+/// The name of the counts for screen readers.
+pub(crate) const INSTANCES_NOW: &str = "Instances now";
+/// Above the charts.
+pub(crate) const LAST_DAY: &str = "The last 24 hours";
+/// Where a chart begins.
+pub(crate) const DAY_AGO: &str = "24 h ago";
+/// Where it ends.
+pub(crate) const NOW: &str = "now";
+/// The chart of launches, and the head of its column.
+pub(crate) const LAUNCHES: &str = "Launches";
+/// What the bars of that chart are.
+pub(crate) const KEY_LAUNCHED: &str = "launched";
+/// What the parts of another colour are.
+pub(crate) const KEY_FAILED: &str = "failed";
+/// The chart of workshops in use.
+pub(crate) const IN_USE: &str = "In use";
+/// The chart of times to ready.
+pub(crate) const LAUNCH_TO_READY: &str = "Launch to ready";
+/// What its bars are: the median.
+pub(crate) const KEY_P50: &str = "p50";
+/// And the time that 95 of 100 do not pass.
+pub(crate) const KEY_P95: &str = "p95";
+/// Above the table of templates.
+pub(crate) const BY_TEMPLATE: &str = "By template";
+/// Heads of columns: how many launches failed.
+pub(crate) const FAILURES: &str = "Failed";
+/// How many instances are ready.
+pub(crate) const READY_NOW: &str = "Ready now";
+/// The median time to ready.
+pub(crate) const P50_READY: &str = "p50 to ready";
+/// The time to ready that 95 of 100 do not pass.
+pub(crate) const P95_READY: &str = "p95 to ready";
+/// Opens the table of hours, and is its name.
+pub(crate) const BY_HOUR: &str = "Hour by hour";
+/// Heads of its columns: when the hour began.
+pub(crate) const HOUR_FROM: &str = "Hour from";
+/// How many were in use when it ended.
+pub(crate) const IN_USE_AT_END: &str = "In use at its end";
 /// A day without a launch.
 pub(crate) const NOTHING_LAUNCHED: &str = "Nothing was launched in the last day.";
 /// Above the day, hour by hour.
@@ -35,6 +77,11 @@ pub(crate) fn launches_note(day: &Figures) -> String {
         0 => "none failed".to_owned(),
         failures => format!("{failures} failed ({})", percent(failures, day.launches)),
     }
+}
+
+/// Below the number of workshops in use.
+pub(crate) fn use_note(most: u64) -> String {
+    format!("now, at most {most}")
 }
 
 /// Below the median time to ready.

@@ -1,0 +1,43 @@
+//! What was in the way of an action.
+
+use launcher_domain::lifetime::ExtendError;
+
+use super::counted;
+
+/// The caller may not launch more.
+pub(crate) const LIMIT_TITLE: &str = "You have reached your limit.";
+
+/// How many workshops the caller has and may have.
+pub(crate) fn limit_reached(limit: u32, held: u32) -> String {
+    format!("You have {} and may have {limit}. End one of them, then launch again.", counted(held.into(), "workshop"))
+}
+
+/// A launch that was refused.
+pub(crate) const NOT_LAUNCHED: &str = "The workshop was not launched.";
+/// A full queue.
+pub(crate) const AT_CAPACITY: &str = "Too many workshops are waiting to start right now. Try again in a minute.";
+/// A form whose key belongs to another launch.
+pub(crate) const KEY_REUSED: &str = "This page was out of date. Launch again from below.";
+/// An extension that was refused.
+pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
+/// A second click on "extend".
+pub(crate) const EXPIRY_CHANGED: &str =
+    "Its end has changed since you loaded the page. You see its current end below; extend it again if you need more.";
+
+/// Why there is no button to extend a running workshop.
+pub(crate) fn extend_denied(error: ExtendError) -> &'static str {
+    match error {
+        ExtendError::NotRunning => "Only a running workshop can be extended.",
+        ExtendError::LifetimeLimitReached => "It cannot be extended any further.",
+        ExtendError::ExpiryChanged => "Its end has changed in the meantime.",
+    }
+}
+
+/// A workshop that is not in the list any more.
+pub(crate) const GONE_TITLE: &str = "This workshop does not exist any more.";
+/// What to do about it.
+pub(crate) const GONE: &str = "The list below is up to date.";
+/// An archived template, as an admin sees it.
+pub(crate) const INACTIVE_ADMIN: &str = "This template is archived: only administrators can launch it, to try it.";
+/// An archived template, as everybody else sees it.
+pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask your teacher for the current one.";

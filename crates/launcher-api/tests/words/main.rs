@@ -1,0 +1,92 @@
+//! Every word that a person reads on the pages is in `src/pages/texts`: none stands in the templates, in the script, or
+//! in the code beside.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod code;
+mod html;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use code::Language;
+
+/// Text that looks like words, and is read by no person.
+const NOT_READ: [&str; 8] = [
+    "use strict",
+    "Notification",
+    "text/css; charset=utf-8",
+    "text/html; charset=utf-8",
+    "text/javascript; charset=utf-8",
+    "private, max-age=31536000, immutable",
+    "Accept-Encoding",
+    "noopener noreferrer",
+];
+
+/// Something to read, and the line where it stands.
+#[derive(Debug, PartialEq, Eq)]
+struct Found {
+    line: usize,
+    text: String,
+}
+
+/// A line of a file, from the number of characters before it.
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Fails when a file has words of its own; all of them are told at once.
+fn assert_wordless(files: &[PathBuf], words: impl Fn(&str) -> Vec<Found>) {
+    assert!(!files.is_empty(), "there is nothing to look at: have the files moved?");
+    let in_file = |path: &PathBuf| {
+        let found = words(&fs::read_to_string(path).unwrap());
+        let found = found.into_iter().filter(|found| !NOT_READ.contains(&found.text.as_str()));
+        found.map(|Found { line, text }| format!("{}:{line}: {text:?}", path.display())).collect::<Vec<_>>()
+    };
+    let found: Vec<String> = files.iter().flat_map(in_file).collect();
+    assert!(
+        found.is_empty(),
+        "These words stand outside of crates/launcher-api/src/pages/texts. Move them there, as a constant or a \
+         function, and name them here: `{{{{ texts::NAME }}}}` in a template, a `data-` attribute that a template \
+         fills for the script.\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn templates_have_no_words_of_their_own() {
+    assert_wordless(&files("templates", "html"), html::words);
+}
+
+#[test]
+fn the_script_has_no_words_of_its_own() {
+    let script: Vec<PathBuf> =
+        files("assets", "js").into_iter().filter(|file| file.ends_with("assets/app.js")).collect();
+    assert_wordless(&script, |text| code::words(text, Language::JavaScript));
+}
+
+#[test]
+fn the_code_of_the_pages_has_no_words_of_its_own() {
+    let is_text = |file: &PathBuf| file.iter().any(|part| part == "texts" || part == "texts.rs");
+    let sources: Vec<PathBuf> = files("src/pages", "rs").into_iter().filter(|file| !is_text(file)).collect();
+    assert_wordless(&sources, |text| {
+        let without_tests = text.split("#[cfg(test)]").next().unwrap_or(text);
+        code::words(without_tests, Language::Rust)
+    });
+}
