@@ -8,6 +8,7 @@ use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, Launcher, Page, ServiceError, StateFilter};
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::forms::Query;
 use super::html::{PageResult, is_htmx, page, shell};
@@ -19,7 +20,9 @@ use crate::state::AppState;
 
 /// So many entries of the catalog are found by looking.
 const GLANCE: usize = 6;
-/// How many workshops or templates are asked for at once.
+/// So many workshops are looked at by one person; more only make the page slow.
+const MOST_SHOWN: usize = 100;
+/// How many templates are asked for at once.
 const PAGE: u32 = 500;
 
 #[derive(Debug, Template)]
@@ -28,6 +31,7 @@ struct Home {
     shell: Shell,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
+    more: Option<More>,
     cards: Vec<Card>,
     /// How many entries the catalog has, found or not.
     offered: usize,
@@ -47,6 +51,7 @@ struct List {
     answers: bool,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
+    more: Option<More>,
     now: String,
     live: bool,
     return_to: &'static str,
@@ -122,7 +127,7 @@ async fn render_home(
     search: &str,
 ) -> PageResult {
     let launcher = &state.launcher;
-    let workshops = mine(launcher, caller).await?;
+    let (workshops, more) = mine(launcher, caller).await?;
     let mut templates = all_templates(launcher, caller).await?;
     templates.retain(|template| template.active);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
@@ -134,6 +139,7 @@ async fn render_home(
         waiting: workshops.iter().any(WorkshopView::is_waiting),
         cards: templates.iter().map(|template| Card::new(launcher, template).beside(&workshops)).collect(),
         workshops,
+        more,
         offered,
         search: search.to_owned(),
         now: machine_now(launcher.clock()),
@@ -156,22 +162,47 @@ async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, noti
 }
 
 async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> Result<List, ServiceError> {
+    let (workshops, more) = mine(&state.launcher, caller).await?;
     Ok(List {
         answers: true,
         notice,
-        workshops: mine(&state.launcher, caller).await?,
+        workshops,
+        more,
         now: machine_now(state.launcher.clock()),
         live: true,
         return_to: "/",
     })
 }
 
+/// There are more workshops than are shown.
+#[derive(Debug)]
+struct More {
+    /// Where all of them are, for whoever may go there.
+    link: Option<String>,
+}
+
 /// The caller's own workshops that have not ended, also an admin's: newest first.
-pub(super) async fn mine(launcher: &Launcher, caller: &Caller) -> Result<Vec<WorkshopView>, ServiceError> {
+async fn mine(launcher: &Launcher, caller: &Caller) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
     let filter =
         InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
-    let listed = launcher.instances(caller, &filter, &Page { limit: PAGE, after: None }).await?;
-    Ok(listed.iter().map(|listed| WorkshopView::new(launcher, caller, listed)).collect())
+    let listed = launcher.instances(caller, &filter, &Page { limit: MOST_SHOWN as u32 + 1, after: None }).await?;
+    let more = (listed.len() > MOST_SHOWN).then(|| {
+        let owner: String = form_urlencoded::byte_serialize(caller.email().as_str().as_bytes()).collect();
+        More { link: caller.is_admin().then(|| format!("/admin/instances?owner={owner}")) }
+    });
+    let shown = listed.iter().take(MOST_SHOWN).map(|listed| WorkshopView::new(launcher, caller, listed)).collect();
+    Ok((shown, more))
+}
+
+/// The caller's workshops of this template that have not ended, the newest of them.
+pub(super) async fn mine_of(
+    launcher: &Launcher,
+    caller: &Caller,
+    template_id: Uuid,
+) -> Result<Vec<WorkshopView>, ServiceError> {
+    let (mut workshops, _) = mine(launcher, caller).await?;
+    workshops.retain(|workshop| workshop.template_id == template_id);
+    Ok(workshops)
 }
 
 /// The whole catalog, for an admin with what is archived.

@@ -85,6 +85,8 @@ async fn the_catalogs_changes_name_what_changed() {
         serde_json::from_value(serde_json::json!({"name": "Seed", "app_type": "notebook", "image": "x"})).unwrap();
     let by = EmailAddress::parse("seed@launcher.invalid").unwrap();
     app.test.launcher.seed_template(Uuid::from_u128(7), seed, by).await.unwrap();
+    let list = admin.get("/admin/templates").await.body;
+    assert!(list.contains("created by the service") && !list.contains("launcher.invalid"), "{list}");
     let action = format!("/admin/templates/{}", Uuid::from_u128(7));
     let form = admin.get(&format!("{action}/edit")).await.form(&action);
     let changed: Vec<(&str, &str)> = borrowed(&form)

@@ -1,8 +1,10 @@
 //! What a person does with a workshop: extend it, end it, understand why it failed.
 
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use launcher_domain::{FailureCode, StartStep};
-use launcher_testkit::Options;
+use launcher_testkit::{Options, eventually};
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
@@ -175,6 +177,7 @@ async fn a_start_tells_how_far_it_is() {
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
     let waiting = alice.get_until("/", "Starting").await.body;
+    eventually(Duration::from_secs(10), async || app.test.fleet.workshop(&name)).await;
     assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
         (StartStep::WaitingForRoom, "waiting for a machine with room", "waiting-for-room"),
@@ -206,6 +209,23 @@ async fn what_would_fail_again_is_not_offered_again() {
         let page = alice.get_until(&format!("/instances/{name}"), "Failed").await.body;
         assert_eq!(page.contains("Launch again"), offered, "{code:?}");
         alice.post(&format!("/instances/{name}/end"), &[]).await;
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn of_very_many_the_newest_are_shown_and_the_way_to_all() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let request = launcher_service::LaunchRequest::default();
+    for _ in 0..101 {
+        app.test.launcher.launch(&app.admin(), template.parse().unwrap(), &request).await.unwrap();
+    }
+    let admin = app.browser(ADMIN);
+    for path in ["/", "/fragments/workshops"] {
+        let page = admin.get(path).await.body;
+        assert_eq!(page.matches("<li id=\"workshop-").count(), 100, "{path}");
+        assert!(page.contains("there are more") && page.contains("/admin/instances?owner=admin%40example.org"));
     }
     app.finish().await;
 }

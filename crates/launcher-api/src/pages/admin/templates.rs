@@ -21,6 +21,8 @@ use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, markdown, texts, workshops};
 use crate::state::AppState;
 
+/// How the addresses end that are nobody's (RFC 2606).
+const NOBODYS: &str = ".invalid";
 const LIST: &str = "/admin/templates";
 
 #[derive(Debug, Template)]
@@ -37,7 +39,8 @@ struct Row {
     image: String,
     active: bool,
     updated: Instant,
-    created_by: String,
+    /// Nobody: it came with the deployment.
+    created_by: Option<String>,
 }
 
 #[derive(Debug, Template)]
@@ -77,7 +80,7 @@ pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller):
         image: template.settings.image.clone(),
         active: template.active,
         updated: template.updated_at.into(),
-        created_by: template.created_by.to_string(),
+        created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),
     };
     let rows = templates.iter().map(row).collect();
     page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })

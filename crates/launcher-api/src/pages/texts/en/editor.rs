@@ -24,8 +24,8 @@ pub(crate) const ARCHIVE: &str = "Archive";
 pub(crate) const RESTORE: &str = "Restore";
 
 /// Whose it is.
-pub(crate) fn created_by(email: &str) -> String {
-    format!("created by {email}")
+pub(crate) fn created_by(email: Option<&str>) -> String {
+    format!("created by {}", email.unwrap_or("the service"))
 }
 
 /// The name of a template that is made of another one.

@@ -7,6 +7,10 @@ use super::duration;
 pub(crate) const MY_WORKSHOPS: &str = "My workshops";
 /// Nothing launched yet.
 pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below: it appears here.";
+/// Below so many workshops that the rest is left out.
+pub(crate) const ONLY_THE_NEWEST: &str = "These are the newest; there are more.";
+/// The way to the rest.
+pub(crate) const SHOW_ALL_MINE: &str = "Show all of mine";
 /// How long somebody has been waiting.
 pub(crate) const WAITS_FOR: Around = Around { before: "for ", after: "" };
 /// How long a workshop runs on.
