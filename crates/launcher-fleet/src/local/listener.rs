@@ -4,8 +4,8 @@
 //! listens there has to be one that a process of this very Workshop holds.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::task::spawn_blocking;
@@ -62,14 +62,25 @@ fn judge(sockets: &BTreeSet<u64>, census: &Census, marker: &str, leader: Option<
 
 /// The sockets (by inode) that listen on this port, on loopback or on every address.
 fn sockets(port: u16) -> io::Result<BTreeSet<u64>> {
-    let mut tables = fs::read_to_string("/proc/net/tcp")?;
-    match fs::read_to_string("/proc/net/tcp6") {
-        Ok(table) => tables.push_str(&table),
+    let mut found = BTreeSet::new();
+    read(File::open("/proc/net/tcp")?, port, &mut found)?;
+    match File::open("/proc/net/tcp6") {
+        Ok(table) => read(table, port, &mut found)?,
         // The machine has no IPv6.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    Ok(tables.lines().filter_map(|line| listening(line, port)).collect())
+    Ok(found)
+}
+
+/// Line by line: on a machine with many connections the table has megabytes, and it is read often.
+fn read(table: File, port: u16, found: &mut BTreeSet<u64>) -> io::Result<()> {
+    let (mut lines, mut line) = (BufReader::new(table), String::new());
+    while lines.read_line(&mut line)? != 0 {
+        found.extend(listening(&line, port));
+        line.clear();
+    }
+    Ok(())
 }
 
 /// The inode of a line's socket, when it listens on this port and a connection to loopback may reach it.
