@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test lint fmt deny requirements clean cluster-up cluster-images cluster-smoke cluster-down
+.PHONY: help run test soak lint fmt deny requirements clean cluster-up cluster-images cluster-smoke cluster-down
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -16,6 +16,9 @@ test: ## run every tier that this machine can, and say which it cannot
 
 test-%: ## run one tier
 	@exec e2e/tiers.sh $*
+
+soak: ## what takes longer: 1,000 launches under kill -9, hours of steady use
+	@exec e2e/soak/run.sh
 
 lint: test-lint ## formatting, clippy, shell scripts
 

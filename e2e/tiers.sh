@@ -32,7 +32,7 @@ run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
   shellcheck --external-sources .ci/run e2e/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
-    e2e/login/*.sh e2e/postgres/*.sh images/*.sh packaging/local/*.sh
+    e2e/login/*.sh e2e/postgres/*.sh e2e/soak/*.sh images/*.sh packaging/local/*.sh
   "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py bench
 }
 

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# run.sh [MINUTES]: what takes longer than the tests may: a thousand launches under kill -9, and an hour (or MINUTES) of
+# steady use on this machine, and on the cluster where one is up (make cluster-up).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=packaging/local/needs.sh
+source packaging/local/needs.sh
+
+need_rust
+need_python
+readonly MINUTES=${1:-60} PYTHONS=.local/cluster/bin/python
+packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
+cargo build --quiet --locked --package launcher
+cargo build --quiet --locked --release --package launcher
+say "a thousand launches under kill -9"
+KILL9_ROUNDS=250 "$PYTHONS" e2e/kill9/kill9.py
+say "$MINUTES minutes on this machine"
+"$PYTHONS" e2e/soak/soak.py local --minutes "$MINUTES"
+# shellcheck source=e2e/cluster/env.sh
+source e2e/cluster/env.sh
+if ! kubectl get --raw /readyz >/dev/null 2>&1; then
+  say "no cluster is up: without the soak on one (make cluster-up)"
+  exit
+fi
+e2e/cluster/images.sh http sidecar
+say "$MINUTES minutes on the cluster"
+"$PYTHONS" e2e/soak/soak.py kubernetes --minutes "$MINUTES"
