@@ -1,6 +1,7 @@
 """The documentation's values work with the chart, and its links lead somewhere. No cluster is needed."""
 
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -66,6 +67,43 @@ def test_tests_that_the_threat_model_names_exist():
     named = re.findall(r"`([a-z0-9_/.-]+\.(?:py|rs|mjs))`", (ROOT / "docs/threat-model.md").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "crates" / name).exists()] == []
+
+
+def reliability():
+    """The tables of cases: each row's cells."""
+    lines = (ROOT / "docs/reliability.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("| ")]
+    return [cells for cells in rows if re.search(r"\.(?:rs|py)::", cells[-2])]
+
+
+def tracked():
+    """The files of the repository that hold tests."""
+    listed = subprocess.run(["git", "ls-files", "*.rs", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return listed.stdout.splitlines()
+
+
+def test_tests_of_the_reliability_page_exist():
+    files = tracked()
+    named = re.findall(r"`([\w./-]+\.(?:rs|py))::(\w+)`", (ROOT / "docs/reliability.md").read_text())
+    assert len(named) > 100
+    wrong = []
+    for path, name in named:
+        ending = [file for file in files if file.endswith(f"/{path}")]
+        if len(ending) != 1 or not re.search(rf"\b(?:fn|def) {name}\(", (ROOT / ending[0]).read_text()):
+            wrong.append(f"{path}::{name} in {ending}")
+    assert wrong == []
+
+
+def test_every_case_of_the_reliability_page_names_its_tests_and_tiers():
+    rows = reliability()
+    numbers = [int(cells[0]) for cells in rows if len(cells) == 5]
+    assert numbers == list(range(1, 40))
+    script = (ROOT / "e2e/tiers.sh").read_text()
+    known = re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
+    for cells in rows:
+        tiers = cells[-1].split(", ")
+        assert set(tiers) <= set(known), f"{cells[0]}: {tiers}"
+        assert all(re.fullmatch(r"`[\w./-]+::\w+`", one) for one in cells[-2].split(", ")), f"{cells[0]}: {cells[-2]}"
 
 
 def anchors(page):

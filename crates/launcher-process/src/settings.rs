@@ -1,7 +1,9 @@
 //! Settings that say what is wrong with them.
 
+use std::any::TypeId;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{Arg, Command, CommandFactory, Parser};
@@ -41,7 +43,7 @@ pub fn read<S: Parser>() -> Result<S, String> {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();
         }
-        one_line(&error, &command)
+        if error.kind() == ErrorKind::InvalidUtf8 { not_text(&command) } else { one_line(&error, &command) }
     })
 }
 
@@ -60,6 +62,22 @@ fn one_line(error: &clap::Error, command: &Command) -> String {
         }
         None => line,
     })
+}
+
+/// What is wrong when something is no text. clap does not say which.
+fn not_text(command: &Command) -> String {
+    let is_text = |name: &std::ffi::OsStr| std::env::var_os(name).is_none_or(|value| value.to_str().is_some());
+    let settings = all_arguments(command).into_iter().filter(|argument| {
+        argument.get_value_parser().type_id() != TypeId::of::<PathBuf>() && !argument.get_env().is_none_or(is_text)
+    });
+    let named: BTreeSet<String> = settings
+        .map(|argument| {
+            let name = argument.get_env().unwrap_or_default().display();
+            argument.get_long().map_or_else(|| name.to_string(), |long| format!("{name} (--{long})"))
+        })
+        .collect();
+    let which = if named.is_empty() { "an argument".to_owned() } else { Vec::from_iter(named).join(", ") };
+    format!("{which} is not text in UTF-8: write it in UTF-8, without other bytes")
 }
 
 fn all_arguments(command: &Command) -> Vec<&Arg> {

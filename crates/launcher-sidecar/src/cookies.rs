@@ -69,6 +69,28 @@ mod tests {
         String::from_utf8(others.join(&b"; "[..])).unwrap()
     }
 
+    /// The names by which programs may know a cookie: what stands before its first `=`, or, of one without a name, its
+    /// value, read in the same way again.
+    fn names(cookie: &[u8]) -> Vec<String> {
+        let text = String::from_utf8_lossy(cookie).into_owned();
+        let mut names = Vec::new();
+        let mut rest = text.as_str();
+        loop {
+            let (name, value) = rest.split_once('=').unwrap_or((rest, ""));
+            names.push(name.trim_matches([' ', '\t']).to_owned());
+            if !name.trim_matches([' ', '\t']).is_empty() || value.is_empty() {
+                return names;
+            }
+            rest = value;
+        }
+    }
+
+    fn is_login(name: &str) -> bool {
+        let lower = name.to_ascii_lowercase();
+        let promises = ["", "__host-", "__secure-", "__http-", "__host-http-"];
+        promises.iter().any(|promise| lower.starts_with(promise) && name[promise.len()..].starts_with("_oauth2_proxy"))
+    }
+
     #[test]
     fn only_the_login_proxys_cookies_go() {
         for (line, left) in [
@@ -121,6 +143,39 @@ mod tests {
                 .filter(|cookie| !cookie.starts_with("_oauth2_proxy") && !cookie.starts_with("__Host-_oauth2_proxy"))
                 .collect();
             prop_assert_eq!(others(&line.join(&separator)), kept.join("; "));
+        }
+
+        #[test]
+        fn whatever_the_line_no_parser_finds_the_login_proxys_and_all_others_stay_as_they_were(
+            pieces in prop::collection::vec(
+                prop_oneof![
+                    "(__|_)?(Host-|Secure-|Http-|Host-Http-|host-)?_oauth2_proxy[_a-z0-9]{0,3}",
+                    "[_a-zA-Z]{1,9}",
+                    Just("=".to_owned()),
+                    Just(";".to_owned()),
+                    Just("; ".to_owned()),
+                    "[\t -~\u{80}-\u{ff}]{1,4}",
+                ],
+                0..24,
+            ),
+        ) {
+            let line = pieces.concat();
+            let cookies = LoginCookies::new("_oauth2_proxy");
+            let kept: Vec<&[u8]> = cookies.others(line.as_bytes()).collect();
+            let left = kept.join(&b"; "[..]);
+            prop_assert!(!cookies.are_in(&left), "{:?}", String::from_utf8_lossy(&left));
+            for cookie in left.split(|&byte| byte == b';') {
+                for name in names(cookie) {
+                    prop_assert!(!is_login(&name), "{name} in {:?}", String::from_utf8_lossy(&left));
+                }
+            }
+            let expected: Vec<&[u8]> = line
+                .as_bytes()
+                .split(|&byte| byte == b';')
+                .map(<[u8]>::trim_ascii)
+                .filter(|cookie| !cookie.is_empty() && !names(cookie).iter().any(|name| is_login(name)))
+                .collect();
+            prop_assert_eq!(kept, expected);
         }
     }
 }

@@ -261,3 +261,6 @@ fn is_alias_of_framing(name: &[u8]) -> bool {
             })
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,6 +42,8 @@ pub enum Fault {
     Unavailable,
     /// It is done, and the answer is an error all the same.
     LostAnswer,
+    /// It is done, and no answer ever comes.
+    NoAnswer,
     /// The Workshop is refused for good.
     Refused,
 }
@@ -175,6 +177,47 @@ impl FakeFleet {
         state.tell(&event);
     }
 
+    /// Applies, and returns the answer; `None` when none comes.
+    fn applied_now(&self, wanted: &Workshop) -> Option<Result<Workshop, FleetError>> {
+        let running = self.running(&wanted.name_any());
+        let mut state = self.lock();
+        state.applied += 1;
+        let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
+        let is_gone = wanted.uid().is_some() && wanted.uid() != found;
+        match state.faults.pop_front() {
+            Some(Fault::Unavailable) => Some(Err(unavailable())),
+            _ if is_gone => Some(Err(unavailable())),
+            Some(Fault::Refused) => Some(Err(FleetError::Refused("the test says so".to_owned()))),
+            Some(fault @ (Fault::LostAnswer | Fault::NoAnswer)) => {
+                state.store(wanted, Some(running));
+                (fault == Fault::LostAnswer).then(|| Err(unavailable()))
+            }
+            None => Some(Ok(state.store(wanted, Some(running)))),
+        }
+    }
+
+    /// Deletes, and returns the answer; `None` when none comes.
+    fn deleted_now(&self, name: &str, uid: Option<&str>) -> Option<Result<Deletion, FleetError>> {
+        let mut state = self.lock();
+        let fault = state.faults.pop_front();
+        if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
+            return Some(Err(unavailable()));
+        }
+        let found = state.workshops.get(name).and_then(|workshop| workshop.metadata.uid.clone());
+        if found.is_none() || (uid.is_some() && found.as_deref() != uid) {
+            return Some(Ok(Deletion::Gone));
+        }
+        if state.holds_deletions {
+            return Some(Ok(Deletion::InProgress));
+        }
+        state.remove(name);
+        match fault {
+            Some(Fault::NoAnswer) => None,
+            Some(Fault::LostAnswer) => Some(Err(unavailable())),
+            _ => Some(Ok(Deletion::InProgress)),
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
@@ -218,38 +261,17 @@ fn unavailable() -> FleetError {
 #[async_trait]
 impl Fleet for FakeFleet {
     async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
-        let running = self.running(&wanted.name_any());
-        let mut state = self.lock();
-        state.applied += 1;
-        let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
-        let is_gone = wanted.uid().is_some() && wanted.uid() != found;
-        match state.faults.pop_front() {
-            Some(Fault::Unavailable) => Err(unavailable()),
-            _ if is_gone => Err(unavailable()),
-            Some(Fault::Refused) => Err(FleetError::Refused("the test says so".to_owned())),
-            Some(Fault::LostAnswer) => {
-                state.store(wanted, Some(running));
-                Err(unavailable())
-            }
-            None => Ok(state.store(wanted, Some(running))),
+        match self.applied_now(wanted) {
+            Some(answer) => answer,
+            None => std::future::pending().await,
         }
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
-        let mut state = self.lock();
-        let fault = state.faults.pop_front();
-        if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
-            return Err(unavailable());
+        match self.deleted_now(name, uid) {
+            Some(answer) => answer,
+            None => std::future::pending().await,
         }
-        let found = state.workshops.get(name).and_then(|workshop| workshop.metadata.uid.clone());
-        if found.is_none() || (uid.is_some() && found.as_deref() != uid) {
-            return Ok(Deletion::Gone);
-        }
-        if state.holds_deletions {
-            return Ok(Deletion::InProgress);
-        }
-        state.remove(name);
-        if fault == Some(Fault::LostAnswer) { Err(unavailable()) } else { Ok(Deletion::InProgress) }
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {

@@ -4,6 +4,7 @@
 
 mod access_matrix;
 mod activity_list;
+mod any_input;
 mod bodies;
 mod conditional;
 mod cross_site;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
+use proptest::prelude::*;
+use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 use crate::support::{ADMIN, ALICE, App, borrowed, with};
@@ -74,6 +76,43 @@ async fn an_edit_that_changes_nothing_changes_nothing() {
     assert_eq!((after.settings.name.as_str(), after.version), ("Harder", before.version + 1));
     assert_eq!((after.settings.env, after.settings.args), (before.settings.env, before.settings.args));
     app.finish().await;
+}
+
+/// Text that lines, forms or pages may take for something of theirs.
+fn hard() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        6 => "[a-z]{1,4}",
+        4 => prop::sample::select(vec!["\"", "'", "\\", "\n", "\r\n", "\r", "\t", " ", "=", "<", ">", "&", "{{", "}}", "$(A)"]).prop_map(str::to_owned),
+        2 => prop::sample::select(vec!["</textarea>", "&#60;", "&amp;", "<!--", "\\n", "\u{85}", "\u{a0}", "\u{feff}", "\u{2028}", "%0A", "+"]).prop_map(str::to_owned),
+        1 => "[^\u{0}]",
+    ];
+    prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
+}
+
+#[test]
+fn whatever_a_template_holds_an_edit_that_changes_nothing_changes_nothing() {
+    let runtime = Runtime::new().unwrap();
+    let app = runtime.block_on(App::start());
+    let words = || prop::collection::vec(hard(), 0..4);
+    let env = prop::collection::btree_map("[A-Z_][A-Z0-9_]{0,4}", hard(), 0..4);
+    proptest!(|(name in "[!-~é]([ -~é]{0,20}[!-~])?", description in hard(), command in words(), args in words(), env in env)| {
+        runtime.block_on(async {
+            let id = app.template(&name, |draft| {
+                draft.description = description;
+                draft.command = command;
+                draft.args = args;
+                draft.env = env;
+            });
+            let id = id.await;
+            let (caller, key) = (app.admin(), Uuid::try_parse(&id).unwrap());
+            let before = app.test.launcher.template(&caller, key).await.unwrap();
+            let save = format!("{NEW}/{id}");
+            let form = app.browser(ADMIN).get(&format!("{save}/edit")).await.form(&save);
+            assert_eq!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.location(), NEW);
+            assert_eq!(app.test.launcher.template(&caller, key).await.unwrap(), before);
+        });
+    });
+    runtime.block_on(app.finish());
 }
 
 #[tokio::test]

@@ -149,9 +149,9 @@ impl Answer {
                 fields.push((name, attribute(tag, "value").unwrap_or_default()));
             } else if tag.starts_with("textarea") {
                 let text = tag.split_once('>').map_or("", |(_, text)| text);
-                // Browsers drop the line break right behind the tag.
-                let text = unescape(text.strip_prefix('\n').unwrap_or(text));
-                fields.push((name, text.replace("\r\n", "\n")));
+                // Browsers read every line break as LF, and drop the one right behind the tag.
+                let text = text.replace("\r\n", "\n").replace('\r', "\n");
+                fields.push((name, unescape(text.strip_prefix('\n').unwrap_or(&text))));
             } else if tag.starts_with("select") {
                 let options =
                     form.split(&format!("name=\"{name}\"")).nth(1).unwrap().split("</select>").next().unwrap();

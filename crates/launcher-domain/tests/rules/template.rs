@@ -1,6 +1,9 @@
 use launcher_domain::quantity::Quantity;
-use launcher_domain::{FieldError, SecurityProfile, Template, TemplateDraft};
+use launcher_domain::template::ResourcesDraft;
+use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::{at, draft, email};
@@ -10,7 +13,7 @@ fn minimal() -> Value {
 }
 
 /// The minimal template with some fields replaced, validated.
-fn with(changes: &Value) -> Result<launcher_domain::TemplateSettings, Vec<FieldError>> {
+fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
     let mut body = minimal();
     for (name, value) in changes.as_object().unwrap() {
         body[name] = value.clone();
@@ -96,6 +99,18 @@ fn an_unknown_field_is_refused() {
     assert!(error.to_string().contains("memroy_limit"));
 }
 
+fn template(settings: TemplateSettings) -> Template {
+    Template {
+        template_id: uuid::Uuid::nil(),
+        settings,
+        active: true,
+        version: 1,
+        created_by: email("admin@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
 #[test]
 fn a_template_edited_without_a_change_stays_the_same() {
     let settings = with(&json!({
@@ -103,16 +118,7 @@ fn a_template_edited_without_a_change_stays_the_same() {
         "env": {"A": "line\nline", "B": "=\"'$("},
     }))
     .unwrap();
-    let template = Template {
-        template_id: uuid::Uuid::nil(),
-        settings: settings.clone(),
-        active: true,
-        version: 1,
-        created_by: email("admin@example.org"),
-        created_at: at(0),
-        updated_at: at(0),
-    };
-    assert_eq!(TemplateDraft::from(&template).validate().unwrap(), settings);
+    assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap(), settings);
 }
 
 #[test]
@@ -127,7 +133,89 @@ fn quantities_compare_by_amount() {
     }
 }
 
+/// Text of any kind, and of the kinds that rules speak of.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => "[a-zA-Z0-9_./:-]{1,20}",
+        2 => "[ -~\\r\\n\\t]{0,30}",
+        1 => "\\PC{0,20}",
+        1 => any::<String>(),
+        1 => "(SERVICE_X|DISABLE_AUTH|PORT|\u{202e}|\u{200b}|\u{0}|~/)",
+    ]
+}
+
+fn amount() -> impl Strategy<Value = Option<String>> {
+    prop_oneof![4 => Just(None), 4 => "[1-9][0-9]{0,2}(m|Mi|Gi)?".prop_map(Some), 1 => text().prop_map(Some)]
+}
+
+fn seconds() -> impl Strategy<Value = Option<i64>> {
+    prop_oneof![4 => Just(None), 4 => (0..100_000_i64).prop_map(Some), 1 => any::<i64>().prop_map(Some)]
+}
+
+prop_compose! {
+    fn resources()(
+        cpu_request in amount(), cpu_limit in amount(), memory_request in amount(), memory_limit in amount(),
+    ) -> ResourcesDraft {
+        ResourcesDraft { cpu_request, cpu_limit, memory_request, memory_limit }
+    }
+}
+
+prop_compose! {
+    fn any_draft()(
+        (name, description, image) in (text(), text(), text()),
+        app_type in prop::sample::select(vec![AppType::Rstudio, AppType::Notebook, AppType::Custom]),
+        port in prop_oneof![4 => (0..70_000_i64).prop_map(Some), 2 => Just(None), 1 => any::<i64>().prop_map(Some)],
+        command in prop::collection::vec(text(), 0..5),
+        args in prop::collection::vec(text(), 0..5),
+        env in prop::collection::btree_map(prop_oneof![6 => "[A-Z_]{1,8}", 1 => text()], text(), 0..4),
+        resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
+        security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
+        (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
+        active in any::<bool>(),
+    ) -> TemplateDraft {
+        TemplateDraft {
+            name, description, app_type, image, port, command, args, env, resources, security_profile,
+            lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+        }
+    }
+}
+
+fn assert_well_judged(draft: &TemplateDraft) -> bool {
+    let written = serde_json::to_string(draft).unwrap();
+    assert_eq!(&self::draft(&written).unwrap(), draft, "a draft is read as it was written");
+    match draft.clone().validate() {
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            assert!(
+                errors.iter().all(|error| error.pointer.starts_with('/') && !error.detail.is_empty()),
+                "{errors:?}"
+            );
+            false
+        }
+        Ok(settings) => {
+            let stored = serde_json::to_string(&settings).unwrap();
+            assert_eq!(serde_json::from_str::<TemplateSettings>(&stored).unwrap(), settings, "read as it was stored");
+            assert!(settings.lifetime_seconds <= settings.max_lifetime_seconds && settings.port > 0);
+            assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap(), settings);
+            true
+        }
+    }
+}
+
+#[test]
+fn many_of_the_drafts_that_are_tried_are_accepted() {
+    let mut runner = TestRunner::deterministic();
+    let drafts = (0..1000).map(|_| any_draft().new_tree(&mut runner).unwrap().current());
+    let accepted = drafts.filter(assert_well_judged).count();
+    assert!((20..980).contains(&accepted), "{accepted}");
+}
+
 proptest! {
+    #[test]
+    fn any_draft_is_refused_with_reasons_or_stays_what_it_is(draft in any_draft()) {
+        assert_well_judged(&draft);
+    }
+
     #[test]
     fn any_text_is_a_quantity_or_an_error(text in "\\PC{0,20}|[0-9.]{1,20}[mkMGTPEi]{0,2}") {
         if let Ok(quantity) = Quantity::parse(&text) {

@@ -88,15 +88,10 @@ impl Order<'_> {
         Ok(Launch { program, args, env, remedy })
     }
 
-    /// The template's variables and PORT, each with those before it replaced, as Kubernetes does.
+    /// The template's variables as they are written, and PORT.
     fn variables(&self) -> BTreeMap<String, String> {
-        let mut variables = BTreeMap::from([("PORT".to_owned(), self.port.to_string())]);
-        for (name, value) in &self.spec.env {
-            if name != "PORT" {
-                let value = expand(value, &variables);
-                variables.insert(name.clone(), value);
-            }
-        }
+        let mut variables = self.spec.env.clone();
+        variables.insert("PORT".to_owned(), self.port.to_string());
         variables
     }
 

@@ -1,4 +1,4 @@
-//! `$(VAR)` in commands, arguments and environment, as Kubernetes replaces it.
+//! `$(VAR)` in commands and arguments, in the notation of Kubernetes.
 
 use std::collections::BTreeMap;
 

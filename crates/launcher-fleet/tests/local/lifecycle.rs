@@ -57,6 +57,35 @@ async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
 }
 
 #[tokio::test]
+async fn the_environment_arrives_byte_for_byte() {
+    let home = Home::new();
+    let fleet = home.open();
+    let script = "cat /proc/self/environ > env.bin; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let mut workshop = custom("lab-a", &["sh", "-c", script]);
+    let hard = [
+        ("QUOTED", "\"double\" 'single' `back` \\ \\\\"),
+        ("LINES", "one\ntwo\r\n\n\tthree\n"),
+        ("BRACES", "{\"a\": [1, {{ b }}]} ${HOME} $HOME %s"),
+        ("NAMES", "$(PORT) $(QUOTED) $(NOBODY) $$(PORT) $$$ $"),
+        ("UNICODE", "gr\u{f6}\u{df}e \u{4e2d}\u{6587} \u{1f427} e\u{301}\u{202e}"),
+        ("EMPTY", ""),
+        ("SPACES", "  a = b  "),
+    ];
+    workshop.spec.env = hard.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+
+    fleet.apply(&workshop).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    let environment = fs::read(home.working("lab-a").join("env.bin")).unwrap();
+    let variables: Vec<&str> =
+        environment.split(|byte| *byte == 0).map(|one| std::str::from_utf8(one).unwrap()).collect();
+    for (name, value) in hard {
+        assert!(variables.contains(&format!("{name}={value}").as_str()), "{name} of {variables:?}");
+    }
+    fleet.stop().await;
+}
+
+#[tokio::test]
 async fn a_fleet_is_the_same_for_as_long_as_its_directory() {
     let (home, other) = (Home::new(), Home::new());
     let fleet = home.open();

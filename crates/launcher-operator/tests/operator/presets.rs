@@ -66,6 +66,56 @@ fn what_a_template_says_stays_data() {
     assert_eq!(env(&app, "SECRET").as_deref(), Some("$$(SERVICE_OWNER_EMAIL)"));
 }
 
+/// What a kubelet makes of a word: `$$` is `$`, and a variable that is known is replaced.
+fn expanded(text: &str) -> String {
+    let (mut expanded, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = rest.split_once('$') {
+        expanded += before;
+        let known = ["PORT", "DISABLE_AUTH", "A"].iter().find_map(|name| behind.strip_prefix(&format!("({name})")));
+        rest = match (behind.strip_prefix('$'), known) {
+            (Some(behind), _) => {
+                expanded.push('$');
+                behind
+            }
+            (None, Some(behind)) => {
+                expanded += "<replaced>";
+                behind
+            }
+            (None, None) => {
+                expanded.push('$');
+                behind
+            }
+        };
+    }
+    expanded + rest
+}
+
+#[test]
+fn the_app_reads_what_the_template_says_byte_for_byte() {
+    assert_eq!(expanded("$(PORT) $$(PORT) $(B) $"), "<replaced> $(PORT) $(B) $", "as a kubelet does it");
+    let hard = [
+        "$(PORT) $$(PORT) $$$(A) $(B) $",
+        "$$",
+        "\"double\" 'single' `back` \\",
+        "one\ntwo\r\n\tthree\n",
+        "{\"a\": {{ b }}} ${HOME} $HOME",
+        "gr\u{f6}\u{df}e \u{1f427}",
+        "",
+        "  spaces  ",
+    ];
+    let app = app(|workshop| {
+        workshop.spec.command = hard.map(str::to_owned).into();
+        workshop.spec.args = hard.map(str::to_owned).into();
+        workshop.spec.env = hard.iter().zip('A'..).map(|(value, name)| (name.into(), (*value).to_owned())).collect();
+    });
+    let read = |words: &Option<Vec<String>>| words.iter().flatten().map(|word| expanded(word)).collect::<Vec<_>>();
+    assert_eq!(read(&app.command), hard);
+    assert_eq!(read(&app.args), hard);
+    for (value, name) in hard.iter().zip('A'..) {
+        assert_eq!(env(&app, &name.to_string()).map(|text| expanded(&text)).as_deref(), Some(*value));
+    }
+}
+
 #[test]
 fn the_sidecar_gets_the_owner_in_its_canonical_spelling() {
     let pod = built(|workshop| workshop.spec.owner = " ALICE@Example.org ".to_owned()).deployment.spec.template.spec;

@@ -86,6 +86,35 @@ async fn what_was_stored_before_a_kill_is_brought_about_after_it() {
 }
 
 #[tokio::test]
+async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
+    let mut world = World::new().await;
+    let alice = caller("alice");
+    world.fleet.disturb([Fault::NoAnswer]);
+    let name = world.launch(&alice).await.k8s_name;
+    world.workshop(&name).await;
+    let pending = world.store.dispatch_pending(0, 9).await.unwrap().instances;
+    assert_eq!((pending.len(), pending[0].workshop_uid.as_deref()), (1, None), "applied, and not yet noted");
+    world.kill().await;
+    assert_eq!((world.fleet.created(), world.fleet.applied()), (1, 1));
+
+    world.start();
+    eventually(SOON, async || world.store.dispatch_pending(0, 9).await.unwrap().instances.is_empty().then_some(()))
+        .await;
+    assert_eq!(world.fleet.names(), [name.clone()]);
+    assert_eq!((world.fleet.created(), world.fleet.applied()), (1, 2));
+    world.fleet.ready(&name);
+    world.until(&name, InstanceState::Running).await;
+
+    world.fleet.disturb([Fault::NoAnswer]);
+    world.launcher.terminate(&alice, &name).await.unwrap();
+    eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
+    world.kill().await;
+    world.start();
+    world.until(&name, InstanceState::Terminated).await;
+    assert_eq!(world.fleet.created(), 1);
+}
+
+#[tokio::test]
 async fn what_happened_while_nobody_looked_is_seen_after_the_next_start() {
     let mut world = World::new().await;
     let starting = world.launch(&caller("alice")).await.k8s_name;

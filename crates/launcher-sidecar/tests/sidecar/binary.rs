@@ -1,6 +1,8 @@
 //! The program: its settings, its telemetry, and how it stops.
 
-use super::support::program::{Program, run};
+use std::os::unix::ffi::OsStrExt;
+
+use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually};
 
 #[test]
@@ -25,6 +27,15 @@ fn a_wrong_setting_is_one_clear_line() {
         assert_eq!(output.status.code(), Some(2), "{settings:?}: {error}");
         assert!(error.contains(said) && error.lines().count() == 1, "{settings:?}: {error}");
     }
+}
+
+#[test]
+fn an_owner_that_is_no_text_is_one_clear_line() {
+    let owner = std::ffi::OsStr::from_bytes(b"alice\xff@example.org");
+    let output = command(&[("SERVICE_APP_PORT", "8888")]).env("SERVICE_OWNER_EMAIL", owner).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("owner-email") && error.contains("UTF-8") && error.lines().count() == 1, "{error}");
 }
 
 #[tokio::test]

@@ -3,7 +3,9 @@
 
 mod binary;
 mod cookies;
+mod events;
 mod framing;
+mod lengths;
 mod limits;
 mod owner;
 mod proxying;

@@ -60,6 +60,23 @@ async fn http_1_0_is_served_and_closed() {
 }
 
 #[tokio::test]
+async fn a_target_that_names_another_listener_of_this_machine_goes_to_the_app_all_the_same() {
+    let setup = Setup::new().await;
+    let decoy = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndecoy").await;
+    let name = decoy.addr;
+    let mut client = setup.client().await;
+    for (target, count) in [(format!("http://{name}/x"), 1), (format!("https://{name}"), 2), ("/x".to_owned(), 3)] {
+        let forwarded = format!("X-Forwarded-Host: {name}\r\nForwarded: host=\"{name}\"\r\n");
+        client.send(format!("GET {target} HTTP/1.1\r\nHost: {name}\r\n{ALICE}{forwarded}\r\n")).await;
+        assert_eq!(client.read_response().await.body, "ok", "{target}");
+        assert_eq!(setup.app.seen().matches("\r\n\r\n").count(), count, "{target}");
+    }
+    let elsewhere = format!("GET http://{name}/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n");
+    assert_eq!(setup.status(elsewhere).await, 400);
+    assert_eq!((decoy.connections(), decoy.seen()), (0, String::new()));
+}
+
+#[tokio::test]
 async fn connections_to_the_app_are_used_again() {
     let setup = Setup::new().await;
     for _ in 0..5 {

@@ -58,10 +58,20 @@ impl Serving {
         answer
     }
 
-    /// Asks it to stop; its exit code and what it logged.
-    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
+    /// Asks it to stop.
+    fn terminate(&self) {
         let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(asked.success());
+    }
+
+    /// Asks it to stop; its exit code and what it logged.
+    pub(crate) fn stop(self) -> (Option<i32>, String) {
+        self.terminate();
+        self.ended()
+    }
+
+    /// Waits for its end; its exit code and what it logged.
+    fn ended(mut self) -> (Option<i32>, String) {
         let mut log = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         (self.process.wait().unwrap().code(), log)
@@ -106,6 +116,55 @@ fn starts_serves_and_stops_in_order() {
     assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
     assert!(log.contains("SERVICE_ADMIN_EMIALS"), "a mistyped setting is warned about: {log}");
     assert!(log.contains("stopped"), "{log}");
+}
+
+const ADMIN: &str = "X-Auth-Request-Email: admin@example.org\r\n";
+
+/// Asks again and again, on a connection each, until nobody listens any more; how often it was answered.
+fn ask_until_closed(addr: SocketAddr) -> usize {
+    let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: {addr}\r\n{ADMIN}Connection: close\r\n\r\n");
+    for answered in 0.. {
+        let Ok(mut stream) = TcpStream::connect(addr) else { return answered };
+        let mut answer = String::new();
+        let asked = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+        assert!(asked.is_ok(), "{asked:?} behind {answered} answers");
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with('}'), "{answered}: {answer:?}");
+    }
+    0
+}
+
+#[test]
+fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "2"), ("SERVICE_LOG", "warn")]);
+    let addr = serving.listen;
+    let body = r#"{"name": "Penguins", "app_type": "custom", "image": "x", "port": 8000}"#;
+    let (first, second) = body.split_at(body.len() / 2);
+    let head = format!(
+        "POST /api/v1/templates/ HTTP/1.1\r\nHost: {addr}\r\n{ADMIN}Content-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut posting = TcpStream::connect(addr).unwrap();
+    posting.write_all(format!("{head}{first}").as_bytes()).unwrap();
+    let crowd: Vec<_> = (0..8).map(|_| std::thread::spawn(move || ask_until_closed(addr))).collect();
+
+    serving.terminate();
+    let deadline = Instant::now() + PATIENCE;
+    while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
+        assert!(Instant::now() < deadline, "it does not say that it stops");
+    }
+    let new = serving.get(addr, "/api/v1/me", ADMIN);
+    assert!(new.starts_with("HTTP/1.1 200 ") && new.contains("\r\nconnection: close\r\n"), "{new}");
+    // The listener is closed, and one request is still half sent.
+    let answered: Vec<usize> = crowd.into_iter().map(|asking| asking.join().unwrap()).collect();
+    assert!(answered.iter().all(|count| *count > 0), "{answered:?}");
+    posting.write_all(second.as_bytes()).unwrap();
+    let mut answer = String::new();
+    posting.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("Penguins") && answer.ends_with('}'), "{answer}");
+    let (code, log) = serving.ended();
+    assert_eq!(code, Some(0), "{log}");
 }
 
 #[test]

@@ -1,0 +1,55 @@
+//! Bodies of more bytes than 32 bits can count.
+
+use super::support::{ALICE, App, Setup, eventually, policy};
+
+/// Five bytes more than 32 bits can count, so that whoever counts with 32 bits takes the sixth for something else.
+const HUGE: u64 = (1 << 32) + 5;
+
+#[tokio::test]
+async fn a_body_of_more_than_4_gib_does_not_end_early_upwards() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_until(b"/hidden").await;
+        stream.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+        stream.read_end().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: {HUGE}\r\n\r\nhello")).await;
+    eventually("the body's start is there", || setup.app.seen().ends_with("\r\n\r\nhello")).await;
+    let hidden = format!("GET /hidden HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n");
+    client.send(&hidden).await;
+    assert_eq!(client.read_response().await.body, "ok");
+    let seen = setup.app.seen();
+    assert!(seen.contains(&format!("\r\nContent-Length: {HUGE}\r\n")), "{seen}");
+    assert!(seen.ends_with(&format!("\r\n\r\nhello{hidden}")), "it is the body's: {seen}");
+    assert_eq!(setup.app.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_body_of_more_than_4_gib_does_not_end_early_downwards() {
+    let (sender, receiver) = tokio::sync::watch::channel(());
+    let app = App::start(move |mut stream| {
+        let mut told = receiver.clone();
+        async move {
+            stream.read_head().await;
+            stream.write(format!("HTTP/1.1 200 OK\r\nContent-Length: {HUGE}\r\n\r\nhello")).await;
+            told.changed().await.unwrap();
+            stream.write(" world").await;
+            stream.read_end().await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    let head = client.read_head().await;
+    assert_eq!(head.header("Content-Length"), Some(HUGE.to_string().as_str()));
+    assert_eq!(client.read_exact(5).await, b"hello");
+    // A response that had ended would let another request through.
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    sender.send(()).unwrap();
+    assert_eq!(client.read_exact(6).await, b" world");
+    assert_eq!(setup.app.seen().matches("GET / ").count(), 1);
+}
