@@ -44,6 +44,8 @@ pub enum Fault {
     LostAnswer,
     /// The Workshop is refused for good.
     Refused,
+    /// Nothing is done, and there is no answer.
+    Silence,
 }
 
 impl FakeFleet {
@@ -99,6 +101,12 @@ impl FakeFleet {
     /// From now on nothing goes wrong any more.
     pub fn calm(&self) {
         self.lock().faults.clear();
+    }
+
+    /// Whether everything that was to go wrong has.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        self.lock().faults.is_empty()
     }
 
     /// The Workshop with this name.
@@ -175,6 +183,14 @@ impl FakeFleet {
         state.tell(&event);
     }
 
+    /// Does not answer, if that is what goes wrong with this call.
+    async fn silence(&self) {
+        let silent = self.lock().faults.pop_front_if(|fault| *fault == Fault::Silence);
+        if silent.is_some() {
+            std::future::pending().await
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
@@ -219,12 +235,13 @@ fn unavailable() -> FleetError {
 impl Fleet for FakeFleet {
     async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
         let running = self.running(&wanted.name_any());
+        self.silence().await;
         let mut state = self.lock();
         state.applied += 1;
         let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
         let is_gone = wanted.uid().is_some() && wanted.uid() != found;
         match state.faults.pop_front() {
-            Some(Fault::Unavailable) => Err(unavailable()),
+            Some(Fault::Unavailable | Fault::Silence) => Err(unavailable()),
             _ if is_gone => Err(unavailable()),
             Some(Fault::Refused) => Err(FleetError::Refused("the test says so".to_owned())),
             Some(Fault::LostAnswer) => {
@@ -236,9 +253,10 @@ impl Fleet for FakeFleet {
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
+        self.silence().await;
         let mut state = self.lock();
         let fault = state.faults.pop_front();
-        if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
+        if matches!(fault, Some(Fault::Unavailable | Fault::Silence | Fault::Refused)) {
             return Err(unavailable());
         }
         let found = state.workshops.get(name).and_then(|workshop| workshop.metadata.uid.clone());
