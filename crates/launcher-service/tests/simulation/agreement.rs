@@ -46,6 +46,10 @@ impl World {
         must(!queued || full, || format!("{name} waits in line, and there is room"))?;
         must(row.state != InstanceState::Terminating, || format!("{name} is still on its way out"))?;
         must(queued || row.applied_version == row.spec_version, || format!("the fleet was not told of {name}"))?;
+        let known = self.rows.all.get(name).and_then(|row| row.workshop_uid.as_ref());
+        must(known.is_none() || known == row.workshop_uid.as_ref(), || {
+            format!("the Workshop of {name} was made anew")
+        })?;
         let Some(workshop) = workshop else {
             return must(!row.state.wants_workshop(), || format!("{name} is {:?} without a Workshop", row.state));
         };

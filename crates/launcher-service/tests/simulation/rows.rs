@@ -6,8 +6,10 @@ use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
 
 use crate::machines::Machines;
+use crate::objects::text;
 use crate::people::Book;
 use crate::processes::START_TIMEOUT;
+use crate::server::Server;
 
 /// How wrong a clock may be.
 pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
@@ -21,6 +23,7 @@ pub(crate) struct Rows {
 
 /// What rows are judged by.
 pub(crate) struct Facts<'a> {
+    pub(crate) server: &'a Server,
     pub(crate) machines: &'a Machines,
     pub(crate) book: &'a Book,
     /// Workshops that were deleted by hand.
@@ -47,6 +50,7 @@ impl Rows {
             moved(before, &row)?;
         }
         explained(&row, before.as_ref(), facts)?;
+        truly_gone(&row, before.as_ref(), facts)?;
         let state = before.map(|before| before.state);
         let said = format!("{name} is {:?} {:?} {:?}", row.state, row.end_reason, row.reason.map(|why| why.code));
         Ok((state != Some(row.state)).then_some(said))
@@ -134,6 +138,18 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         let reason = row.reason.as_ref().map(|reason| reason.code);
         format!("{name} ended without that cause: {:?} {reason:?}", row.end_reason)
     })
+}
+
+/// A row that says `terminated` for the first time has no Workshop any more.
+fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
+    let terminated = InstanceState::Terminated;
+    if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
+        return Ok(());
+    }
+    let objects = facts.server.look();
+    let found = objects.get("workshops", &row.k8s_name).map(|object| text(object, "/metadata/uid"));
+    let there = row.workshop_uid.is_some() && found == row.workshop_uid.as_deref();
+    must(!there, || format!("{} is terminated, and its Workshop is there", row.k8s_name))
 }
 
 fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {

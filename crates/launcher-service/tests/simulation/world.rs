@@ -164,7 +164,7 @@ impl World {
         let book = self.people.book();
         must(book.contradictions.is_empty(), || format!("{:?}", book.contradictions))?;
         let now = self.server.time.now();
-        let facts = Facts { machines: &self.machines, book: &book, deleted: &self.deleted, now };
+        let facts = Facts { server: &self.server, machines: &self.machines, book: &book, deleted: &self.deleted, now };
         for listed in changed {
             if let Some(said) = self.rows.see(listed.instance, &facts)? {
                 self.trace.say(&said);
