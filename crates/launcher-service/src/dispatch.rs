@@ -3,14 +3,14 @@
 //! Level-triggered: each round asks the database which rows the fleet has not been told of and tells it. It runs after
 //! each change and as a sweep, on any number of replicas: applying twice does no harm.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
 use launcher_fleet::{Deletion, FleetError};
 use launcher_workshop::{ResourceExt, wanted};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ use crate::{Launcher, ServiceError};
 
 /// How long a change can stay unseen when whoever made it could not wake this loop (another replica, a crash).
 const SWEEP: Duration = Duration::from_secs(2);
-/// How many rows one round takes.
+/// How many rows one round takes, or few more than that.
 const BATCH: u32 = 500;
 /// How many rows are told to the fleet at once.
 const CONCURRENCY: usize = 16;
@@ -62,28 +62,85 @@ impl Backoffs {
     }
 }
 
-impl Launcher {
-    pub(crate) async fn run_dispatch(&self, stop: CancellationToken) {
-        let mut backoffs = Backoffs::default();
-        while !stop.is_cancelled() {
-            match self.dispatch_round(&mut backoffs).await {
-                Ok(more) if more => continue,
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "dispatch waits for the database")
-                }
-            }
-            tokio::select! {
-                () = self.0.dispatch.notified() => {}
-                () = tokio::time::sleep_until(backoffs.next()) => {}
-                () = stop.cancelled() => {}
+/// What is to be told, and what is being told.
+#[derive(Debug, Default)]
+struct Desk {
+    backoffs: Backoffs,
+    /// What the last round found, in its order.
+    due: VecDeque<Instance>,
+    /// Whether there was more than one round takes.
+    more: bool,
+    /// Calls that the fleet has not answered, each with the version that it tells.
+    under_way: HashMap<Uuid, i64>,
+    /// Those of them whose row has changed meanwhile.
+    outdated: HashSet<Uuid>,
+}
+
+impl Desk {
+    /// A part of what the fleet has to be told.
+    fn take(&mut self, instances: Vec<Instance>) {
+        let now = Instant::now();
+        for instance in instances {
+            match self.under_way.get(&instance.instance_id) {
+                Some(told) if *told < instance.spec_version => drop(self.outdated.insert(instance.instance_id)),
+                Some(_) => {}
+                None if self.backoffs.holds(&instance, now) => {}
+                None => self.due.push_back(instance),
             }
         }
     }
 
-    /// One round over everything that the fleet has to be told. Returns whether it was told anything: then there may be
-    /// more to do at once.
-    async fn dispatch_round(&self, backoffs: &mut Backoffs) -> Result<bool, ServiceError> {
+    /// A call has ended. Returns whether there is more to be found at once.
+    fn ended(&mut self, instance_id: Uuid, succeeded: bool) -> bool {
+        self.under_way.remove(&instance_id);
+        self.backoffs.note(instance_id, succeeded);
+        self.outdated.remove(&instance_id) || (self.more && self.due.is_empty())
+    }
+}
+
+impl Launcher {
+    /// Rounds go on while calls are under way: one that the fleet does not answer keeps nobody else waiting.
+    pub(crate) async fn run_dispatch(&self, stop: CancellationToken) {
+        // Tasks of their own: a call that holds its turn to write goes on while a round waits for one.
+        let (mut desk, mut calls) = (Desk::default(), JoinSet::new());
+        let (mut look, mut until) = (true, Instant::now());
+        while !stop.is_cancelled() {
+            if look {
+                if let Err(error) = self.dispatch_round(&mut desk).await {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "dispatch waits for the database");
+                }
+                until = desk.backoffs.next();
+            }
+            while calls.len() < CONCURRENCY
+                && let Some(instance) = desk.due.pop_front()
+            {
+                desk.under_way.insert(instance.instance_id, instance.spec_version);
+                let launcher = self.clone();
+                calls.spawn(async move { launcher.dispatch_call(instance).await });
+            }
+            look = tokio::select! {
+                Some(ended) = calls.join_next() => {
+                    let (instance_id, succeeded) = match ended {
+                        Ok(ended) => ended,
+                        Err(error) => match error.try_into_panic() {
+                            Ok(panic) => std::panic::resume_unwind(panic),
+                            // Only the end of everything ends a call.
+                            Err(_) => return,
+                        },
+                    };
+                    let more = desk.ended(instance_id, succeeded);
+                    until = until.min(desk.backoffs.next());
+                    more
+                }
+                () = self.0.dispatch.notified() => true,
+                () = tokio::time::sleep_until(until) => true,
+                () = stop.cancelled() => false,
+            };
+        }
+    }
+
+    /// Finds what the fleet has to be told.
+    async fn dispatch_round(&self, desk: &mut Desk) -> Result<(), ServiceError> {
         let promoted =
             self.0.store.dispatch_promote_queued(self.0.limits.max_concurrent_starts, self.0.clock.now()).await?;
         if !promoted.is_empty() {
@@ -92,37 +149,29 @@ impl Launcher {
         for instance in &promoted {
             self.0.metrics.came_into(instance.state);
         }
-        let (mut told, mut pending, mut behind) = (false, HashSet::new(), Some(0));
-        while let Some(place) = behind {
+        desk.due.clear();
+        let (mut pending, mut behind) = (HashSet::new(), Some(0));
+        while let Some(place) = behind.filter(|_| desk.due.len() < BATCH as usize) {
             let part = self.0.store.dispatch_pending(place, BATCH).await?;
             behind = part.next;
             pending.extend(part.instances.iter().map(|instance| instance.instance_id));
-            told |= self.dispatch_part(part.instances, backoffs).await;
+            desk.take(part.instances);
         }
-        backoffs.keep_only(&pending);
-        Ok(told)
+        desk.more = behind.is_some();
+        if !desk.more {
+            desk.backoffs.keep_only(&pending);
+        }
+        Ok(())
     }
 
-    /// Tells the fleet of those that are due, several at once. Returns whether it took any.
-    async fn dispatch_part(&self, instances: Vec<Instance>, backoffs: &mut Backoffs) -> bool {
-        let now = Instant::now();
-        let due: Vec<Instance> = instances.into_iter().filter(|instance| !backoffs.holds(instance, now)).collect();
-        let mut outcomes = futures_util::stream::iter(due)
-            .map(|instance| async move {
-                let outcome = self.dispatch_one(&instance).await;
-                if let Err(error) = &outcome {
-                    self.0.metrics.dispatch_failures.inc();
-                    tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "not dispatched; it is tried again");
-                }
-                (instance.instance_id, outcome.is_ok())
-            })
-            .buffer_unordered(CONCURRENCY);
-        let mut told = false;
-        while let Some((instance_id, succeeded)) = outcomes.next().await {
-            backoffs.note(instance_id, succeeded);
-            told |= succeeded;
+    /// Tells the fleet of one. Returns whether it took it.
+    async fn dispatch_call(&self, instance: Instance) -> (Uuid, bool) {
+        let outcome = self.dispatch_one(&instance).await;
+        if let Err(error) = &outcome {
+            self.0.metrics.dispatch_failures.inc();
+            tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "not dispatched; it is tried again");
         }
-        told
+        (instance.instance_id, outcome.is_ok())
     }
 
     async fn dispatch_one(&self, instance: &Instance) -> Result<(), LoopError> {

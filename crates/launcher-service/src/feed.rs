@@ -35,6 +35,15 @@ pub struct FeedEvent {
     pub listed: Arc<Listed>,
 }
 
+/// What the loop tells the subscribers.
+#[derive(Debug, Clone)]
+pub(crate) enum News {
+    /// A change.
+    Changed(FeedEvent),
+    /// The loop tells what changes from now on. Whoever came before it reads what has changed until then.
+    Begun,
+}
+
 /// Positions in line as they were last told.
 type Positions = HashMap<Uuid, u32>;
 
@@ -78,7 +87,7 @@ impl Launcher {
         };
         loop {
             match news.recv().await {
-                Ok(event) => {
+                Ok(News::Changed(event)) => {
                     let mine = caller.scope().includes(&event.listed.instance.owner_email);
                     let moved_in_line = event.listed.queue_position.is_some();
                     if mine && (event.id > seen || moved_in_line) && events.send(event.clone()).await.is_err() {
@@ -86,7 +95,7 @@ impl Launcher {
                     }
                     seen = seen.max(event.id);
                 }
-                Err(broadcast::error::RecvError::Lagged(_)) => {
+                Ok(News::Begun) | Err(broadcast::error::RecvError::Lagged(_)) => {
                     seen = self.catch_up(caller.scope(), seen, events).await?;
                 }
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
@@ -164,7 +173,11 @@ impl Launcher {
 
     /// Hands everything behind `seen` to the subscribers; returns the last revision handed out.
     async fn feed_round(&self, seen: Option<i64>, positions: &mut Positions) -> Result<i64, ServiceError> {
-        let Some(mut seen) = seen else { return Ok(self.0.store.feed_latest().await?) };
+        let Some(mut seen) = seen else {
+            let latest = self.0.store.feed_latest().await?;
+            self.publish(News::Begun);
+            return Ok(latest);
+        };
         let mut any = false;
         loop {
             let batch = self.0.store.feed_since(Scope::Everyone, seen, BATCH).await?;
@@ -201,7 +214,11 @@ impl Launcher {
     }
 
     fn tell(&self, id: i64, listed: Listed) {
+        self.publish(News::Changed(FeedEvent { id, listed: Arc::new(listed) }));
+    }
+
+    fn publish(&self, news: News) {
         // Nobody listening is fine: whoever comes later reads from the database.
-        drop(self.0.feed.send(FeedEvent { id, listed: Arc::new(listed) }));
+        drop(self.0.feed.send(news));
     }
 }

@@ -26,6 +26,7 @@ use launcher_store::Store;
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 
+use crate::feed::News;
 use crate::metrics::Metrics;
 
 pub use claim::ClaimError;
@@ -57,7 +58,7 @@ struct Inner {
     dispatch: Notify,
     /// There may be something to tell.
     changed: Notify,
-    feed: broadcast::Sender<FeedEvent>,
+    feed: broadcast::Sender<News>,
 }
 
 impl Launcher {

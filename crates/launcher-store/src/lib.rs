@@ -88,6 +88,13 @@ impl Store {
         self.feed_latest().await.map(|_| ())
     }
 
+    /// Whether nothing is under way: no connection is in use, and none is being made. Where a test decides the time, it
+    /// passes only then, because the threads of the database know nothing of that time.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        usize::try_from(self.pool.size()).is_ok_and(|connections| connections == self.pool.num_idle())
+    }
+
     /// Waits for what is under way, and closes all connections. Whatever comes later is [`StoreError::Unavailable`].
     pub async fn close(&self) {
         self.pool.close().await;

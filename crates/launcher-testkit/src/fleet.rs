@@ -44,6 +44,8 @@ pub enum Fault {
     LostAnswer,
     /// It is done, and no answer ever comes.
     NoAnswer,
+    /// Nothing is done, and no answer ever comes.
+    Silence,
     /// The Workshop is refused for good.
     Refused,
 }
@@ -96,6 +98,12 @@ impl FakeFleet {
     /// The next calls go wrong, one after the other.
     pub fn disturb(&self, faults: impl IntoIterator<Item = Fault>) {
         self.lock().faults.extend(faults);
+    }
+
+    /// Whether everything that was to go wrong has.
+    #[must_use]
+    pub fn is_calm(&self) -> bool {
+        self.lock().faults.is_empty()
     }
 
     /// From now on nothing goes wrong any more.
@@ -181,11 +189,14 @@ impl FakeFleet {
     fn applied_now(&self, wanted: &Workshop) -> Option<Result<Workshop, FleetError>> {
         let running = self.running(&wanted.name_any());
         let mut state = self.lock();
+        if state.faults.pop_front_if(|fault| *fault == Fault::Silence).is_some() {
+            return None;
+        }
         state.applied += 1;
         let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
         let is_gone = wanted.uid().is_some() && wanted.uid() != found;
         match state.faults.pop_front() {
-            Some(Fault::Unavailable) => Some(Err(unavailable())),
+            Some(Fault::Unavailable | Fault::Silence) => Some(Err(unavailable())),
             _ if is_gone => Some(Err(unavailable())),
             Some(Fault::Refused) => Some(Err(FleetError::Refused("the test says so".to_owned()))),
             Some(fault @ (Fault::LostAnswer | Fault::NoAnswer)) => {
@@ -200,6 +211,9 @@ impl FakeFleet {
     fn deleted_now(&self, name: &str, uid: Option<&str>) -> Option<Result<Deletion, FleetError>> {
         let mut state = self.lock();
         let fault = state.faults.pop_front();
+        if fault == Some(Fault::Silence) {
+            return None;
+        }
         if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
             return Some(Err(unavailable()));
         }

@@ -18,6 +18,19 @@ async fn a_fleet_that_does_not_answer_is_asked_again() {
 }
 
 #[tokio::test]
+async fn what_the_fleet_does_not_answer_keeps_nobody_else_waiting() {
+    let world = World::with(Limits { max_instances_per_user: 2, ..Limits::default() }).await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.fleet.disturb([Fault::Silence]);
+    world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
+    eventually(SOON, async || world.fleet.is_calm().then_some(())).await;
+    // Sooner than a call is given up.
+    let launched = world.launch(&alice).await.k8s_name;
+    eventually(Duration::from_secs(5), async || world.fleet.workshop(&launched)).await;
+}
+
+#[tokio::test]
 async fn what_the_fleet_does_not_take_keeps_nobody_else_waiting() {
     // More than one part of what is pending, all of it held back; then one more.
     let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
@@ -100,7 +113,7 @@ async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
     world.start();
     eventually(SOON, async || world.store.dispatch_pending(0, 9).await.unwrap().instances.is_empty().then_some(()))
         .await;
-    assert_eq!(world.fleet.names(), [name.clone()]);
+    assert_eq!(world.fleet.names(), std::slice::from_ref(&name));
     assert_eq!((world.fleet.created(), world.fleet.applied()), (1, 2));
     world.fleet.ready(&name);
     world.until(&name, InstanceState::Running).await;

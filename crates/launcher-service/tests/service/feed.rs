@@ -71,3 +71,17 @@ async fn tells_when_a_place_in_line_moves_up() {
     world.fleet.ready(&first);
     next(&mut feed, at(1)).await;
 }
+
+#[tokio::test]
+async fn what_changes_before_its_loop_begins_is_told_too() {
+    let mut world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.fleet.hold_deletions();
+    world.kill().await;
+    let mut feed = Box::pin(world.launcher.subscribe(&alice, None));
+    next(&mut feed, |_| true).await;
+    world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
+    world.start();
+    next(&mut feed, |event| event.listed.instance.state == InstanceState::Terminating).await;
+}

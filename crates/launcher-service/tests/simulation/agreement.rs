@@ -1,0 +1,150 @@
+//! What must hold in the end, when nothing goes wrong any more.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use launcher_domain::{Activity, ActivityAction, EndReason, Instance, InstanceState, Scope};
+use launcher_store::{ActivityFilter, Page};
+use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels};
+
+use crate::objects::{is_leaving, owner, text};
+use crate::people::PEOPLE;
+use crate::rows::{Broken, must};
+use crate::world::{LIMITS, World};
+
+/// How long after its end a workload may still be there.
+const GRACE: SignedDuration = SignedDuration::from_secs(20);
+
+impl World {
+    /// Rows, Workshops and what is below them say the same.
+    pub(crate) async fn agree(&self) -> Result<(), Broken> {
+        let rows = self.store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap();
+        let rows: BTreeMap<String, Instance> =
+            rows.into_iter().map(|listed| (listed.instance.k8s_name.clone(), listed.instance)).collect();
+        let workshops = self.workshops();
+        let starting = rows.values().filter(|row| row.state == InstanceState::Starting).count();
+        for row in rows.values() {
+            self.agrees(row, workshops.get(&row.k8s_name), starting)?;
+        }
+        for name in workshops.keys() {
+            must(rows.contains_key(name), || format!("the Workshop {name} has no row"))?;
+        }
+        self.nothing_is_left(&workshops)?;
+        self.listeners.know(&self.rows)
+    }
+
+    fn workshops(&self) -> BTreeMap<String, Workshop> {
+        let all = self.server.look().of("workshops");
+        let read = |object: &serde_json::Value| serde_json::from_value::<Workshop>(object.clone()).unwrap();
+        all.iter().map(|object| (text(object, "/metadata/name").to_owned(), read(object))).collect()
+    }
+
+    fn agrees(&self, row: &Instance, workshop: Option<&Workshop>, starting: usize) -> Result<(), Broken> {
+        let name = &row.k8s_name;
+        let queued = row.state == InstanceState::Queued;
+        let full = starting >= usize::try_from(LIMITS.max_concurrent_starts).unwrap();
+        must(!queued || full, || format!("{name} waits in line, and there is room"))?;
+        must(row.state != InstanceState::Terminating, || format!("{name} is still on its way out"))?;
+        must(queued || row.applied_version == row.spec_version, || format!("the fleet was not told of {name}"))?;
+        let known = self.rows.all.get(name).and_then(|row| row.workshop_uid.as_ref());
+        must(known.is_none() || known == row.workshop_uid.as_ref(), || {
+            format!("the Workshop of {name} was made anew")
+        })?;
+        let Some(workshop) = workshop else {
+            return must(!row.state.wants_workshop(), || format!("{name} is {:?} without a Workshop", row.state));
+        };
+        must(row.state.wants_workshop(), || format!("{name} is {:?} and has a Workshop", row.state))?;
+        must(workshop.metadata.uid == row.workshop_uid, || format!("{name} has another's Workshop"))?;
+        must(workshop.spec == WorkshopSpec::of(row), || format!("the Workshop {name} is not what its row wants"))?;
+        must(workshop.metadata.labels == Some(labels()), || format!("the Workshop {name} has other labels"))?;
+        let phase = workshop.status.as_ref().map(|status| status.phase);
+        let over = matches!(phase, Some(Phase::Failed | Phase::Expired));
+        must(!over, || format!("{name} is {:?} and its Workshop {phase:?}", row.state))?;
+        let runs = phase == Some(Phase::Running);
+        must(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
+    }
+
+    /// Nothing is there that no Workshop owns, and nothing whose time is up.
+    fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Broken> {
+        let objects = self.server.look();
+        let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
+        for kind in ["deployments", "services", "ingresses"] {
+            for object in objects.of(kind) {
+                let name = text(&object, "/metadata/name");
+                must(owners.contains(&owner(&object)), || format!("{kind} {name} is left behind"))?;
+            }
+        }
+        let now = self.server.time.now();
+        for pod in objects.of("pods").iter().filter(|pod| !is_leaving(pod)) {
+            let name = text(pod, "/metadata/ownerReferences/0/name");
+            let end = workshops.get(name).and_then(|one| one.spec.end(one.status.as_ref()?.ready_at));
+            must(workshops.contains_key(name), || format!("a pod of {name} is left behind"))?;
+            must(end.is_none_or(|end| now <= end + GRACE), || format!("{name} runs beyond its end"))?;
+        }
+        Ok(())
+    }
+
+    /// What people were promised has come about, and nothing else.
+    pub(crate) async fn promises(&self) -> Result<(), Broken> {
+        let book = self.people.book();
+        let (rows, mut named) = (&self.rows.all, Vec::new());
+        for wish in &book.wishes {
+            let Some(name) = &wish.told else { continue };
+            let row =
+                rows.get(name).ok_or_else(|| format!("{} was promised {name}, which is not there", wish.person))?;
+            let theirs = row.owner_email.as_str().starts_with(wish.person) && row.template_id == wish.template;
+            must(theirs, || format!("{name} is not what {} asked for", wish.person))?;
+            must(!named.contains(&name), || format!("{name} was promised for two wishes"))?;
+            named.push(name);
+        }
+        for person in PEOPLE {
+            let theirs = rows.values().filter(|row| row.owner_email.as_str().starts_with(person));
+            let more = theirs.filter(|row| !named.contains(&&row.k8s_name)).count();
+            let open =
+                |wish: &&crate::people::Wish| wish.person == person && wish.told.is_none() && wish.unanswered > 0;
+            let open = book.wishes.iter().filter(open).count();
+            must(more <= open, || format!("{person} has {more} workshops too many, with {open} launches unanswered"))?;
+        }
+        for name in &book.ends_promised {
+            let state = rows.get(name).map(|row| row.state);
+            must(state == Some(InstanceState::Terminated), || format!("the end of {name} was promised: {state:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// The activity log has a line for each thing that somebody decided, and for nothing else.
+    pub(crate) async fn logged(&self) -> Result<(), Broken> {
+        let page = Page { limit: 10_000, after: None };
+        let lines = self.store.activities(&ActivityFilter::default(), &page).await.unwrap();
+        let lines: Vec<Activity> = lines.into_iter().map(|line| line.activity).collect();
+        for row in self.rows.all.values() {
+            self.told_of(row, &lines)?;
+        }
+        let subjects = lines.iter().filter(|line| line.owner_email.is_some());
+        let mut unknown = subjects.filter(|line| !self.rows.all.contains_key(&line.subject));
+        must(unknown.next().is_none(), || "the activity log tells of an instance that there is not".to_owned())
+    }
+
+    fn told_of(&self, row: &Instance, lines: &[Activity]) -> Result<(), Broken> {
+        use ActivityAction::{Dismissed, Ended, Extended, Failed, Launched};
+        let name = &row.k8s_name;
+        let count = |action| lines.iter().filter(|line| line.subject == *name && line.action == action).count();
+        let over = matches!(row.state, InstanceState::Terminated | InstanceState::Failed);
+        let failed = row.end_reason == Some(EndReason::Failed);
+        let dismissed = failed && row.state == InstanceState::Terminated;
+        for (action, times) in [
+            (Launched, 1),
+            (Failed, usize::from(failed)),
+            (Dismissed, usize::from(dismissed)),
+            (Ended, usize::from(over && !failed)),
+        ] {
+            let found = count(action);
+            must(found == times, || format!("the activity log says {found} times that {name} was {action:?}"))?;
+        }
+        let (promised, open) = self.people.book().extended.get(name).copied().unwrap_or_default();
+        let extended = count(Extended);
+        must((promised..=promised + open).contains(&extended), || {
+            format!("the activity log says {extended} times that {name} was extended, and {promised} were promised")
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! People who watch the feed: what it tells them, in which order, and whether they are told the end of everything.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+
+use futures_util::{FutureExt, Stream, StreamExt};
+use launcher_domain::InstanceState;
+use launcher_service::{FeedEvent, Launcher};
+
+use crate::people::{PEOPLE, caller};
+use crate::rows::{Broken, Rows, must};
+
+/// One who watches.
+struct Listener {
+    person: &'static str,
+    stream: Option<Pin<Box<dyn Stream<Item = FeedEvent> + Send>>>,
+    /// Which launcher it listens to.
+    replica: usize,
+    last: Option<i64>,
+    /// Up to which revision it was told only what was live.
+    begun: i64,
+    /// The latest revision of each row that it was told of.
+    told: BTreeMap<String, i64>,
+}
+
+/// All who watch: everybody.
+pub(crate) struct Listeners(Vec<Listener>);
+
+impl Listeners {
+    pub(crate) fn new() -> Self {
+        let listener =
+            |person| Listener { person, stream: None, replica: 0, last: None, begun: 0, told: BTreeMap::new() };
+        Self(PEOPLE.into_iter().map(listener).collect())
+    }
+
+    /// A launcher is gone, and with it its connections.
+    pub(crate) fn lose(&mut self, replica: usize) {
+        self.0.iter_mut().filter(|one| one.replica == replica).for_each(|one| one.stream = None);
+    }
+
+    /// Takes what has come; whoever has no connection makes one.
+    pub(crate) fn listen(&mut self, replicas: &[(usize, Launcher)], rows: &Rows) -> Result<(), Broken> {
+        for (count, listener) in self.0.iter_mut().enumerate() {
+            if listener.stream.is_none()
+                && let Some((replica, launcher)) = replicas.get(count % replicas.len().max(1))
+            {
+                listener.replica = *replica;
+                listener.stream = Some(launcher.subscribe(&caller(listener.person), listener.last).boxed());
+            }
+            listener.listen()?;
+            if listener.last.is_none() {
+                listener.begun = rows.revision;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everybody has been told of the last change of everything that concerns them.
+    pub(crate) fn know(&self, rows: &Rows) -> Result<(), Broken> {
+        for listener in &self.0 {
+            for row in rows.all.values() {
+                let theirs = caller(listener.person).scope().includes(&row.owner_email);
+                let told = listener.told.get(&row.k8s_name).copied().unwrap_or_default();
+                let ended_before = row.state == InstanceState::Terminated && row.revision <= listener.begun;
+                must(!theirs || told == row.revision || ended_before, || {
+                    let (person, name) = (listener.person, &row.k8s_name);
+                    format!("the feed has told {person} of {name} up to {told}, and it is at {}", row.revision)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Listener {
+    fn listen(&mut self) -> Result<(), Broken> {
+        while let Some(stream) = &mut self.stream {
+            match stream.next().now_or_never() {
+                None => return Ok(()),
+                Some(None) => self.stream = None,
+                Some(Some(event)) => self.take(&event)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: &FeedEvent) -> Result<(), Broken> {
+        let row = &event.listed.instance;
+        let theirs = caller(self.person).scope().includes(&row.owner_email);
+        must(theirs, || format!("the feed has told {} of {}", self.person, row.k8s_name))?;
+        self.last = self.last.max(Some(event.id));
+        let told = self.told.entry(row.k8s_name.clone()).or_default();
+        *told = row.revision.max(*told);
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! A simulation: launchers and operators as they are, on a cluster and in a time that a seed decides.
+//!
+//! Each seed is one run: people launch, extend and end; programs are killed and paused; the API server answers late,
+//! wrongly or not at all; pods crash. What must hold is looked at all along, and in the end, when nothing goes wrong any
+//! more. `SIM_SEED=7` repeats one seed and prints what happens; `SIM_SEEDS=10000` runs as many, from `SIM_FIRST` on.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where by panicking")]
+#![expect(clippy::print_stdout, reason = "a seed that is repeated says what happens")]
+
+mod actions;
+mod agreement;
+mod chance;
+mod listeners;
+mod machines;
+mod objects;
+mod people;
+mod pods;
+mod processes;
+mod request;
+mod rows;
+mod server;
+mod trace;
+mod watching;
+mod weather;
+mod world;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::rows::Broken;
+use crate::world::World;
+
+/// How many seeds are run when nobody says how many.
+const SEEDS: u64 = 40;
+/// How much time passes at once while things go wrong.
+const STEP: Duration = Duration::from_millis(250);
+/// And afterwards.
+const CALM_STEP: Duration = Duration::from_millis(1000);
+/// How long nothing need be in line after the last fault: everything is compared with everything every five minutes.
+const PATIENCE: u32 = 420;
+
+/// Runs one seed to its end.
+async fn live(world: &mut World) -> Result<(), Broken> {
+    world.begin();
+    let mut left = world.how_long();
+    while !left.is_zero() {
+        if world.chance.happens(300) {
+            world.act().await;
+        }
+        world.pass(STEP).await?;
+        left = left.saturating_sub(STEP);
+    }
+    world.calm().await;
+    let mut agreed = 0;
+    for second in 0.. {
+        world.pass(CALM_STEP).await?;
+        match world.agree().await {
+            Ok(()) => agreed += 1,
+            Err(broken) if second >= PATIENCE => return Err(broken),
+            Err(_) => agreed = 0,
+        }
+        // For a while, not by accident.
+        if agreed >= 20 {
+            break;
+        }
+    }
+    world.promises().await?;
+    world.logged().await
+}
+
+fn run(seed: u64, aloud: bool) -> Result<Vec<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut world = World::new(seed, aloud).await;
+        match live(&mut world).await {
+            Ok(()) => Ok(world.trace.all()),
+            Err(broken) => Err(format!("seed {seed}: {broken}\n{}\nSIM_SEED={seed} repeats it", world.trace.last())),
+        }
+    })
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number")))
+}
+
+#[test]
+fn whatever_goes_wrong_rows_and_workshops_come_to_agree() {
+    if let Some(seed) = number("SIM_SEED") {
+        if let Err(failure) = run(seed, true) {
+            panic!("{failure}");
+        }
+        return;
+    }
+    let first = number("SIM_FIRST").unwrap_or(0);
+    let (next, end) = (AtomicU64::new(first), first + number("SIM_SEEDS").unwrap_or(SEEDS));
+    let failures = std::thread::scope(|scope| {
+        let work = || {
+            let mut failures = Vec::new();
+            loop {
+                let seed = next.fetch_add(1, Ordering::SeqCst);
+                if seed >= end {
+                    return failures;
+                }
+                if let Err(failure) = run(seed, false) {
+                    // At once: a long run may be ended before its end.
+                    println!("{failure}\n");
+                    failures.push(seed);
+                }
+            }
+        };
+        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(failures.is_empty(), "these seeds fail: {failures:?}");
+}

@@ -1,0 +1,210 @@
+//! The objects of a cluster, as an API server keeps them: versions, generations, identities, and a log for watches.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+/// A kind, by its name in paths, and an object's name.
+pub(crate) type Key = (String, String);
+
+/// One change of an object, as a watch tells it.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    pub(crate) version: u64,
+    pub(crate) what: &'static str,
+    pub(crate) object: Arc<Value>,
+}
+
+/// What an API server answers instead: a status code.
+pub(crate) type Refusal = u16;
+
+/// The part of an object that a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Main,
+    Status,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Objects {
+    pub(crate) there: BTreeMap<Key, Arc<Value>>,
+    log: BTreeMap<String, Vec<Change>>,
+    pub(crate) version: u64,
+    /// Versions before this one are forgotten: a watch that asks for them is told 410.
+    pub(crate) compacted: u64,
+    identities: u64,
+    /// Every identity that an object of a name ever had.
+    pub(crate) ever: BTreeMap<Key, BTreeSet<String>>,
+}
+
+pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(crate) fn is_leaving(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some_and(|time| !time.is_null())
+}
+
+pub(crate) fn owner(object: &Value) -> &str {
+    text(object, "/metadata/ownerReferences/0/uid")
+}
+
+impl Objects {
+    pub(crate) fn get(&self, kind: &str, name: &str) -> Option<&Arc<Value>> {
+        self.there.get(&(kind.to_owned(), name.to_owned()))
+    }
+
+    pub(crate) fn of(&self, kind: &str) -> Vec<Arc<Value>> {
+        let kind = kind.to_owned();
+        self.there.iter().filter(|((found, _), _)| *found == kind).map(|(_, object)| object.clone()).collect()
+    }
+
+    /// What happened to a kind behind a version.
+    pub(crate) fn since(&self, kind: &str, version: u64) -> Option<Change> {
+        let changes = self.log.get(kind)?;
+        changes.get(changes.partition_point(|change| change.version <= version)).cloned()
+    }
+
+    fn note(&mut self, kind: &str, what: &'static str, object: &Arc<Value>) {
+        let change = Change { version: self.version, what, object: object.clone() };
+        self.log.entry(kind.to_owned()).or_default().push(change);
+    }
+
+    /// Stores an object under the next version.
+    fn store(&mut self, kind: &str, mut object: Value) -> Arc<Value> {
+        self.version += 1;
+        object["metadata"]["resourceVersion"] = self.version.to_string().into();
+        let name = text(&object, "/metadata/name").to_owned();
+        let (key, object) = ((kind.to_owned(), name), Arc::new(object));
+        let what = if self.there.contains_key(&key) { "MODIFIED" } else { "ADDED" };
+        self.there.insert(key, object.clone());
+        self.note(kind, what, &object);
+        object
+    }
+
+    pub(crate) fn create(&mut self, kind: &str, mut object: Value, now: Timestamp) -> Result<Arc<Value>, Refusal> {
+        let name = text(&object, "/metadata/name").to_owned();
+        if self.get(kind, &name).is_some() {
+            return Err(409);
+        }
+        self.identities += 1;
+        let identity = format!("uid-{}", self.identities);
+        self.ever.entry((kind.to_owned(), name)).or_default().insert(identity.clone());
+        object["metadata"]["uid"] = identity.into();
+        object["metadata"]["namespace"] = "workshops".into();
+        object["metadata"]["creationTimestamp"] = seconds(now).into();
+        object["metadata"]["generation"] = 1.into();
+        // A status has a door of its own.
+        object.as_object_mut().unwrap().remove("status");
+        Ok(self.store(kind, object))
+    }
+
+    /// Server-side apply, as one manager of everything it names sees it.
+    pub(crate) fn apply(
+        &mut self,
+        kind: &str,
+        name: &str,
+        part: Part,
+        body: &Value,
+        now: Timestamp,
+    ) -> Result<Arc<Value>, Refusal> {
+        let wanted = text(body, "/metadata/uid");
+        let Some(found) = self.get(kind, name).cloned() else {
+            return match part {
+                Part::Status => Err(404),
+                Part::Main if !wanted.is_empty() => Err(409),
+                Part::Main => self.create(kind, body.clone(), now),
+            };
+        };
+        if !wanted.is_empty() && wanted != text(&found, "/metadata/uid") {
+            return Err(422);
+        }
+        let version = text(body, "/metadata/resourceVersion");
+        if !version.is_empty() && version != text(&found, "/metadata/resourceVersion") {
+            return Err(409);
+        }
+        let mut next = (*found).clone();
+        match part {
+            Part::Status => next["status"] = body["status"].clone(),
+            Part::Main => {
+                for field in ["labels", "annotations", "ownerReferences"] {
+                    if let Some(value) = body["metadata"].get(field) {
+                        next["metadata"][field] = value.clone();
+                    }
+                }
+                next["spec"] = body["spec"].clone();
+            }
+        }
+        Ok(self.change(kind, &found, next))
+    }
+
+    /// Stores a changed object; one that has not changed keeps its version.
+    pub(crate) fn change(&mut self, kind: &str, before: &Arc<Value>, mut after: Value) -> Arc<Value> {
+        if **before == after {
+            return before.clone();
+        }
+        if before["spec"] != after["spec"] {
+            after["metadata"]["generation"] = (before["metadata"]["generation"].as_i64().unwrap_or(1) + 1).into();
+        }
+        self.store(kind, after)
+    }
+
+    pub(crate) fn replace(&mut self, kind: &str, name: &str, body: Value) -> Result<Arc<Value>, Refusal> {
+        let found = self.get(kind, name).cloned().ok_or(404_u16)?;
+        if text(&body, "/metadata/resourceVersion") != text(&found, "/metadata/resourceVersion") {
+            return Err(409);
+        }
+        Ok(self.change(kind, &found, body))
+    }
+
+    /// Deletes an object, or marks it when others have to go first. `None`: it is gone.
+    pub(crate) fn delete(
+        &mut self,
+        kind: &str,
+        name: &str,
+        options: &Value,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Value>>, Refusal> {
+        let found = self.get(kind, name).cloned().ok_or(404_u16)?;
+        let wanted = text(options, "/preconditions/uid");
+        if !wanted.is_empty() && wanted != text(&found, "/metadata/uid") {
+            return Err(409);
+        }
+        if kind != "pods" && options["propagationPolicy"] != "Foreground" && !is_leaving(&found) {
+            self.remove(kind, name);
+            return Ok(None);
+        }
+        Ok(Some(self.mark(kind, &found, now)))
+    }
+
+    /// Marks an object as one that is on its way out.
+    pub(crate) fn mark(&mut self, kind: &str, found: &Arc<Value>, now: Timestamp) -> Arc<Value> {
+        let mut next = (**found).clone();
+        if !is_leaving(found) {
+            next["metadata"]["deletionTimestamp"] = seconds(now).into();
+        }
+        self.change(kind, found, next)
+    }
+
+    pub(crate) fn remove(&mut self, kind: &str, name: &str) {
+        if let Some(object) = self.there.remove(&(kind.to_owned(), name.to_owned())) {
+            self.version += 1;
+            let mut last = (*object).clone();
+            last["metadata"]["resourceVersion"] = self.version.to_string().into();
+            self.note(kind, "DELETED", &Arc::new(last));
+        }
+    }
+}
+
+/// Times in metadata are in whole seconds.
+fn seconds(time: Timestamp) -> String {
+    Timestamp::from_second(time.as_second()).unwrap().to_string()
+}
+
+/// A list, or one answer's worth of it.
+pub(crate) fn list(items: &[Arc<Value>], version: u64) -> Value {
+    let items: Vec<&Value> = items.iter().map(|item| &**item).collect();
+    json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": version.to_string()}, "items": items})
+}

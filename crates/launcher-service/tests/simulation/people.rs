@@ -1,0 +1,159 @@
+//! What people ask for, and what they are told.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use launcher_domain::{AdminList, Caller, EmailAddress, TemplateDraft};
+use launcher_service::{LaunchRequest, ServiceError, TemplateUpdate};
+use uuid::Uuid;
+
+use crate::processes::Replica;
+use crate::trace::Trace;
+
+/// Who there is.
+pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "admin"];
+
+pub(crate) fn caller(name: &str) -> Caller {
+    let email = EmailAddress::parse(&format!("{name}@example.org")).unwrap();
+    AdminList::parse("admin@example.org").unwrap().caller(email)
+}
+
+pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
+    let body = serde_json::json!({
+        "name": name, "app_type": "custom", "image": "x", "port": 8000, "lifetime_seconds": lifetime,
+        "extension_seconds": 60, "max_lifetime_seconds": longest,
+    });
+    serde_json::from_value(body).unwrap()
+}
+
+/// One wish to launch: with a key it may be asked for many times, and still be one.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) person: &'static str,
+    pub(crate) template: Uuid,
+    pub(crate) key: Option<String>,
+    /// What was launched, once somebody was told.
+    pub(crate) told: Option<String>,
+    /// Requests that got no answer, or one that leaves open what was done.
+    pub(crate) unanswered: usize,
+}
+
+/// What was asked and told.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) wishes: Vec<Wish>,
+    /// Who asked to end what.
+    pub(crate) ends_asked: BTreeMap<String, BTreeSet<&'static str>>,
+    /// Ends that were promised.
+    pub(crate) ends_promised: BTreeSet<String>,
+    /// Extensions that were promised, and those that may have come about besides.
+    pub(crate) extended: BTreeMap<String, (usize, usize)>,
+    /// Promises that contradict each other, and internal errors.
+    pub(crate) contradictions: Vec<String>,
+}
+
+/// The people. Clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct People {
+    book: Arc<Mutex<Book>>,
+    trace: Trace,
+}
+
+impl People {
+    pub(crate) fn new(trace: &Trace) -> Self {
+        Self { book: Arc::default(), trace: trace.clone() }
+    }
+
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+
+    /// Asks a launcher for a wish, which is answered unless that is killed first.
+    pub(crate) fn launch(&self, replica: &mut Replica, wish: usize) {
+        let (launcher, people) = (replica.launcher.clone(), self.clone());
+        let asked = {
+            let mut book = self.book();
+            book.wishes[wish].unanswered += 1;
+            book.wishes[wish].clone()
+        };
+        self.trace.say(&format!("{} asks {} to launch, wish {wish}", asked.person, replica.process.name));
+        replica.process.spawn(async move {
+            let request = LaunchRequest { idempotency_key: asked.key, ..LaunchRequest::default() };
+            let answer = launcher.launch(&caller(asked.person), asked.template, &request).await;
+            people.launched(wish, answer.map(|launched| launched.listed.instance.k8s_name));
+        });
+    }
+
+    fn launched(&self, wish: usize, answer: Result<String, ServiceError>) {
+        self.trace.say(&format!("wish {wish}: {answer:?}"));
+        let mut book = self.book();
+        match answer {
+            Ok(name) => {
+                book.wishes[wish].unanswered -= 1;
+                let told = book.wishes[wish].told.replace(name.clone());
+                if told.as_ref().is_some_and(|told| *told != name) {
+                    book.contradictions.push(format!("wish {wish} was {told:?} and is {name} now"));
+                }
+            }
+            Err(ServiceError::Unavailable(_)) => {}
+            Err(ServiceError::Internal(error)) => {
+                book.contradictions.push(format!("wish {wish}: internal error: {error:?}"));
+            }
+            Err(_) => book.wishes[wish].unanswered -= 1,
+        }
+    }
+
+    pub(crate) fn end(&self, replica: &mut Replica, person: &'static str, name: &str) {
+        let (launcher, people, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("{person} asks {} to end {name}", replica.process.name));
+        self.book().ends_asked.entry(name.clone()).or_default().insert(person);
+        replica.process.spawn(async move {
+            let answer = launcher.terminate(&caller(person), &name).await;
+            people.trace.say(&format!("end of {name}: {:?}", answer.as_ref().map(|listed| listed.instance.state)));
+            match answer {
+                Ok(_) => drop(people.book().ends_promised.insert(name)),
+                Err(error) => people.refused(&name, &error),
+            }
+        });
+    }
+
+    pub(crate) fn extend(&self, replica: &mut Replica, person: &'static str, name: &str) {
+        let (launcher, people, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("{person} asks {} to extend {name}", replica.process.name));
+        self.book().extended.entry(name.clone()).or_default().1 += 1;
+        replica.process.spawn(async move {
+            let answer = launcher.extend(&caller(person), &name, None).await;
+            people.trace.say(&format!("extension of {name}: {:?}", answer.as_ref().map(|it| it.instance.expires_at)));
+            let sure = !matches!(answer, Err(ServiceError::Unavailable(_)));
+            if let Some(counts) = people.book().extended.get_mut(&name) {
+                counts.0 += usize::from(answer.is_ok());
+                counts.1 -= usize::from(sure);
+            }
+            if let Err(error) = answer {
+                people.refused(&name, &error);
+            }
+        });
+    }
+
+    /// Changes a template, or takes it out of the catalog.
+    pub(crate) fn edit(&self, replica: &mut Replica, template: Uuid, draft: Option<TemplateDraft>) {
+        let launcher = replica.launcher.clone();
+        self.trace.say(&format!("admin edits the template {template}: {}", draft.is_some()));
+        replica.process.spawn(async move {
+            let admin = caller("admin");
+            drop(match draft {
+                Some(draft) => {
+                    let update = TemplateUpdate { draft, expected_version: None };
+                    launcher.update_template(&admin, template, update).await
+                }
+                None => launcher.archive_template(&admin, template, None).await,
+            });
+        });
+    }
+
+    fn refused(&self, name: &str, error: &ServiceError) {
+        if let ServiceError::Internal(error) = error {
+            self.book().contradictions.push(format!("{name}: internal error: {error:?}"));
+        }
+    }
+}

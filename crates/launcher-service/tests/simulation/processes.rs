@@ -1,0 +1,160 @@
+//! Programs that run, are paused, and are killed at any moment.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use launcher_domain::{Entropy, Limits};
+use launcher_fleet::KubernetesFleet;
+use launcher_operator::{IngressSettings, Operator, OperatorSettings, PullPolicy, SidecarSettings};
+use launcher_process::stop::Stop;
+use launcher_service::Launcher;
+use launcher_store::Store;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::chance::SkewedClock;
+use crate::server::Server;
+
+/// How long a workshop may take to become ready.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Whether a program stands still, as after SIGSTOP.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pause(Arc<(AtomicBool, Mutex<Vec<Waker>>)>);
+
+impl Pause {
+    pub(crate) fn begin(&self) {
+        self.0.0.store(true, Ordering::SeqCst);
+    }
+
+    /// Goes on. Whatever waits is woken one after the other: call it, and let that settle, until nothing is left.
+    pub(crate) fn end(&self) -> bool {
+        self.0.0.store(false, Ordering::SeqCst);
+        let mut waiting = self.0.1.lock().unwrap();
+        if waiting.is_empty() {
+            return false;
+        }
+        waiting.remove(0).wake();
+        true
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.0.load(Ordering::SeqCst)
+    }
+
+    /// The future, as a program does it that may be paused.
+    fn over<T>(&self, future: impl Future<Output = T> + Send + 'static) -> Paused<T> {
+        Paused { pause: self.clone(), future: Box::pin(future) }
+    }
+}
+
+struct Paused<T> {
+    pause: Pause,
+    future: Pin<Box<dyn Future<Output = T> + Send>>,
+}
+
+impl<T> Future for Paused<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        if self.pause.is_set() {
+            self.pause.0.1.lock().unwrap().push(context.waker().clone());
+            return Poll::Pending;
+        }
+        self.future.as_mut().poll(context)
+    }
+}
+
+/// A launcher or an operator: its tasks, gone when dropped, wherever they are.
+pub(crate) struct Process {
+    pub(crate) name: String,
+    pub(crate) clock: Arc<SkewedClock>,
+    pub(crate) pause: Pause,
+    tasks: JoinSet<()>,
+}
+
+impl Process {
+    fn new(name: String, clock: Arc<SkewedClock>) -> Self {
+        Self { name, clock, pause: Pause::default(), tasks: JoinSet::new() }
+    }
+
+    /// Does something as a part of this program: killed with it.
+    pub(crate) fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(self.pause.over(work));
+    }
+
+    /// Whether a part of it has panicked, or ended by itself. Answers to people end.
+    pub(crate) fn panicked(&mut self) -> bool {
+        let mut panicked = false;
+        while let Some(ended) = self.tasks.try_join_next() {
+            panicked |= ended.is_err_and(|error| error.is_panic());
+        }
+        panicked
+    }
+}
+
+/// One of the launchers.
+pub(crate) struct Replica {
+    pub(crate) launcher: Launcher,
+    pub(crate) process: Process,
+}
+
+impl Replica {
+    pub(crate) fn start(
+        name: String,
+        store: &Store,
+        server: &Server,
+        entropy: Arc<dyn Entropy>,
+        limits: Limits,
+    ) -> Self {
+        let clock = Arc::new(SkewedClock::new(server.time));
+        let fleet = Arc::new(KubernetesFleet::new(server.client(&name), "workshops"));
+        let launcher = Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits);
+        let mut process = Process::new(name, clock);
+        let loops = launcher.clone();
+        process.spawn(async move {
+            // As the program does it: nothing is begun before the rows are known to be this fleet's.
+            while loops.claim_fleet().await.is_err() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+            loops.run(CancellationToken::new()).await;
+        });
+        Self { launcher, process }
+    }
+}
+
+pub(crate) fn start_operator(name: String, server: &Server, entropy: &dyn Entropy) -> Process {
+    let clock = Arc::new(SkewedClock::new(server.time));
+    let operator = Operator::new(server.client(&name), operator_settings(), &name, clock.clone(), entropy);
+    let mut process = Process::new(name, clock);
+    process.spawn(launcher_operator::run(operator, Stop::new()));
+    process
+}
+
+fn operator_settings() -> OperatorSettings {
+    OperatorSettings {
+        namespace: "workshops".to_owned(),
+        workshop_domain: "workshops.test".to_owned(),
+        workshop_scheme: "https".to_owned(),
+        workshop_port: None,
+        ingress: IngressSettings { gated_elsewhere: true, ..IngressSettings::default() },
+        sidecar: SidecarSettings {
+            image: "sidecar:1".to_owned(),
+            trusted_auth_header: "x-auth-request-email".to_owned(),
+            require_authentication: true,
+            session_cookie_prefix: "_oauth2_proxy".to_owned(),
+        },
+        pull_policy: PullPolicy::IfNotPresent,
+        pull_secrets: Vec::new(),
+        run_as_user: 1000,
+        start_timeout: START_TIMEOUT,
+        room_grace: Duration::from_secs(20),
+        concurrency: 8,
+        lease_name: "workshop-operator".to_owned(),
+        lease_duration: Duration::from_secs(15),
+    }
+}

@@ -1,0 +1,162 @@
+//! What must hold of rows, at each moment.
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
+
+use crate::machines::Machines;
+use crate::objects::text;
+use crate::people::Book;
+use crate::processes::START_TIMEOUT;
+use crate::server::Server;
+
+/// How wrong a clock may be.
+pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
+
+/// The rows as they were last seen.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) all: BTreeMap<String, Instance>,
+    pub(crate) revision: i64,
+}
+
+/// What rows are judged by.
+pub(crate) struct Facts<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) machines: &'a Machines,
+    pub(crate) book: &'a Book,
+    /// Workshops that were deleted by hand.
+    pub(crate) deleted: &'a std::collections::BTreeSet<String>,
+    pub(crate) now: Timestamp,
+}
+
+/// An invariant that does not hold, in words.
+pub(crate) type Broken = String;
+
+pub(crate) fn must(holds: bool, otherwise: impl FnOnce() -> Broken) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+impl Rows {
+    /// One row as it is now; returns what to say of it.
+    pub(crate) fn see(&mut self, row: Instance, facts: &Facts<'_>) -> Result<Option<String>, Broken> {
+        let name = row.k8s_name.clone();
+        must(row.revision > self.revision, || format!("revisions grow: {name} has {}", row.revision))?;
+        self.revision = row.revision;
+        must(row.applied_version <= row.spec_version, || format!("{name}: the fleet was told what is not so yet"))?;
+        let before = self.all.insert(name.clone(), row.clone());
+        if let Some(before) = &before {
+            moved(before, &row)?;
+        }
+        explained(&row, before.as_ref(), facts)?;
+        truly_gone(&row, before.as_ref(), facts)?;
+        let state = before.map(|before| before.state);
+        let said = format!("{name} is {:?} {:?} {:?}", row.state, row.end_reason, row.reason.map(|why| why.code));
+        Ok((state != Some(row.state)).then_some(said))
+    }
+
+    /// The limits, at this moment.
+    pub(crate) fn within(&self, limits: &Limits) -> Result<(), Broken> {
+        let mut held: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut starting = 0;
+        for row in self.all.values() {
+            starting += u32::from(row.state == InstanceState::Starting);
+            *held.entry(row.owner_email.as_str()).or_default() += u32::from(row.state.counts_against_limit());
+        }
+        must(starting <= limits.max_concurrent_starts, || format!("{starting} workshops start at once"))?;
+        for (person, held) in held {
+            let limited = !person.starts_with("admin");
+            must(!limited || held <= limits.max_instances_per_user, || format!("{person} holds {held} workshops"))?;
+        }
+        Ok(())
+    }
+}
+
+/// What may become of a row, perhaps in several steps.
+fn may_become(from: InstanceState, to: InstanceState) -> bool {
+    use InstanceState::{Failed, Queued, Running, Starting, Terminated, Terminating};
+    match from {
+        Queued => true,
+        Starting => to != Queued,
+        Running => !matches!(to, Queued | Starting),
+        Failed => matches!(to, Failed | Terminating | Terminated),
+        Terminating => matches!(to, Terminating | Terminated),
+        Terminated => to == Terminated,
+    }
+}
+
+fn moved(before: &Instance, after: &Instance) -> Result<(), Broken> {
+    let name = &after.k8s_name;
+    must(may_become(before.state, after.state), || {
+        format!("{name} went from {:?} to {:?}", before.state, after.state)
+    })?;
+    let same = before.owner_email == after.owner_email
+        && before.instance_id == after.instance_id
+        && before.settings == after.settings
+        && before.created_at == after.created_at;
+    must(same, || format!("{name}: what never changes has changed"))?;
+    must(before.spec_version <= after.spec_version, || format!("{name}: its version went back"))?;
+    must(before.end_reason.is_none() || before.end_reason == after.end_reason, || {
+        format!("{name}: the reason of its end was {:?} and is {:?}", before.end_reason, after.end_reason)
+    })?;
+    must(before.started_at.is_none() || before.started_at == after.started_at, || {
+        format!("{name}: it was ready at {:?}, and now it was at {:?}", before.started_at, after.started_at)
+    })?;
+    must(before.workshop_uid.is_none() || before.workshop_uid == after.workshop_uid, || {
+        format!("{name}: its Workshop was {:?} and is {:?}", before.workshop_uid, after.workshop_uid)
+    })?;
+    must(before.expires_at <= after.expires_at, || format!("{name}: its end came nearer"))
+}
+
+/// Each end and each failure has a cause that there really was.
+fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
+    let name = &row.k8s_name;
+    if row.state == InstanceState::Running {
+        let complete = row.started_at.is_some() && row.expires_at.is_some() && row.url.is_some();
+        must(complete, || format!("{name} runs without a time or an address"))?;
+    }
+    if before.is_some_and(|before| before.end_reason == row.end_reason) {
+        return Ok(());
+    }
+    let asked = facts.book.ends_asked.get(name);
+    let owner = row.owner_email.as_str().trim_end_matches("@example.org");
+    let caused = match row.end_reason {
+        None => true,
+        Some(EndReason::Owner) => asked.is_some_and(|asked| asked.contains(owner)),
+        Some(EndReason::Admin) => asked.is_some_and(|asked| asked.contains("admin")),
+        Some(EndReason::Lost) => facts.deleted.contains(name),
+        Some(EndReason::Expired) => {
+            let lifetime = SignedDuration::from_secs(i64::from(row.settings.lifetime_seconds));
+            // The fleet goes by the end that it knows: an extension may not have reached it.
+            let since = row.started_at.or(row.dispatched_at);
+            since.is_some_and(|since| since + lifetime <= facts.now + SKEW)
+        }
+        Some(EndReason::Failed) => may_fail(row, facts),
+    };
+    must(caused, || {
+        let reason = row.reason.as_ref().map(|reason| reason.code);
+        format!("{name} ended without that cause: {:?} {reason:?}", row.end_reason)
+    })
+}
+
+/// A row that says `terminated` for the first time has no Workshop any more.
+fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
+    let terminated = InstanceState::Terminated;
+    if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
+        return Ok(());
+    }
+    let objects = facts.server.look();
+    let found = objects.get("workshops", &row.k8s_name).map(|object| text(object, "/metadata/uid"));
+    let there = row.workshop_uid.is_some() && found == row.workshop_uid.as_deref();
+    must(!there, || format!("{} is terminated, and its Workshop is there", row.k8s_name))
+}
+
+fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
+    let Some(reason) = &row.reason else { return false };
+    if reason.code == FailureCode::StartTimeout {
+        let patience = SignedDuration::try_from(START_TIMEOUT).unwrap();
+        return row.dispatched_at.is_some_and(|since| since + patience <= facts.now + SKEW);
+    }
+    facts.machines.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
+}

@@ -1,0 +1,201 @@
+//! An API server in memory, as far as launcher and operator ask it.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::{Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use kube::Client;
+use kube::client::Body;
+use kube::client::retry::RetryPolicy;
+use serde_json::{Value, json};
+use tokio::sync::{oneshot, watch};
+use tokio::time::sleep;
+use tower::retry::RetryLayer;
+use tower::{BoxError, ServiceBuilder, service_fn};
+
+use crate::chance::Time;
+use crate::objects::{Objects, list};
+use crate::request::Asked;
+use crate::trace::Trace;
+use crate::watching;
+use crate::weather::{Fate, Weather};
+
+/// After how long of silence the programs take a connection for dead, as they set up their clients.
+const SILENCE: Duration = Duration::from_secs(75);
+
+pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
+
+/// The API server. Clones are one.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    objects: Arc<Mutex<Objects>>,
+    /// The latest version, for watches to wait for.
+    pub(crate) news: watch::Sender<u64>,
+    pub(crate) weather: Arc<Weather>,
+    pub(crate) time: Time,
+    trace: Trace,
+}
+
+impl Server {
+    pub(crate) fn new(seed: u64, time: Time, trace: Trace) -> Self {
+        let weather = Arc::new(Weather::new(seed));
+        let server = Self { objects: Arc::default(), news: watch::Sender::new(0), weather, time, trace };
+        let namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "workshops"}});
+        server.change(|objects| objects.create("namespaces", namespace, time.now())).unwrap();
+        server
+    }
+
+    pub(crate) fn look(&self) -> MutexGuard<'_, Objects> {
+        self.objects.lock().unwrap()
+    }
+
+    /// Changes objects, and wakes the watches.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Objects) -> T) -> T {
+        let (outcome, version) = {
+            let mut objects = self.look();
+            (change(&mut objects), objects.version)
+        };
+        self.news.send_if_modified(|latest| std::mem::replace(latest, version) != version);
+        outcome
+    }
+
+    /// A client as the programs make theirs, for the program of this name.
+    pub(crate) fn client(&self, program: &str) -> Client {
+        let (server, program) = (self.clone(), program.to_owned());
+        let service = service_fn(move |request: Request<Body>| {
+            let (server, program) = (server.clone(), program.clone());
+            async move { server.take(program, request).await }
+        });
+        let retries = RetryLayer::new(RetryPolicy::server_retry());
+        Client::new(ServiceBuilder::new().layer(retries).service(service), "workshops")
+    }
+
+    /// A request arrives. What it asks for comes about even if whoever asked is not there any more.
+    async fn take(self, program: String, request: Request<Body>) -> Result<Answer, BoxError> {
+        let asked = Asked::read(request).await?;
+        let about = format!("{program} {}", asked.about());
+        if asked.verb == "watch" {
+            let fate = self.weather.watch(&about);
+            return Ok(watching::answer(self, asked, fate));
+        }
+        let fate = self.weather.fate(&about);
+        let is_lease = asked.kind == "leases" || asked.kind == "events";
+        if fate != Fate::Well || (asked.verb != "list" && asked.verb != "get" && !is_lease) {
+            self.trace.say(&format!("{about}: {fate:?}"));
+        }
+        let (answers, answer) = oneshot::channel();
+        tokio::spawn(async move {
+            if let Some(outcome) = self.bring_about(&asked, fate).await {
+                drop(answers.send(outcome));
+            } else {
+                sleep(SILENCE).await;
+                drop(answers);
+            }
+        });
+        answer.await.unwrap_or_else(|_| broken())
+    }
+
+    async fn bring_about(&self, asked: &Asked, fate: Fate) -> Option<Result<Answer, BoxError>> {
+        match fate {
+            Fate::Well => Some(Ok(self.done(asked))),
+            Fate::Refused(code) => Some(Ok(refusal(code))),
+            Fate::DoneAndRefused(code) => {
+                self.done(asked);
+                Some(Ok(refusal(code)))
+            }
+            Fate::Broken => Some(broken()),
+            Fate::DoneAndBroken => {
+                self.done(asked);
+                Some(broken())
+            }
+            Fate::DoneLate(late) => {
+                sleep(late).await;
+                Some(Ok(self.done(asked)))
+            }
+            Fate::AnsweredLate(late) => {
+                let answer = self.done(asked);
+                sleep(late).await;
+                Some(Ok(answer))
+            }
+            Fate::Swallowed => None,
+            Fate::DoneInSilence => {
+                self.done(asked);
+                None
+            }
+        }
+    }
+
+    fn done(&self, asked: &Asked) -> Answer {
+        let Asked { verb, kind, name, part, body, .. } = asked;
+        let now = self.time.now();
+        let outcome = self.change(|objects| match *verb {
+            "list" => Ok(list(&selected(objects, asked), objects.version)),
+            "get" => objects.get(kind, name).map(|object| (**object).clone()).ok_or(404),
+            "create" if kind == "events" => Ok(body.clone()),
+            "create" => objects.create(kind, body.clone(), now).map(|object| (*object).clone()),
+            "replace" => objects.replace(kind, name, body.clone()).map(|object| (*object).clone()),
+            "apply" => objects.apply(kind, name, *part, body, now).map(|object| (*object).clone()),
+            "delete" => objects.delete(kind, name, body, now).map(|left| match left {
+                Some(object) => (*object).clone(),
+                None => json!({"kind": "Status", "apiVersion": "v1", "status": "Success", "code": 200}),
+            }),
+            "log" => Err(404),
+            _ => Err(405),
+        });
+        match outcome {
+            Ok(value) => answer(200, &value),
+            Err(code) => refusal(code),
+        }
+    }
+}
+
+fn selected(objects: &Objects, asked: &Asked) -> Vec<Arc<Value>> {
+    let all = if asked.kind == "events" { Vec::new() } else { objects.of(&asked.kind) };
+    all.into_iter().filter(|object| asked.selects(object)).collect()
+}
+
+pub(crate) fn answer(code: u16, value: &Value) -> Answer {
+    let body = Full::new(Bytes::from(value.to_string())).map_err(|never| match never {}).boxed_unsync();
+    Response::builder().status(code).header("content-type", "application/json").body(body).unwrap()
+}
+
+/// A body that comes bit by bit.
+pub(crate) fn streamed(bodies: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Answer {
+    let frames = bodies.map(|bytes| Ok::<_, io::Error>(http_body::Frame::data(bytes)));
+    Response::new(StreamBody::new(frames).boxed_unsync())
+}
+
+/// The error that an API server tells of.
+pub(crate) fn status(code: u16) -> Value {
+    let reason = match code {
+        404 => "NotFound",
+        409 => "Conflict",
+        410 => "Expired",
+        422 => "Invalid",
+        429 => "TooManyRequests",
+        504 => "Timeout",
+        _ => "InternalError",
+    };
+    let message = format!("the seed says {code}");
+    json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "code": code,
+    })
+}
+
+fn refusal(code: u16) -> Answer {
+    let mut answer = answer(code, &status(code));
+    if code == 429 {
+        answer.headers_mut().insert("retry-after", http::HeaderValue::from_static("1"));
+    }
+    answer
+}
+
+fn broken() -> Result<Answer, BoxError> {
+    Err(io::Error::from(io::ErrorKind::ConnectionReset).into())
+}

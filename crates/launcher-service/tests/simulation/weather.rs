@@ -1,0 +1,92 @@
+//! What goes wrong between the programs and the API server.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::chance::Chance;
+
+/// What becomes of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is done and answered.
+    Well,
+    /// It is not done, and answered with this status code.
+    Refused(u16),
+    /// It is done, and answered with this status code.
+    DoneAndRefused(u16),
+    /// Not done, and the connection breaks.
+    Broken,
+    /// Done, and the connection breaks.
+    DoneAndBroken,
+    /// Done after this time, whether or not anybody still waits.
+    DoneLate(Duration),
+    /// Done at once, answered after this time: what is answered is old by then.
+    AnsweredLate(Duration),
+    /// Not done, never answered.
+    Swallowed,
+    /// Done, never answered.
+    DoneInSilence,
+}
+
+/// What becomes of one watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchFate {
+    /// How late each change is told.
+    pub(crate) lag: Duration,
+    /// After how long it is cut.
+    pub(crate) cut: Duration,
+}
+
+/// Draws what goes wrong. The n-th request of one kind for one object has the same fate in each run of a seed.
+#[derive(Debug)]
+pub(crate) struct Weather {
+    seed: u64,
+    bad_per_mille: AtomicUsize,
+    asked: Mutex<HashMap<String, u64>>,
+}
+
+impl Weather {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, bad_per_mille: AtomicUsize::new(0), asked: Mutex::default() }
+    }
+
+    /// How many of a thousand requests go wrong from now on.
+    pub(crate) fn set(&self, per_mille: usize) {
+        self.bad_per_mille.store(per_mille, Ordering::SeqCst);
+    }
+
+    fn is_bad(&self, about: &str) -> Option<Chance> {
+        let times = {
+            let mut asked = self.asked.lock().unwrap();
+            let times = asked.entry(about.to_owned()).or_default();
+            *times += 1;
+            *times
+        };
+        let mut chance = Chance::about(self.seed, &format!("{about} {times}"));
+        chance.happens(self.bad_per_mille.load(Ordering::SeqCst)).then_some(chance)
+    }
+
+    pub(crate) fn fate(&self, about: &str) -> Fate {
+        let Some(mut chance) = self.is_bad(about) else { return Fate::Well };
+        let code = *chance.pick(&[409, 429, 500, 503, 504]).unwrap();
+        match chance.below(10) {
+            0 | 1 => Fate::Refused(code),
+            2 | 3 => Fate::DoneAndRefused(504),
+            4 => Fate::Broken,
+            5 => Fate::DoneAndBroken,
+            6 => Fate::DoneLate(chance.millis(100, 20_000)),
+            7 => Fate::AnsweredLate(chance.millis(100, 20_000)),
+            8 => Fate::Swallowed,
+            _ => Fate::DoneInSilence,
+        }
+    }
+
+    pub(crate) fn watch(&self, about: &str) -> WatchFate {
+        const LONG: Duration = Duration::from_secs(3600);
+        let Some(mut chance) = self.is_bad(about) else { return WatchFate { lag: Duration::ZERO, cut: LONG } };
+        let lag = *chance.pick(&[0, 300, 2_000, 8_000]).unwrap();
+        WatchFate { lag: Duration::from_millis(lag), cut: chance.millis(500, 30_000) }
+    }
+}

@@ -1,0 +1,203 @@
+//! One run: launchers, operators, a cluster, people, and time that passes only when everybody waits for it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::{Limits, Scope};
+use launcher_store::Store;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::chance::{Chance, SeededEntropy, Time};
+use crate::listeners::Listeners;
+use crate::machines::Machines;
+use crate::people::{People, caller, draft};
+use crate::processes::{Pause, Process, Replica, start_operator};
+use crate::rows::{Broken, Facts, Rows, must};
+use crate::server::Server;
+use crate::trace::Trace;
+
+pub(crate) const LIMITS: Limits = Limits {
+    max_instances_per_user: 2,
+    max_concurrent_starts: 3,
+    max_queued: 4,
+    start_timeout: crate::processes::START_TIMEOUT,
+    history: Duration::from_secs(30 * 24 * 3600),
+};
+/// How many launchers and operators there are, when all are alive.
+pub(crate) const LAUNCHERS: usize = 2;
+pub(crate) const OPERATORS: usize = 2;
+
+/// A run of one seed.
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) trace: Trace,
+    pub(crate) server: Server,
+    pub(crate) machines: Machines,
+    pub(crate) store: Store,
+    entropy: Arc<SeededEntropy>,
+    pub(crate) replicas: Vec<Option<Replica>>,
+    pub(crate) operators: Vec<Option<Process>>,
+    pub(crate) people: People,
+    pub(crate) listeners: Listeners,
+    pub(crate) rows: Rows,
+    /// Workshops that were deleted by hand.
+    pub(crate) deleted: BTreeSet<String>,
+    pub(crate) templates: Vec<Uuid>,
+    /// While somebody blocks, time passes only when the test says so.
+    _blocker: std::sync::mpsc::Sender<()>,
+    _directory: TempDir,
+}
+
+impl World {
+    pub(crate) async fn new(seed: u64, aloud: bool) -> Self {
+        let directory = directory();
+        let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
+        let store = Store::open(&url).await.unwrap();
+        tokio::time::pause();
+        let (blocker, blocked) = std::sync::mpsc::channel();
+        tokio::task::spawn_blocking(move || blocked.recv().is_ok());
+        let time = Time::begins();
+        let trace = Trace::new(time, aloud);
+        let server = Server::new(seed, time, trace.clone());
+        let machines = Machines::new(seed, &server, &trace);
+        let mut world = Self {
+            chance: Chance::about(seed, "actions"),
+            people: People::new(&trace),
+            trace,
+            server,
+            machines,
+            store,
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            replicas: Vec::new(),
+            operators: Vec::new(),
+            listeners: Listeners::new(),
+            rows: Rows::default(),
+            deleted: BTreeSet::new(),
+            templates: Vec::new(),
+            _blocker: blocker,
+            _directory: directory,
+        };
+        world.replicas.resize_with(LAUNCHERS, || None);
+        world.operators.resize_with(OPERATORS, || None);
+        world.start_all().await;
+        world.make_templates().await;
+        world
+    }
+
+    async fn make_templates(&mut self) {
+        let launcher = self.replicas[0].as_ref().unwrap().launcher.clone();
+        for (name, lifetime, longest) in [("short", 60, 180), ("middle", 90, 120), ("long", 7200, 28_800)] {
+            let template = launcher.create_template(&caller("admin"), draft(name, lifetime, longest)).await.unwrap();
+            self.templates.push(template.template_id);
+        }
+    }
+
+    /// Starts whatever does not run, and wakes whatever is paused.
+    pub(crate) async fn start_all(&mut self) {
+        for place in 0..LAUNCHERS {
+            self.start_launcher(place).await;
+        }
+        for place in 0..OPERATORS {
+            self.start_operator(place).await;
+        }
+    }
+
+    /// Starts a launcher, or lets it go on.
+    pub(crate) async fn start_launcher(&mut self, place: usize) {
+        if let Some(replica) = &self.replicas[place] {
+            let pause = replica.process.pause.clone();
+            return self.wake(&pause).await;
+        }
+        let name = format!("launcher-{place}");
+        self.trace.say(&format!("{name} starts"));
+        let entropy = self.entropy.clone();
+        self.replicas[place] = Some(Replica::start(name, &self.store, &self.server, entropy, LIMITS));
+        self.settle().await;
+    }
+
+    /// Starts an operator, or lets it go on.
+    pub(crate) async fn start_operator(&mut self, place: usize) {
+        if let Some(operator) = &self.operators[place] {
+            let pause = operator.pause.clone();
+            return self.wake(&pause).await;
+        }
+        let name = format!("operator-{place}");
+        self.trace.say(&format!("{name} starts"));
+        self.operators[place] = Some(start_operator(name, &self.server, &*self.entropy));
+        self.settle().await;
+    }
+
+    async fn wake(&self, pause: &Pause) {
+        while pause.end() {
+            self.settle().await;
+        }
+    }
+
+    /// Lets everybody do what they can do without time passing.
+    pub(crate) async fn settle(&self) {
+        let mut calm = 0;
+        while calm < 12 {
+            tokio::task::yield_now().await;
+            // The threads of the database are real: nothing is over while one of them is asked.
+            if self.store.is_at_rest() {
+                calm += 1;
+            } else {
+                calm = 0;
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    /// Time passes; then everything that must hold at each moment is looked at.
+    pub(crate) async fn pass(&mut self, time: Duration) -> Result<(), Broken> {
+        tokio::time::advance(time).await;
+        self.settle().await;
+        self.machines.work();
+        self.settle().await;
+        self.look().await
+    }
+
+    async fn look(&mut self) -> Result<(), Broken> {
+        let changed = self.store.feed_since(Scope::Everyone, self.rows.revision, 1000).await.unwrap();
+        let book = self.people.book();
+        must(book.contradictions.is_empty(), || format!("{:?}", book.contradictions))?;
+        let now = self.server.time.now();
+        let facts = Facts { server: &self.server, machines: &self.machines, book: &book, deleted: &self.deleted, now };
+        for listed in changed {
+            if let Some(said) = self.rows.see(listed.instance, &facts)? {
+                self.trace.say(&said);
+            }
+        }
+        drop(book);
+        self.rows.within(&LIMITS)?;
+        self.one_pod_each()?;
+        let alive: Vec<_> = self
+            .replicas
+            .iter()
+            .enumerate()
+            .filter_map(|(place, replica)| Some((place, replica.as_ref()?.launcher.clone())))
+            .collect();
+        self.listeners.listen(&alive, &self.rows)?;
+        for process in self.replicas.iter_mut().flatten().map(|replica| &mut replica.process) {
+            must(!process.panicked(), || format!("{} panicked", process.name))?;
+        }
+        Ok(())
+    }
+
+    /// A workload that nobody has touched is never made twice, nor is a Workshop.
+    fn one_pod_each(&self) -> Result<(), Broken> {
+        for (name, pods) in &self.machines.pods {
+            let touched = self.machines.disturbed.contains(name) || self.deleted.contains(name);
+            must(*pods <= 1 || touched, || format!("{name} had {pods} pods, and nobody touched it"))?;
+        }
+        Ok(())
+    }
+}
+
+/// In memory, where there is such a place: nobody's disk is waited for.
+fn directory() -> TempDir {
+    let memory = std::path::Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+}
