@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint fmt deny requirements clean cluster-up cluster-images cluster-smoke cluster-down
+.PHONY: help run test soak lint fmt deny requirements bench clean cluster-up cluster-images cluster-smoke cluster-down
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -31,6 +31,9 @@ deny: ## licences, advisories and sources of the dependencies
 
 requirements: ## pin the Python packages anew, at their current releases
 	@exec packaging/local/pin.sh
+
+bench: ## measure beside the programs that do the same, and as it grows; options: make bench BENCH="--rounds 3"
+	@exec bench/run.py $(BENCH)
 
 cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check the one that KUBECONFIG names
 	@exec e2e/cluster/up.sh

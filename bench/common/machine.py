@@ -1,0 +1,125 @@
+"""Processes of a bench: started on cores of their own, measured from /proc, and ended."""
+
+import contextlib
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+CORES = sorted(os.sched_getaffinity(0))
+# What is measured has the last core to itself; the app behind it and the load share the others.
+MEASURED = str(CORES[-1])
+AROUND = ",".join(map(str, CORES[:-1] or CORES))
+PATIENCE = 60
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def prepare():
+    """A bench that is told to end still ends what it started; it may open as many files as it is allowed to."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def load_average():
+    return f"load average before: {' '.join(f'{figure:.1f}' for figure in os.getloadavg())}"
+
+
+def tree(pid):
+    """A process and all that it started."""
+    found = [pid]
+    for each in found:
+        for task in pathlib.Path(f"/proc/{each}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def cpu_seconds(pid, children=True):
+    """In nanosecond steps: the ticks of /proc/PID/stat are too coarse for a round of a second."""
+    total = 0
+    for each in tree(pid) if children else [pid]:
+        for task in pathlib.Path(f"/proc/{each}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+def memory(pid, children=True):
+    """RSS and Pss in MiB."""
+    fields = {"Rss": 0, "Pss": 0}
+    for each in tree(pid) if children else [pid]:
+        rollup = pathlib.Path(f"/proc/{each}/smaps_rollup").read_text()
+        for name, kib in re.findall(r"^(Rss|Pss):\s+(\d+)", rollup, re.M):
+            fields[name] += int(kib) / 1024
+    return fields["Rss"], fields["Pss"]
+
+
+def forget_peak(pid):
+    for each in tree(pid):
+        pathlib.Path(f"/proc/{each}/clear_refs").write_text("5")
+
+
+def peak(pid):
+    """The highest RSS since forget_peak, in MiB."""
+    return sum(
+        int(re.search(r"^VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{each}/status").read_text(), re.M).group(1)) / 1024
+        for each in tree(pid)
+    )
+
+
+def answers(port, path="/", headers=()):
+    """The status of a GET, or None while nobody answers."""
+    lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close", *headers, "", ""]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        with socket.create_connection(("127.0.0.1", port), 2) as line:
+            line.sendall("\r\n".join(lines).encode())
+            return int(line.recv(4096).split()[1])
+    return None
+
+
+class Started:
+    """`with Started() as started`: what is started within ends with it."""
+
+    def __enter__(self):
+        self.processes = []
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            self.end(process)
+
+    def end(self, process):
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def start(self, command, cores, ready, environment=None, log=subprocess.DEVNULL):
+        """The process once ready() holds, and the seconds until then."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            ["taskset", "-c", cores, *map(str, command)], env=inherited | (environment or {}),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        )
+        self.processes.append(process)
+        while not ready():
+            if process.poll() is not None:
+                sys.exit(f"{' '.join(map(str, command))} ended with status {process.returncode}")
+            if time.perf_counter() - began > PATIENCE:
+                sys.exit(f"{command[0]} is not ready after {PATIENCE} s")
+            time.sleep(0.001)
+        return process, time.perf_counter() - began

@@ -1,0 +1,113 @@
+"""The programs that the benches need: where they are, how they are built, which version they have."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Ignored by Git, removed by `make clean`.
+PLACE = ROOT / ".local" / "bench"
+SIDECAR = ROOT / "target/release/launcher-sidecar"
+LAUNCHER = ROOT / "target/release/launcher"
+LOAD = PLACE / "bin/load"
+# A current Caddy, if somebody has built one: `GOBIN=$PWD/.local/bench/bin go install
+# github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9` takes a quarter of an hour. Else the one that is installed.
+OWN_CADDY = PLACE / "bin/caddy"
+CHP = PLACE / "chp/node_modules/configurable-http-proxy"
+CHP_VERSION = "5.3.0"
+HUB = PLACE / "jupyterhub"
+HUB_VERSION = "6.1.1"
+FLOOR = PLACE / "floor/release/bench-floor"
+DEBIAN = {"nginx": "nginx-light", "haproxy": "haproxy", "caddy": "caddy", "wrk": "wrk", "taskset": "util-linux"}
+
+
+def need(*programs):
+    """Stops with what to install if one of them is missing."""
+    missing = [program for program in programs if not shutil.which(program)]
+    if not missing:
+        return
+    packages = [DEBIAN[program] for program in missing if program in DEBIAN]
+    others = [program for program in missing if program not in DEBIAN]
+    lines = [f"missing: {', '.join(missing)}"]
+    if packages:
+        lines.append(f"  apt-get install --no-install-recommends {' '.join(packages)}")
+    if "go" in others:
+        lines.append("  Go 1.24 or newer: https://go.dev/dl")
+    if {"node", "npm"} & set(others):
+        lines.append("  Node.js 20 or newer: https://nodejs.org")
+    if "cargo" in others:
+        lines.append("  Rust: https://rustup.rs")
+    sys.exit("\n".join(lines))
+
+
+def run(*command, cwd=ROOT, **environment):
+    print(f"  {' '.join(map(str, command))}", file=sys.stderr, flush=True)
+    inherited = os.environ | {"GOFLAGS": "", "GOWORK": "off"} | environment
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=inherited, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{command[0]} ended with status {done.returncode}")
+    return done.stdout
+
+
+def build_ours(package):
+    need("cargo")
+    run("cargo", "build", "--release", "--locked", "-p", package)
+
+
+def build_load():
+    need("go", "taskset")
+    (PLACE / "bin").mkdir(parents=True, exist_ok=True)
+    source = ROOT / "bench/load"
+    run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", LOAD, ".", cwd=source, CGO_ENABLED="0")
+
+
+def build_proxies():
+    """Returns the folder of Traefik and oauth2-proxy, built as the tests of the login build them."""
+    need("nginx", "haproxy", "wrk", "go", "node", "npm", *(() if OWN_CADDY.exists() else ("caddy",)))
+    if not CHP.exists():
+        run("npm", "install", "--no-fund", "--no-audit", "--prefix", PLACE / "chp",
+            f"configurable-http-proxy@{CHP_VERSION}")
+    return pathlib.Path(run("e2e/login/build.sh", "traefik", "oauth2-proxy").splitlines()[-1])
+
+
+def build_hub():
+    python = HUB / "bin/python"
+    if not (HUB / "bin/jupyterhub").exists():
+        run(sys.executable, "-m", "venv", HUB)
+        run(python, "-m", "pip", "install", "--quiet", f"jupyterhub=={HUB_VERSION}")
+    return python
+
+
+def build_floor():
+    need("cargo")
+    run("cargo", "build", "--release", "--locked", "--target-dir", FLOOR.parents[1], cwd=ROOT / "bench/api/floor")
+
+
+def version(*command):
+    """The first thing in what a program says that looks like a version."""
+    said = subprocess.run([*map(str, command)], capture_output=True, text=True)
+    found = re.search(r"\d+\.\d+[\w.+-]*", said.stdout + said.stderr)
+    return found.group(0) if found else "?"
+
+
+def size_mb(path):
+    """Of a file, or of all files below."""
+    path = pathlib.Path(path).resolve()
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file() and not each.is_symlink()]
+    return sum(each.stat().st_size for each in files) / 1e6
+
+
+def pinned(folder, module):
+    """The version that the tests of the login pin: programs that are built from a module know none of their own."""
+    pins = (ROOT / "e2e/login/tools" / folder / "go.mod").read_text()
+    return re.search(rf"{re.escape(module)} v(\S+)", pins).group(1)
+
+
+def caddy_version(program):
+    """Built from a module it knows none of its own; `go` does."""
+    said = subprocess.run(["go", "version", "-m", program], capture_output=True, text=True).stdout
+    found = re.search(r"caddyserver/caddy/v2\s+v(\S+)", said)
+    return found.group(1) if found else version(program, "version")

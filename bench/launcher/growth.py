@@ -1,0 +1,124 @@
+"""How the launcher's costs grow: with the rows of its database, and with the workshops that run."""
+
+import contextlib
+import json
+import sys
+import time
+
+from common import tools
+from common.machine import cpu_seconds, load_average
+from common.table import cell, table
+
+from .program import ADMIN, ALICE, Launcher, fill, template
+
+READS = 100
+LAUNCHES = 60
+PATIENCE = 600
+ASKED = {
+    "admin's list, 50 of all": ("/api/v1/instances/?state=all&limit=50", ADMIN),
+    "a user's list": ("/api/v1/instances/", ALICE),
+    "one": ("/api/v1/instances/{one}", ALICE),
+}
+# Never ready: whatever is behind it waits in line, so that nothing starts while launches are timed.
+WAITS = {"command": ["sleep", "100000"]}
+
+
+def percentile(values, percent):
+    return sorted(values)[min(len(values) - 1, int(len(values) * percent / 100))]
+
+
+def both(rounds):
+    """p50 and p99 of each round, in milliseconds."""
+    return f"{cell([percentile(r, 50) for r in rounds])}; {cell([percentile(r, 99) for r in rounds])}"
+
+
+def timed_launches(launcher, chosen, count):
+    times = []
+    for _ in range(count):
+        began = time.perf_counter()
+        status, answer = launcher.request("POST", f"/api/v1/templates/{chosen}/launch", ADMIN)
+        times.append((time.perf_counter() - began) * 1000)
+        if status != 201:
+            sys.exit(f"a launch answered {status}: {answer.decode()}")
+    return times
+
+
+def filled(directory, size):
+    """A launcher with so many rows that were written before it starts, one in ten of them live."""
+    data = directory / f"rows{size}"
+    began = time.monotonic()
+    with Launcher(data) as launcher:
+        launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
+    fill(data, size)
+    print(f"  {size:,} rows written in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return Launcher(data, SERVICE_MAX_CONCURRENT_STARTS="1", SERVICE_MAX_QUEUED="100000")
+
+
+def rows(directory, options):
+    """The curve over the rows, in turns: every size is asked in every round."""
+    print(f"\n## The launcher as its database grows\n\n{load_average()}; p50; p99 in milliseconds, medians of "
+          f"{options.rounds} rounds of {READS} each on one connection\n")
+    took = {size: {name: [] for name in (*ASKED, "launch")} for size in options.rows}
+    with contextlib.ExitStack() as ending:
+        launchers = {size: ending.enter_context(filled(directory, size)) for size in options.rows}
+        chosen = {size: template(launcher, **WAITS) for size, launcher in launchers.items()}
+        for number in range(options.rounds + 1):
+            for size, launcher in launchers.items():
+                for name, (path, headers) in ASKED.items():
+                    times = launcher.timed(path.format(one="bench-0000000000"), headers, READS)
+                    took[size][name] += [times] if number else []
+                times = timed_launches(launcher, chosen[size], LAUNCHES // options.rounds)
+                took[size]["launch"] += [times] if number else []
+        memory = {size: launcher.memory() for size, launcher in launchers.items()}
+        files = {size: sum(each.stat().st_size for each in (directory / f"rows{size}").glob("launcher.db*")) / 1e6
+                 for size in options.rows}
+    table(("rows", *took[options.rows[0]], "file, MB", "RSS; Pss, MiB", "ready after, ms"), [
+        (f"{size:,}", *(both(rounds) for rounds in took[size].values()), cell([files[size]]),
+         f"{cell([memory[size][0]])}; {cell([memory[size][1]])}", cell([launchers[size].start_seconds * 1000]))
+        for size in options.rows
+    ])
+
+
+def settle(launcher):
+    """Until nothing waits or starts any more."""
+    deadline = time.monotonic() + PATIENCE
+    for state in ("queued", "starting"):
+        while json.loads(launcher.request("GET", f"/api/v1/instances/?state={state}&limit=1", ADMIN)[1]):
+            if time.monotonic() > deadline:
+                sys.exit(f"after {PATIENCE} s there are workshops that are {state}")
+            time.sleep(0.2)
+    if json.loads(launcher.request("GET", "/api/v1/instances/?state=failed&limit=1", ADMIN)[1]):
+        sys.exit("a workshop failed")
+
+
+def live(directory, options):
+    """The curve over running workshops, real processes that cost next to nothing, in one launcher that gets more."""
+    print(f"\n## The launcher as more workshops run\n\n{load_average()}; p50; p99 in milliseconds, {options.rounds} "
+          f"rounds of {READS} each on one connection\n")
+    table_rows, there = [], 1
+    with Launcher(directory / "live", SERVICE_MAX_QUEUED="100000") as launcher:
+        chosen = template(launcher, command=[str(tools.LOAD), "stub", "$(PORT)"])
+        one = json.loads(launcher.request("POST", f"/api/v1/templates/{chosen}/launch", ALICE)[1])["k8s_name"]
+        for wanted in options.live:
+            began = time.monotonic()
+            timed_launches(launcher, chosen, wanted - there)
+            settle(launcher)
+            grew, more = time.monotonic() - began, wanted - there
+            reads = [both([launcher.timed(path.format(one=one), headers, READS) for _ in range(options.rounds)])
+                     for path, headers in ASKED.values()]
+            before, began = cpu_seconds_of(launcher), time.monotonic()
+            time.sleep(5)
+            rest = 100 * (cpu_seconds_of(launcher) - before) / (time.monotonic() - began)
+            rss, pss = launcher.memory()
+            launch = both([timed_launches(launcher, chosen, 10)])
+            there = wanted + 10
+            table_rows.append((f"{wanted:,}", *reads, launch, f"{cell([rss])}; {cell([pss])}", cell([rest]),
+                               f"{more / grew:.0f}"))
+            print(f"  {wanted} run", file=sys.stderr)
+            settle(launcher)
+    table(("running", *ASKED, "launch", "RSS; Pss, MiB", "CPU at rest, % of a core", "started a second"), table_rows)
+
+
+def cpu_seconds_of(launcher):
+    """The launcher's own, not its workshops'."""
+    return cpu_seconds(launcher.process.pid, children=False)

@@ -1,0 +1,3 @@
+module launcher.example/bench/load
+
+go 1.24
