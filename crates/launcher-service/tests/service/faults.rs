@@ -111,13 +111,14 @@ async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
     assert_eq!((world.fleet.created(), world.fleet.applied()), (1, 1));
 
     world.start();
-    eventually(SOON, async || world.store.dispatch_pending(0, 9).await.unwrap().instances.is_empty().then_some(()))
-        .await;
+    world.everything_told().await;
     assert_eq!(world.fleet.names(), std::slice::from_ref(&name));
     assert_eq!((world.fleet.created(), world.fleet.applied()), (1, 2));
     world.fleet.ready(&name);
     world.until(&name, InstanceState::Running).await;
 
+    // Also of when it ends, which is known now.
+    world.everything_told().await;
     world.fleet.disturb([Fault::NoAnswer]);
     world.launcher.terminate(&alice, &name).await.unwrap();
     eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
@@ -185,8 +186,7 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     // What is changed while the fleet is being told is found with the next comparison of everything.
-    eventually(SOON, async || world.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(()))
-        .await;
+    world.everything_told().await;
     world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
     eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())

@@ -101,6 +101,12 @@ impl World {
         eventually(SOON, async || self.fleet.workshop(name)).await
     }
 
+    /// Waits until there is nothing that the fleet has to be told.
+    async fn everything_told(&self) {
+        let told = async || self.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(());
+        eventually(SOON, told).await;
+    }
+
     /// Waits until an instance is in a state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
