@@ -156,14 +156,19 @@
 
   // When the session has ended, loading the page again leads to the sign-in. A login proxy may answer with a redirect to
   // another site instead of 401, which a script only sees as a failed request: so it is asked once more, by itself.
-  // A page that is being left loses its stream without having lost its session.
+  // Not from a page that is being left: loading it again would take the place of where its reader goes. Who signs out has
+  // no session any more before the next page is there.
   let leaving = false;
-  window.addEventListener("pagehide", () => (leaving = true));
+  window.addEventListener("beforeunload", () => {
+    leaving = true;
+    // Whoever did not get away, for want of a connection, say, still reads it.
+    setTimeout(() => (leaving = false), 10_000);
+  });
   async function checkSession() {
     if (leaving) return;
     try {
       const answer = await fetch("/fragments/workshops", { redirect: "manual" });
-      if (answer.type === "opaqueredirect" || answer.status === 401) location.reload();
+      if (!leaving && (answer.type === "opaqueredirect" || answer.status === 401)) location.reload();
     } catch {
       // No connection: htmx tries again by itself.
     }
@@ -196,7 +201,7 @@
     const ctx = event.detail?.ctx;
     if (ctx?.response?.status >= 400 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {
       event.preventDefault();
-      location.reload();
+      if (!leaving) location.reload();
     }
   });
 
