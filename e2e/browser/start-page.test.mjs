@@ -123,6 +123,20 @@ test("the start page", async (t) => {
     await page.waitForFunction(() => !document.title.includes("Slow"));
   });
 
+  await t.test("does not stop who leaves because the session is over", async (t) => {
+    const { page } = await openPage(t, browser, { email: BOB });
+    await Promise.all([page.waitForResponse("**/fragments/workshops"), page.goto(launcher.url)]);
+    await page.route("**/fragments/workshops", (route) => route.fulfill({ status: 401 }));
+    // The next page comes only after this one has heard that a request of its own was refused.
+    await page.route("**/history", async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await route.continue();
+    });
+    await page.evaluate(() => setTimeout(() => document.dispatchEvent(new Event("htmx:response:error")), 500));
+    await page.getByRole("link", { name: "History" }).click({ noWaitAfter: true });
+    await page.waitForURL("**/history");
+  });
+
   await t.test("prints what there is, not what can be pressed", async (t) => {
     const { page } = await openPage(t, browser, { email: BOB });
     await page.goto(launcher.url);
