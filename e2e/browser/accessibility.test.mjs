@@ -9,8 +9,8 @@ import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const LOOKS = [
-  { name: "light", viewport: { width: 1100, height: 800 }, colorScheme: "light" },
-  { name: "dark", viewport: { width: 1100, height: 800 }, colorScheme: "dark" },
+  { name: "light", viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  { name: "dark", viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
   { name: "phone", viewport: { width: 360, height: 740 }, colorScheme: "light" },
 ];
 
