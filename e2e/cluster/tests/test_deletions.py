@@ -1,0 +1,67 @@
+"""The API server fails what the operator deletes after a failure or an expiry, in every way it can: all of it goes, and
+nobody else is touched."""
+
+import faults
+from census import Census
+from faulty import assert_untouched, bystander, calm_afterwards, template, world
+from harness import ADMIN, wait_for
+from settled import until_ended
+
+FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
+# The first call has deleted it already: there need not be a second one.
+DONE_AT_ONCE = {faults.DONE_BUT_504, faults.DONE_BUT_RESET}
+CHILDREN = ["ingresses", "services", "deployments"]
+SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
+
+
+def doomed(world, end, **changes):
+    """For each fault, a workshop that will end so, and for which each delete of the operator goes wrong twice at first:
+    {name: (the fault, its rules)}."""
+    launched = {}
+    for number, fault in enumerate(FAULTS):
+        rules = [world.to_operator.inject(fault, f"DELETE {kind}", 2, f"{end}-{number}") for kind in CHILDREN]
+        launched[world.launch(world.template(name=f"{end} {number}", **changes), ADMIN)] = (fault, rules)
+    return launched
+
+
+def assert_hit(launched):
+    """Each delete has gone wrong as often as there was something to delete."""
+    for name, (fault, rules) in launched.items():
+        hit = [rule.injected for rule in rules]
+        enough = min(hit) >= 1 if fault in DONE_AT_ONCE else hit == [2, 2, 2]
+        assert enough, f"{name} met {fault} {dict(zip(CHILDREN, hit))} times"
+
+
+def test_each_delete_after_a_failure_fails_at_first(world, bystander):
+    """The operator takes the workload away all the same, by itself: here the launcher cannot delete the Workshop."""
+    world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "failing")
+    with Census(world) as census:
+        launched = doomed(world, "failing", args=["exit", "3"])
+        for name in launched:
+            assert world.until(name, "failed", 120)["reason"]["code"] == "crashed"
+        for name in launched:
+            wait_for(f"the workload of {name} to be gone", lambda name=name: not world.workload(name), 60)
+            assert world.workshop(name), "somebody else than the operator has taken it away"
+            assert world.instance(name)["state"] == "failed"
+        assert_hit(launched)
+        census.assert_one_each(*launched)
+    world.calm()
+    for name in launched:
+        world.end(name)
+    for name in launched:
+        assert until_ended(world, name)["end_reason"] == "failed"
+    assert_untouched(world, bystander)
+
+
+def test_each_delete_after_an_expiry_fails_at_first(world, bystander):
+    """No row says `terminated` before everything is gone."""
+    with Census(world) as census:
+        launched = doomed(world, "expiring", **SHORT)
+        for name in launched:
+            world.until(name, "running")
+        for name in launched:
+            world.until(name, "terminated", 150)
+            assert until_ended(world, name)["end_reason"] == "expired"
+        assert_hit(launched)
+        census.assert_one_each(*launched)
+    assert_untouched(world, bystander)
