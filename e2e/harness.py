@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -57,7 +58,10 @@ def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
 
 
 class Program:
-    """One of our programs with a directory that goes away; can be killed and started again with the same settings."""
+    """One of our programs with a directory that goes away; can be killed and started again with the same settings.
+
+    `with program:` leaves nothing of it behind, and shows the end of its log when something goes wrong.
+    """
 
     command = ()
 
@@ -68,6 +72,14 @@ class Program:
         self.log = self.data / "launcher.log"
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
         self.environment = inherited | {"SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry_port}", **settings}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            print(self.log_tail(), file=sys.stderr)
+        self.clean_up()
 
     def start(self, command=None, seconds=30, **options):
         """Starts it, and waits until it says that it is ready."""

@@ -120,22 +120,16 @@ class FullDisk:
 
 def main():
     launcher = Launcher(SERVICE_LOG="warn")
-    with small_disk(launcher.data):
-        try:
-            launcher.start()
-            disk = FullDisk(launcher)
-            assert disk.end(disk.ending)[0] == 202
-            with Filler(launcher.data) as filler:
-                taken = disk.while_full(filler)
-            disk.afterwards(taken)
-            end = "taken" if taken else "refused"
-            print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; an end was {end}")
-            disk.outage.end_all()
-        except BaseException:
-            print(launcher.log_tail(), file=sys.stderr)
-            raise
-        finally:
-            launcher.clean_up()
+    with small_disk(launcher.data), launcher:
+        launcher.start()
+        disk = FullDisk(launcher)
+        assert disk.end(disk.ending)[0] == 202
+        with Filler(launcher.data) as filler:
+            taken = disk.while_full(filler)
+        disk.afterwards(taken)
+        end = "taken" if taken else "refused"
+        print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; an end was {end}")
+        disk.outage.end_all()
 
 
 if __name__ == "__main__":

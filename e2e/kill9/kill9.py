@@ -74,8 +74,7 @@ def main():
     seed = int(os.environ.get("KILL9_SEED") or random.randrange(2**32))
     rounds = int(os.environ.get("KILL9_ROUNDS") or 40)
     print(f"kill9: {rounds} rounds, KILL9_SEED={seed}", flush=True)
-    launcher = Launcher(SERVICE_LOG="warn")
-    try:
+    with Launcher(SERVICE_LOG="warn") as launcher:
         storm = Storm(launcher, random.Random(seed))
         launcher.start()
         storm.create_template()
@@ -90,11 +89,6 @@ def main():
         left = launcher.workshop_processes()
         assert not left, f"left behind: {left}"
         launcher.stop()
-    except BaseException:
-        print(launcher.log_tail(), file=sys.stderr)
-        raise
-    finally:
-        launcher.clean_up()
 
 
 if __name__ == "__main__":

@@ -48,8 +48,7 @@ def try_meanwhile(outage, working):
 
 
 def main():
-    launcher = Launcher(SERVICE_LOG="warn")
-    try:
+    with Launcher(SERVICE_LOG="warn") as launcher:
         launcher.start()
         outage = Outage(launcher, KEYS)
         working = outage.running("before")
@@ -60,11 +59,6 @@ def main():
         assert outage.visit(working) == 200
         print(f"locked: {outage.refused} refused, looked {outage.looks} times, {len(names)} launched afterwards")
         outage.end_all()
-    except BaseException:
-        print(launcher.log_tail(), file=sys.stderr)
-        raise
-    finally:
-        launcher.clean_up()
 
 
 if __name__ == "__main__":

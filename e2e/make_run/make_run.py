@@ -51,17 +51,14 @@ def main():
     for name in ("SERVICE_FLEET", "SERVICE_ADMIN_EMAILS"):
         # What `make run` is to choose by itself.
         del launcher.environment[name]
-    try:
-        # A terminal's Ctrl-C reaches the whole group: a group of its own stands in for the terminal's.
-        launcher.start(("make", "run"), SET_UP_SECONDS, cwd=ROOT, start_new_session=True)
-        check(launcher)
-    except BaseException:
-        print(launcher.log_tail(), file=sys.stderr)
-        raise
-    finally:
-        if launcher.process and launcher.process.poll() is None:
-            os.killpg(launcher.process.pid, signal.SIGKILL)
-        launcher.clean_up()
+    with launcher:
+        try:
+            # A terminal's Ctrl-C reaches the whole group: a group of its own stands in for the terminal's.
+            launcher.start(("make", "run"), SET_UP_SECONDS, cwd=ROOT, start_new_session=True)
+            check(launcher)
+        finally:
+            if launcher.process and launcher.process.poll() is None:
+                os.killpg(launcher.process.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -101,18 +101,13 @@ def main():
             SERVICE_MAX_QUEUED="1000",
             SERVICE_LOG="warn",
         )
-        try:
+        with launcher:
             launcher.start()
             create_template(launcher)
             held = [fuzz(launcher, directory, user, seed) for user in IDENTITIES]
             assert launcher.process.poll() is None, "the launcher ended while it was fuzzed"
             launcher.stop()
             assert not launcher.workshop_processes(), "a stopped launcher leaves no workshop behind"
-        except BaseException:
-            print(launcher.log_tail(), file=sys.stderr)
-            raise
-        finally:
-            launcher.clean_up()
     sys.exit(0 if all(held) else "schemathesis found something: see above")
 
 
