@@ -56,6 +56,7 @@ test("Lighthouse finds nothing wrong with the catalog", async (t) => {
       const { lacking, times } = remarks(lhr);
       const scores = Object.fromEntries(Object.keys(LEAST).map((name) => [name, lhr.categories[name].score]));
       t.diagnostic(`${JSON.stringify(scores)} ${times}`);
+      assert.ok(lhr.audits["cumulative-layout-shift"].numericValue < 0.01, `something moves: ${times}`);
       for (const [name, least] of Object.entries(LEAST)) {
         assert.ok(scores[name] >= least, `${name} is ${scores[name]}, not ${least}:\n${lacking.join("\n")}\n${times}`);
       }

@@ -117,6 +117,7 @@ test("the start page", async (t) => {
     await screenshot(page, "starting");
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
     await page.waitForFunction(() => document.title.includes("Slow: Ready – "));
+    assert.equal(await page.getByRole("status").last().textContent(), "Slow: Ready", "it is spoken, too");
     const titles = await page.evaluate(() => globalThis.notified.map((one) => one.title));
     assert.deepEqual(titles.filter((text) => text.startsWith("Slow")), ["Slow: Ready"]);
     await page.evaluate(() => dispatchEvent(new Event("focus")));

@@ -190,6 +190,23 @@ async fn another_sites_form_does_nothing() {
 }
 
 #[tokio::test]
+async fn a_fault_of_the_services_own_has_a_page_with_a_number_to_quote() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let mine = alice.get("/nowhere").await;
+    assert!(!mine.body.contains(mine.header("x-request-id")), "what the reader can put right needs no number");
+    app.test.close_database().await;
+    for path in ["/", "/history"] {
+        let page = alice.get(path).await;
+        assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");
+        let number = page.header("x-request-id");
+        assert!(!number.is_empty() && page.body.contains(&format!("<code>{number}</code>")), "{}", page.body);
+        assert!(page.body.contains("Please try again in a moment") && !page.body.contains("sqlite"), "{}", page.body);
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn files_are_what_their_names_promise() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
