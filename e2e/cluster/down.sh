@@ -9,9 +9,10 @@ source "$here/processes.sh"
 
 # shims: the processes between our containerd and the pods.
 shims() {
-  local file
+  local file words
   for file in /proc/[0-9]*/cmdline; do
-    if { tr '\0' ' ' <"$file"; } 2>/dev/null | grep --quiet "^[^ ]*containerd-shim-runc-v2 .*-address $SOCKET "; then
+    words=$({ tr '\0' ' ' <"$file"; } 2>/dev/null) || continue
+    if [[ "$words" =~ ^[^\ ]*containerd-shim-runc-v2\ .*"-address $SOCKET " ]]; then
       file=${file#/proc/}
       printf '%s\n' "${file%/cmdline}"
     fi
@@ -52,10 +53,13 @@ destroy_set() {
 
 # Takes the rules of kube-proxy and kube-router out of the packet filter, all at once, and leaves everybody else's.
 clean_firewall() {
-  local family set
+  local family rules set
   for family in iptables ip6tables; do
-    if type -P "$family-save" >/dev/null && "$family-save" 2>/dev/null | grep --quiet -E 'KUBE-|--comment workshops '; then
-      "$family-save" | grep --invert-match -E 'KUBE-|--comment workshops ' | "$family-restore" --wait
+    type -P "$family-save" >/dev/null || continue
+    # Read whole first: a grep that stops at its first match would break the pipe, and the answer with it.
+    rules=$("$family-save" 2>/dev/null) || continue
+    if [[ "$rules" =~ KUBE-|"--comment workshops " ]]; then
+      grep --invert-match -E 'KUBE-|--comment workshops ' <<<"$rules" | "$family-restore" --wait
     fi
   done
   type -P ipset >/dev/null || return 0

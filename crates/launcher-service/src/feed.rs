@@ -155,7 +155,7 @@ impl Launcher {
 
     pub(crate) async fn run_feed(&self, stop: CancellationToken) {
         let mut seen = None;
-        let mut positions = Positions::new();
+        let mut positions = None;
         while !stop.is_cancelled() {
             match self.feed_round(seen, &mut positions).await {
                 Ok(latest) => seen = Some(latest),
@@ -172,7 +172,7 @@ impl Launcher {
     }
 
     /// Hands everything behind `seen` to the subscribers; returns the last revision handed out.
-    async fn feed_round(&self, seen: Option<i64>, positions: &mut Positions) -> Result<i64, ServiceError> {
+    async fn feed_round(&self, seen: Option<i64>, positions: &mut Option<Positions>) -> Result<i64, ServiceError> {
         let Some(mut seen) = seen else {
             let latest = self.0.store.feed_latest().await?;
             self.publish(News::Begun);
@@ -198,18 +198,30 @@ impl Launcher {
     }
 
     /// Tells those whose place in line has changed: their rows have not, so the revisions do not say it.
-    async fn tell_positions(&self, seen: i64, positions: &mut Positions) -> Result<(), ServiceError> {
-        let queue = self.0.store.queue(Scope::Everyone).await?;
-        let mut now = Positions::new();
-        for listed in queue {
-            let Some(position) = listed.queue_position else { continue };
-            let id = listed.instance.instance_id;
-            now.insert(id, position);
-            if positions.get(&id).is_some_and(|before| *before != position) {
-                self.tell(seen, listed);
+    ///
+    /// Without a listener the line is not even read: it may be long, and each launch comes through here.
+    async fn tell_positions(&self, seen: i64, before: &mut Option<Positions>) -> Result<(), ServiceError> {
+        if self.0.feed.receiver_count() == 0 {
+            *before = None;
+            return Ok(());
+        }
+        let line = self.0.store.queue_line().await?;
+        let now: Positions = line.into_iter().zip(1..).collect();
+        // What was not followed may have moved.
+        let told = before.as_ref();
+        let has_moved = |id: &Uuid, position: &u32| match told {
+            Some(told) => told.get(id).is_some_and(|before| before != position),
+            None => true,
+        };
+        if now.iter().any(|(id, position)| has_moved(id, position)) {
+            for listed in self.0.store.queue().await? {
+                let id = listed.instance.instance_id;
+                if now.get(&id).is_some_and(|position| has_moved(&id, position)) {
+                    self.tell(seen, listed);
+                }
             }
         }
-        *positions = now;
+        *before = Some(now);
         Ok(())
     }
 

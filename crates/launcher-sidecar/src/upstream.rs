@@ -11,8 +11,9 @@ use tokio::time::Instant;
 
 /// How long a connection is kept for another request.
 const IDLE: Duration = Duration::from_secs(30);
-/// How many connections are kept at most.
-const MAX_IDLE: usize = 32;
+/// How many connections are kept at most: about as many as the ingress in front keeps to this proxy. Beyond it each
+/// request opens a connection of its own, which costs as much as the request itself.
+const MAX_IDLE: usize = 256;
 /// How long the app may take to accept a connection. It is on the same machine.
 const CONNECT: Duration = Duration::from_secs(5);
 

@@ -99,6 +99,11 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
     })
 }
 
+/// Of a row that has nothing else.
+pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
+    Ok(Reader::new(row, "workshop_instances", "instance_id")?.id)
+}
+
 pub(crate) fn listed(row: &AnyRow) -> Result<Listed, StoreError> {
     let instance = instance(row)?;
     let position: Option<i64> = row.try_get("queue_position")?;
