@@ -98,7 +98,7 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
                     let tunnel = tunnel::run(&mut self.client, app, &app_inbox, &self.sidecar.metrics, requested);
                     return tunnel.await;
                 }
-                End::Abort => return,
+                End::Abort | End::Last => return,
                 End::Close | End::Refused { .. } => return self.client.close().await,
             }
         }

@@ -22,6 +22,8 @@ pub(crate) enum End {
     Next(Instant),
     /// The response is complete; the connection ends.
     Close,
+    /// So it does, and the client has said that it sends nothing more on it.
+    Last,
     /// Nothing more can be said to the client: the response broke off, or the client is gone.
     Abort,
     /// No response came; this proxy has to give one. `unread` when the request's body has not been read to its end.
@@ -87,7 +89,12 @@ where
                 if app_stays {
                     sidecar.pool.put(app, ended);
                 }
-                return if close { End::Close } else { End::Next(ended) };
+                let is_last = !admitted.keep_alive && request.is_done() && client.inbox.is_empty();
+                return match (close, is_last) {
+                    (true, true) => End::Last,
+                    (true, false) => End::Close,
+                    (false, _) => End::Next(ended),
+                };
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `launcher-sidecar`: lets only a workshop's owner through to its app.
 
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,9 +9,10 @@ use launcher_domain::clock::SystemClock;
 use launcher_process::settings::{read, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
+use launcher_sidecar::Sidecar;
+use launcher_sidecar::serve::{listen, serve};
 use launcher_sidecar::settings::Settings;
 use launcher_sidecar::telemetry::Telemetry;
-use launcher_sidecar::{Sidecar, serve::serve};
 use tokio::net::TcpListener;
 
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
@@ -34,8 +36,9 @@ async fn run(settings: &Settings) -> Result<(), String> {
         tracing::warn!("authentication is not required: everybody who reaches this port is let through");
     }
     let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
-    let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
-    let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr).await?;
+    let listener = named("SERVICE_LISTEN_ADDR", settings.listen_addr, listen(settings.listen_addr))?;
+    let telemetry = TcpListener::bind(settings.telemetry_addr).await;
+    let telemetry = named("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, telemetry)?;
     let sidecar = Sidecar::new(settings.policy(), settings.app());
     tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
     tracing::info!(listen = %settings.listen_addr, app = %settings.app(), owner = %settings.owner_email, "serving");
@@ -46,6 +49,6 @@ async fn run(settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-async fn listen(setting: &str, address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).await.map_err(|error| format!("{setting} {address} cannot be listened on: {error}"))
+fn named(setting: &str, address: SocketAddr, listener: io::Result<TcpListener>) -> Result<TcpListener, String> {
+    listener.map_err(|error| format!("{setting} {address} cannot be listened on: {error}"))
 }

@@ -1,10 +1,12 @@
 //! Accepting connections.
 
+use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use rustix::net::sockopt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::sidecar::Sidecar;
 
@@ -12,6 +14,24 @@ use crate::sidecar::Sidecar;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// After how much silence a client is asked whether it is still there: a node that loses its power says no goodbye.
 const KEEPALIVE: Duration = Duration::from_secs(60);
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1024;
+
+/// Listens. What a connection inherits from its listener is set here, before the first one: it would cost four calls of
+/// the kernel for each.
+///
+/// # Errors
+/// The address cannot be had.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.set_nodelay(true)?;
+    socket.set_keepalive(true)?;
+    sockopt::set_tcp_keepidle(&socket, KEEPALIVE)?;
+    sockopt::set_tcp_keepintvl(&socket, KEEPALIVE / 4)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Accepts connections and lets the sidecar serve them, until the stop is requested. Each connection is a task that the
 /// stop waits for.
@@ -23,9 +43,6 @@ pub async fn serve(listener: TcpListener, sidecar: Sidecar, stop: Stop) {
         };
         match accepted {
             Ok((stream, peer)) => {
-                if let Err(error) = prepare(&stream) {
-                    tracing::debug!(%error, "a connection keeps the system's socket options");
-                }
                 let (sidecar, stopped) = (sidecar.clone(), stop.clone());
                 let peer = peer.ip().to_canonical();
                 // Boxed, because the task would otherwise hold the connection's whole state twice.
@@ -37,12 +54,4 @@ pub async fn serve(listener: TcpListener, sidecar: Sidecar, stop: Stop) {
             }
         }
     }
-}
-
-fn prepare(stream: &TcpStream) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    sockopt::set_socket_keepalive(stream, true)?;
-    sockopt::set_tcp_keepidle(stream, KEEPALIVE)?;
-    sockopt::set_tcp_keepintvl(stream, KEEPALIVE / 4)?;
-    Ok(())
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use launcher_domain::email::EmailAddress;
 use launcher_process::stop::Stop;
+use launcher_sidecar::serve::{listen, serve};
 use launcher_sidecar::{Policy, Sidecar};
-use tokio::net::TcpListener;
 
 pub(crate) use app::{App, AppStream};
 pub(crate) use client::Client;
@@ -45,11 +45,11 @@ impl Setup {
     }
 
     pub(crate) async fn with(policy: Policy, app: App) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let addr = listener.local_addr().unwrap();
         let sidecar = Sidecar::new(policy, app.addr);
         let stop = Stop::new();
-        tokio::spawn(launcher_sidecar::serve::serve(listener, sidecar.clone(), stop.clone()));
+        tokio::spawn(serve(listener, sidecar.clone(), stop.clone()));
         Self { sidecar, addr, app, stop }
     }
 

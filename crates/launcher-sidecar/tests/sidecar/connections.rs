@@ -1,0 +1,76 @@
+//! How connections are kept and ended.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::sync::Barrier;
+
+use super::support::{ALICE, App, Setup, policy};
+
+/// As many as a busy ingress keeps to one proxy.
+const MANY: usize = 200;
+
+#[tokio::test]
+async fn a_crowd_that_comes_back_needs_no_new_connections_to_the_app() {
+    let all_here = Arc::new(Barrier::new(MANY));
+    let app = App::start(move |mut stream| {
+        let all_here = all_here.clone();
+        async move {
+            while stream.read_head().await.is_some() {
+                all_here.wait().await;
+                stream.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+            }
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut clients = Vec::new();
+    for _ in 0..MANY {
+        clients.push(setup.client().await);
+    }
+    for _ in 0..2 {
+        for client in &mut clients {
+            client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        }
+        for client in &mut clients {
+            assert_eq!(client.read_response().await.status, 200);
+        }
+        assert_eq!(setup.app.connections(), MANY);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_said_it_is_the_last_request_gets_all_of_the_response_and_then_the_end() {
+    let body = "x".repeat(1 << 20);
+    let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let setup = Setup::answering(response.leak()).await;
+    for version in ["HTTP/1.1", "HTTP/1.0"] {
+        let answer = setup.send(format!("GET / {version}\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with(&body), "{} bytes", answer.len());
+    }
+    // What comes behind it all the same is not read; it does not cost the client the response.
+    let behind = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
+    assert!(setup.send(behind).await.ends_with(&body));
+    assert!(!setup.app.seen().contains("/2"));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_silent_client_is_asked_by_the_kernel_whether_it_is_still_there() {
+    let setup = Setup::new().await;
+    let mut client = setup.client().await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    assert_eq!(client.read_response().await.status, 200);
+    let timer = timer_of(setup.addr, client.io.local_addr().unwrap());
+    assert!(timer.starts_with("02:"), "the timer of the connection is {timer}, 02 would be the one of keepalive");
+}
+
+/// The timer of the connection from `near` to `far`, as `/proc/net/tcp` has it: its kind, and when it is due.
+#[cfg(target_os = "linux")]
+fn timer_of(near: SocketAddr, far: SocketAddr) -> String {
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let (near, far) = (format!(":{:04X}", near.port()), format!(":{:04X}", far.port()));
+    let mut lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let found = lines.find(|words| words[1].ends_with(&near) && words[2].ends_with(&far)).unwrap();
+    found[5].to_owned()
+}
