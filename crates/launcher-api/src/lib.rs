@@ -18,6 +18,7 @@ mod routes;
 mod settings;
 mod state;
 mod streams;
+mod trace;
 mod wire;
 
 pub use metrics::Metrics;

@@ -60,6 +60,14 @@ impl Asked {
         let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
         Self { method, route: route.to_owned() }
     }
+
+    pub(crate) fn method(&self) -> &'static str {
+        self.method
+    }
+
+    pub(crate) fn route(&self) -> &str {
+        &self.route
+    }
 }
 
 impl Metrics {

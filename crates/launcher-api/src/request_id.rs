@@ -5,11 +5,13 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::Entropy;
+use opentelemetry::trace::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::metrics::Asked;
 use crate::state::AppState;
+use crate::trace;
 
 /// The header that brings it and takes it back.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -52,10 +54,12 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         path = request.uri().path()
     );
     let value = HeaderValue::from_str(id.as_str());
-    request.extensions_mut().insert(id);
     let (begun, asked) = (Instant::now(), Asked::of(&request));
+    let traced = trace::begin(request.headers(), &asked, id.as_str());
+    request.extensions_mut().insert(id);
     let mut response = async {
-        let response = next.run(request).await;
+        let response = next.run(request).with_context(traced.clone()).await;
+        trace::end(&traced, response.status());
         let took = begun.elapsed();
         let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         state.settings.metrics.answered(asked, response.status(), took);

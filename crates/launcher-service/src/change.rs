@@ -2,7 +2,7 @@
 
 use launcher_domain::{Act, Caller, EmailAddress, Instance, InstanceState};
 
-use crate::{Launcher, ServiceError};
+use crate::{Launcher, ServiceError, traces};
 
 /// How often a change is tried again when somebody else was quicker. Nobody changes one row this often at once.
 const ATTEMPTS: usize = 16;
@@ -59,6 +59,7 @@ impl Launcher {
     fn announce(&self, before: &Instance, after: &Instance) {
         self.0.changed.notify_one();
         self.0.metrics.changed(before, after);
+        traces::changed(before, after, self.0.clock.now());
         let room_for_another = before.state == InstanceState::Starting && after.state != InstanceState::Starting;
         if after.spec_version > after.applied_version || room_for_another {
             self.0.dispatch.notify_one();

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::change::Row;
 use crate::error::{Chain, LoopError};
-use crate::{Launcher, ServiceError};
+use crate::{Launcher, ServiceError, traces};
 
 /// How long a change can stay unseen when whoever made it could not wake this loop (another replica, a crash).
 const SWEEP: Duration = Duration::from_secs(2);
@@ -175,7 +175,15 @@ impl Launcher {
     }
 
     async fn dispatch_one(&self, instance: &Instance) -> Result<(), LoopError> {
-        if instance.state.wants_workshop() { self.apply(instance).await } else { self.delete(instance).await }
+        if !instance.state.wants_workshop() {
+            return self.delete(instance).await;
+        }
+        let begun = self.0.clock.now();
+        let outcome = self.apply(instance).await;
+        if instance.applied_version == 0 {
+            traces::applied(instance, (begun, self.0.clock.now()), outcome.as_ref().err());
+        }
+        outcome
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {

@@ -4,6 +4,7 @@ use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7};
 use launcher_domain::{Caller, Instance, InstanceState, Template};
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Listed};
+use launcher_trace::StartTrace;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -85,9 +86,12 @@ impl Launcher {
             self.0.metrics.launches.inc();
             self.0.dispatch.notify_one();
             self.0.changed.notify_one();
+            let trace = StartTrace::of(&instance.k8s_name);
+            trace.launched((instance.created_at, self.0.clock.now()));
             tracing::info!(
                 instance = %instance.k8s_name,
                 template = %instance.template_id,
+                trace_id = %trace.trace_id(),
                 "instance launched"
             );
         }

@@ -16,6 +16,7 @@ mod metrics;
 mod observe;
 mod overview;
 mod templates;
+mod traces;
 mod upkeep;
 
 use std::sync::Arc;

@@ -7,6 +7,7 @@ mod move_database;
 mod operator;
 mod serve;
 mod settings;
+mod traces;
 
 use std::process::ExitCode;
 

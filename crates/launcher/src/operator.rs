@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 
 use crate::Cli;
 use crate::cluster::{self, ClusterError};
+use crate::traces::{TraceError, Traces};
 pub(crate) use settings::OperatorArgs;
 
 /// How long the end of leading may take: one request, and the answers under way.
@@ -33,6 +34,8 @@ pub(crate) enum OperatorStartError {
     Listen { addr: std::net::SocketAddr, error: io::Error },
     #[error(transparent)]
     Cluster(#[from] ClusterError),
+    #[error(transparent)]
+    Traces(#[from] TraceError),
     #[error("the operator ended by itself")]
     Crashed,
 }
@@ -42,6 +45,10 @@ pub(crate) fn run(settings: OperatorArgs) -> Result<(), OperatorStartError> {
     telemetry::init(&settings.log)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(OperatorStartError::Runtime)?;
+    let _traces = {
+        let _within = runtime.enter();
+        Traces::start(&settings.traces, "workshop-operator")?
+    };
     runtime.block_on(operate(settings))
 }
 

@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Cli;
 use crate::cluster::{self, ClusterError};
 use crate::settings::{FleetKind, ServeSettings};
+use crate::traces::{TraceError, Traces};
 
 /// How long an app may take to end before it is killed.
 const APP_GRACE: Duration = Duration::from_secs(5);
@@ -50,6 +51,8 @@ pub(crate) enum ServeError {
     Cluster(#[from] ClusterError),
     #[error(transparent)]
     Claim(#[from] ClaimError),
+    #[error(transparent)]
+    Traces(#[from] TraceError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
     Seeds(#[from] seeds::SeedError),
     #[error("a part of the service ended by itself: {0}")]
@@ -60,6 +63,11 @@ pub(crate) enum ServeError {
 pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
+    // Dropped before the runtime, which takes the last spans out.
+    let _traces = {
+        let _within = runtime.enter();
+        Traces::start(&settings.traces, "workshop-launcher")?
+    };
     runtime.block_on(serve(settings))
 }
 

@@ -13,6 +13,8 @@ use launcher_domain::{AdminList, EmailAddress, Limits};
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
+use crate::traces::TraceSettings;
+
 /// Where the API lives, unless SERVICE_BASE_PATH says otherwise.
 pub(crate) const BASE_PATH: &str = "/api/v1";
 
@@ -141,6 +143,9 @@ pub(crate) struct ServeSettings {
     /// How long requests in flight may take when the service stops, in seconds
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", default_value = "25", value_name = "SECONDS")]
     pub(crate) shutdown_grace: u64,
+
+    #[command(flatten)]
+    pub(crate) traces: TraceSettings,
 
     #[command(flatten)]
     pub(crate) log: LogSettings,

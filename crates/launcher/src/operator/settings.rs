@@ -11,6 +11,8 @@ use launcher_operator::{IngressSettings, OperatorSettings, PullPolicy, SidecarSe
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
+use crate::traces::TraceSettings;
+
 /// How people reach workshops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheme {
@@ -131,6 +133,9 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_LEASE_SECONDS", default_value = "15", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(4..=300))]
     lease_seconds: u64,
+
+    #[command(flatten)]
+    pub(crate) traces: TraceSettings,
 
     #[command(flatten)]
     pub(crate) log: LogSettings,

@@ -48,6 +48,11 @@ impl Serving {
         serving
     }
 
+    /// Where a path of the API is.
+    pub(crate) fn api(&self, path: &str) -> String {
+        format!("http://{}/api/v1{path}", self.listen)
+    }
+
     /// The whole answer; empty while nobody listens.
     fn get(&self, addr: SocketAddr, path: &str, headers: &str) -> String {
         let Ok(mut stream) = TcpStream::connect(addr) else { return String::new() };

@@ -7,6 +7,7 @@ mod lifecycle;
 mod move_database;
 mod operator;
 mod settings;
+mod traces;
 
 use std::process::{Command, Output};
 

@@ -1,0 +1,44 @@
+//! The span of a request, within the trace that the ingress has begun.
+
+use http::{HeaderMap, HeaderName, StatusCode};
+use opentelemetry::propagation::Extractor;
+use opentelemetry::trace::{Status, TraceContextExt};
+use opentelemetry::{Context, KeyValue, global};
+
+use crate::metrics::Asked;
+
+/// What came with a request, for whoever looks for `traceparent`.
+struct Headers<'r>(&'r HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.to_str().ok()
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(HeaderName::as_str).collect()
+    }
+}
+
+/// Begins the span. It tells neither the path nor who asks.
+pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Context {
+    let asker = global::get_text_map_propagator(|propagator| {
+        propagator.extract_with_context(&Context::new(), &Headers(headers))
+    });
+    let attributes = vec![
+        KeyValue::new("http.request.method", asked.method()),
+        KeyValue::new("http.route", asked.route().to_owned()),
+        KeyValue::new("request_id", request_id.to_owned()),
+    ];
+    launcher_trace::request(&asker, format!("{} {}", asked.method(), asked.route()), attributes)
+}
+
+/// Ends it with the answer; a stream's answer is its beginning.
+pub(crate) fn end(traced: &Context, status: StatusCode) {
+    let span = traced.span();
+    span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));
+    if status.is_server_error() {
+        span.set_status(Status::error(status.canonical_reason().unwrap_or_default()));
+    }
+    span.end();
+}

@@ -1,0 +1,35 @@
+//! What the service knows of a start, told to its trace.
+
+use jiff::Timestamp;
+use launcher_domain::{Instance, InstanceState};
+use launcher_trace::{StartTrace, Times};
+use opentelemetry::KeyValue;
+
+use crate::error::{Chain, LoopError};
+
+/// The fleet was told of a workshop for the first time, or could not be.
+pub(crate) fn applied(instance: &Instance, times: Times, error: Option<&LoopError>) {
+    let failure = error.map(|error| Chain(error).to_string());
+    StartTrace::of(&instance.k8s_name).step("apply", times, failure.as_deref());
+}
+
+/// A row has changed; a start may have come to its end with that.
+pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
+    let was_starting = matches!(before.state, InstanceState::Queued | InstanceState::Starting);
+    let failure = match after.state {
+        InstanceState::Running => None,
+        InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
+        InstanceState::Terminating | InstanceState::Terminated => Some("ended before it was ready"),
+        InstanceState::Queued | InstanceState::Starting => return,
+    };
+    if !was_starting {
+        return;
+    }
+    let trace = StartTrace::of(&after.k8s_name);
+    trace.step("queue", (after.created_at, after.dispatched_at.unwrap_or(now)), None);
+    let attributes = vec![
+        KeyValue::new("workshop.name", after.k8s_name.clone()),
+        KeyValue::new("workshop.template", after.settings.name.clone()),
+    ];
+    trace.whole((after.created_at, now), attributes, failure);
+}

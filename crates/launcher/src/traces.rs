@@ -1,0 +1,137 @@
+//! Where spans go: to a collector that speaks OTLP over HTTP, if one is named.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use clap::Args;
+use http::{Request, Response, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use launcher_domain::Entropy;
+use launcher_domain::clock::SystemEntropy;
+use launcher_trace::StartTrace;
+use opentelemetry::global;
+use opentelemetry::trace::{SpanId, TraceId};
+use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracerProvider};
+use tokio::runtime::Handle;
+
+/// More of a collector's answer is not read.
+const ANSWER: usize = 64 << 10;
+/// How long the last spans may take on their way out.
+const FLUSH: Duration = Duration::from_secs(3);
+
+/// Where traces go.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TraceSettings {
+    /// The collector that traces are sent to by OTLP over HTTP, as in http://collector:4318; none when not given
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = endpoint)]
+    pub(crate) otlp_endpoint: Option<String>,
+}
+
+/// Why no traces can be sent.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TraceError {
+    #[error("traces cannot be sent: this machine has no certificates of authorities: {0}")]
+    Certificates(#[from] std::io::Error),
+    #[error("traces cannot be sent: {0}")]
+    Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
+}
+
+/// Spans on their way out; they get a moment to leave when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Traces(SdkTracerProvider);
+
+impl Traces {
+    /// Sends the spans of this process to the collector that the settings name, as of `program`; within a runtime.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
+        let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
+        let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(Collector { client, runtime: Handle::current() })
+            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+            .build()?;
+        let provider = SdkTracerProvider::builder()
+            .with_resource(Resource::builder().with_service_name(program).build())
+            // Whoever asks has decided for its trace; what nobody has decided for is recorded.
+            .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
+            .with_id_generator(Identifiers(Arc::new(SystemEntropy)))
+            .with_batch_exporter(exporter)
+            .build();
+        global::set_text_map_propagator(TraceContextPropagator::new());
+        global::set_tracer_provider(provider.clone());
+        tracing::info!(endpoint, "traces are sent");
+        Ok(Some(Self(provider)))
+    }
+}
+
+impl Drop for Traces {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.shutdown_with_timeout(FLUSH) {
+            tracing::warn!(%error, "the last spans are lost");
+        }
+    }
+}
+
+/// The exporter has a thread of its own; what it sends goes through the runtime.
+#[derive(Debug)]
+struct Collector {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    runtime: Handle,
+}
+
+#[async_trait]
+impl HttpClient for Collector {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let client = self.client.clone();
+        let answered = self.runtime.spawn(async move {
+            let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
+            let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
+            Ok(Response::from_parts(parts, body))
+        });
+        answered.await?
+    }
+}
+
+/// Identifiers: planned ones for the span of a whole start, else new ones.
+#[derive(Debug)]
+struct Identifiers(Arc<dyn Entropy>);
+
+impl Identifiers {
+    fn draw<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.0.fill(&mut bytes);
+        bytes
+    }
+}
+
+impl IdGenerator for Identifiers {
+    fn new_trace_id(&self) -> TraceId {
+        StartTrace::being_built().map_or_else(|| TraceId::from_bytes(self.draw()), |start| start.trace_id())
+    }
+
+    fn new_span_id(&self) -> SpanId {
+        StartTrace::being_built().map_or_else(|| SpanId::from_bytes(self.draw()), |start| start.root())
+    }
+}
+
+fn endpoint(text: &str) -> Result<String, String> {
+    let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
+    match uri.scheme_str() {
+        Some("http" | "https") if uri.query().is_none() => Ok(text.to_owned()),
+        _ => Err("it is no http or https URL; write it as in http://collector:4318".to_owned()),
+    }
+}

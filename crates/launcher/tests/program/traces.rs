@@ -1,0 +1,122 @@
+//! Traces, as a collector gets them.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::routing::post;
+use launcher_testkit::eventually;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use reqwest::Client;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::lifecycle::Serving;
+
+const SOON: Duration = Duration::from_secs(30);
+const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// What speaks OTLP and keeps what it gets.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<Vec<Span>>>);
+
+impl Collector {
+    async fn start() -> (Self, SocketAddr) {
+        let collector = Self::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let kept = collector.clone();
+        let take = move |body: Bytes| async move {
+            let sent = ExportTraceServiceRequest::decode(body).unwrap();
+            let spans = sent.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
+            kept.0.lock().unwrap().extend(spans.flat_map(|scope| scope.spans));
+        };
+        tokio::spawn(axum::serve(listener, Router::new().route("/v1/traces", post(take))).into_future());
+        (collector, addr)
+    }
+
+    /// The span that `wanted` accepts, once it has come.
+    async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
+        eventually(SOON, async || self.0.lock().unwrap().iter().find(|span| wanted(span)).cloned()).await
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn asked(serving: &Serving, path: &str, body: &Value) -> Value {
+    let request = Client::new().post(serving.api(path)).header(ADMIN.0, ADMIN.1).json(body);
+    let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+    request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
+}
+
+/// Launches a workshop that runs this command; its name.
+async fn launched(serving: &Serving, command: &[&str]) -> String {
+    let template = json!({"name": "Web", "app_type": "custom", "image": "web", "port": 8000, "command": command,
+        "lifetime_seconds": 600});
+    let template = asked(serving, "/templates/", &template).await;
+    let id = template["template_id"].as_str().unwrap();
+    let instance = asked(serving, &format!("/templates/{id}/launch"), &json!({})).await;
+    instance["k8s_name"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = format!("http://{addr}");
+    let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
+    let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"]).await;
+
+    let request = collector.span(|span| span.name == "POST /api/v1/templates/{template_id}/launch").await;
+    assert_eq!(hex(&request.trace_id), TRACE, "the request belongs to the trace that the ingress has begun");
+    assert_eq!(hex(&request.parent_span_id), "00f067aa0ba902b7");
+    let whole = collector.span(|span| span.name == "start").await;
+    assert!(whole.parent_span_id.is_empty() && whole.status.as_ref().is_none_or(|status| status.code == 0));
+    let said = format!("{:?}", whole.attributes);
+    assert!(said.contains(&name), "{said}");
+    assert_eq!(request.links[0].trace_id, whole.trace_id, "from the request one finds the start");
+    for step in ["launch", "queue", "apply"] {
+        let span = collector.span(|span| span.name == step).await;
+        assert_eq!((&span.trace_id, &span.parent_span_id), (&whole.trace_id, &whole.span_id), "{step}");
+        let within = whole.start_time_unix_nano <= span.start_time_unix_nano
+            && span.end_time_unix_nano <= whole.end_time_unix_nano;
+        assert!(within, "{step} is a part of the start: {span:?} {whole:?}");
+    }
+    let launch = collector.span(|span| span.name == "launch").await;
+    assert_eq!(launch.links[0].span_id, request.span_id, "and from the start the request");
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains(&hex(&whole.trace_id)), "the log names the trace of a launch: {log}");
+    let told = format!("{:?}", collector.0.lock().unwrap());
+    assert!(!told.contains("admin@example.org"), "who it was is nobody's business: {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = format!("http://{addr}/");
+    let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
+    launched(&serving, &["false"]).await;
+    let whole = collector.span(|span| span.name == "start").await;
+    let status = whole.status.unwrap();
+    assert_eq!((status.code, status.message.as_str()), (2, "crashed"));
+    drop(serving);
+
+    let data = tempfile::tempdir().unwrap();
+    let nobody = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];
+    let serving = Serving::start_with(data.path(), &nobody);
+    launched(&serving, &["false"]).await;
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+}
+
+/// The program's environment is empty but for what a test gives it.
+const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");
