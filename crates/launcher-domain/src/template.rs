@@ -115,9 +115,9 @@ pub struct TemplateSettings {
     pub image: String,
     /// Where the app listens, 1–65535 without the sidecar's ports.
     pub port: u16,
-    /// Replaces the image's entry point when not empty; at most 64 words.
+    /// Replaces the image's entry point when not empty; at most 64 words. `$(PORT)` is where the app listens.
     pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty; at most 64 words.
+    /// Replaces the image's arguments when not empty; at most 64 words. `$(PORT)` is where the app listens.
     pub args: Vec<String>,
     /// At most 64 pairs.
     pub env: BTreeMap<String, String>,

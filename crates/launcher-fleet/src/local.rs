@@ -14,7 +14,6 @@ mod command;
 mod doctor;
 mod ending;
 mod exit;
-mod expand;
 mod gateway;
 mod jupyter;
 mod layout;

@@ -9,7 +9,7 @@ mod status;
 use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
-pub use spec::{Workshop, WorkshopResources, WorkshopSpec};
+pub use spec::{Workshop, WorkshopResources, WorkshopSpec, with_port};
 pub use status::{Phase, WorkshopStatus};
 
 use launcher_domain::Instance;

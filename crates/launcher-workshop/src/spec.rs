@@ -43,10 +43,10 @@ pub struct WorkshopSpec {
     #[x_kube(validation = Rule::new("self != 8080 && self != 8081").message("8080 and 8081 are the sidecar's"))]
     #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
-    /// Replaces the image's entry point when not empty.
+    /// Replaces the image's entry point when not empty. `$(PORT)` in a word is where the app listens; all else is data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty.
+    /// Replaces the image's arguments when not empty. `$(PORT)` in a word is where the app listens; all else is data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// Environment of the app.
@@ -131,4 +131,10 @@ impl WorkshopSpec {
         let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
         self.expires_at.or_else(|| ready_at.and_then(|ready| ready.checked_add(lifetime).ok()))
     }
+}
+
+/// Words of a command or of arguments as an app gets them that listens on `port`, on any fleet.
+#[must_use]
+pub fn with_port(words: &[String], port: u16) -> Vec<String> {
+    words.iter().map(|word| word.replace("$(PORT)", &port.to_string())).collect()
 }

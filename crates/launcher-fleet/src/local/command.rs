@@ -5,9 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use launcher_domain::{AppType, FailureCode, FailureReason};
-use launcher_workshop::WorkshopSpec;
+use launcher_workshop::{WorkshopSpec, with_port};
 
-use super::expand::expand;
 use super::layout::Layout;
 use super::settings::LocalSettings;
 use super::{jupyter, process};
@@ -52,8 +51,7 @@ impl Order<'_> {
     /// A `custom` Workshop runs its command. The images of `notebook` and `rstudio` are not run here, and so neither is
     /// a command that replaces their entry points; JupyterLab and RStudio Server of this machine take their place.
     pub(super) fn launch(&self) -> Result<Launch, FailureReason> {
-        let variables = self.variables();
-        let words = |words: &[String]| words.iter().map(|word| expand(word, &variables)).collect::<Vec<_>>();
+        let words = |words: &[String]| with_port(words, self.port);
         let app = self.spec.app_type().ok_or_else(|| {
             invalid(
                 &format!("The kind of app {:?} is not known.", self.spec.app_type),
@@ -82,7 +80,7 @@ impl Order<'_> {
                 (self.settings.rstudio.clone(), args, RSTUDIO_REMEDY.to_owned())
             }
         };
-        env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(self.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
         env.insert("DISABLE_AUTH".into(), "true".into());
         env.insert(process::MARKER.into(), self.marker.into());
         Ok(Launch { program, args, env, remedy })

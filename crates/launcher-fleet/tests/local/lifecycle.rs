@@ -37,7 +37,7 @@ async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
         "lab-a",
         "env > env.txt; echo \"$0 $1\" > words.txt; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1",
     );
-    workshop.spec.args = ["port=$(PORT)", "$$(PORT) $(GREETING) $(NOBODY) \"'{}"].map(str::to_owned).into();
+    workshop.spec.args = ["port=$(PORT)", "$$ $(GREETING) ${PORT} $PORT \"'{}"].map(str::to_owned).into();
 
     fleet.apply(&workshop).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
@@ -52,7 +52,7 @@ async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
     let port = value("PORT").unwrap();
     assert_ne!(port, "9000", "the port of the image may be taken on this machine");
     let words = fs::read_to_string(working.join("words.txt")).unwrap();
-    assert_eq!(words.trim_end(), format!("port={port} $(PORT) hello $(NOBODY) \"'{{}}"));
+    assert_eq!(words.trim_end(), format!("port={port} $$ $(GREETING) ${{PORT}} $PORT \"'{{}}"));
     fleet.stop().await;
 }
 

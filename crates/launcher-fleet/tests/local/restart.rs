@@ -74,7 +74,7 @@ fn has_ended(pid: i32) -> bool {
 
 /// Writes its process number, so that a second start shows.
 fn numbered(name: &str) -> Workshop {
-    let text = "echo $$$$ >> pid; setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let text = "echo $$ >> pid; setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
     script(name, text)
 }
 

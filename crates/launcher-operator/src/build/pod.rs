@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_domain::SecurityProfile;
+use launcher_workshop::with_port;
 
 use super::preset;
 use crate::settings::OperatorSettings;
@@ -55,8 +56,8 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(workshop.image.clone()),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        command: words(&workshop.command),
-        args: words(&preset::args(workshop, settings)),
+        command: words(&with_port(&workshop.command, workshop.port)),
+        args: words(&with_port(&preset::args(workshop, settings), workshop.port)),
         env: Some(variables(env)),
         resources: Some(amounts(
             [&resources.cpu_request, &resources.memory_request],
@@ -161,7 +162,8 @@ fn variables(env: BTreeMap<String, String>) -> Vec<EnvVar> {
     env.into_iter().map(|(name, value)| EnvVar { name, value: Some(literal(&value)), value_from: None }).collect()
 }
 
-/// Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. What an admin wrote stays data.
+/// Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. What an admin wrote stays data; `$(PORT)` is replaced
+/// before, as on any other fleet.
 fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }

@@ -58,12 +58,22 @@ fn the_app_is_told_its_port_and_that_it_needs_no_login() {
 #[test]
 fn what_a_template_says_stays_data() {
     let app = app(|workshop| {
-        workshop.spec.args = vec!["$(PORT)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
+        workshop.spec.args = vec!["$(HOME)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
         workshop.spec.env.insert("SECRET".to_owned(), "$(SERVICE_OWNER_EMAIL)".to_owned());
     });
     // Kubernetes reads `$$` as `$`, and so expands nothing of this.
-    assert_eq!(app.args.as_ref().unwrap(), &["$$(PORT)", "$$$$x", "\"{}\n'"]);
+    assert_eq!(app.args.as_ref().unwrap(), &["$$(HOME)", "$$$$x", "\"{}\n'"]);
     assert_eq!(env(&app, "SECRET").as_deref(), Some("$$(SERVICE_OWNER_EMAIL)"));
+}
+
+#[test]
+fn a_command_may_name_the_port_and_nothing_else() {
+    let app = app(|workshop| {
+        workshop.spec.command = ["serve", "--port=$(PORT)"].map(str::to_owned).into();
+        workshop.spec.args = ["$(PORT):$(PORT)", "$PORT", "$(DISABLE_AUTH)"].map(str::to_owned).into();
+    });
+    assert_eq!(app.command.unwrap(), ["serve", "--port=8888"]);
+    assert_eq!(app.args.unwrap(), ["8888:8888", "$$PORT", "$$(DISABLE_AUTH)"]);
 }
 
 /// What a kubelet makes of a word: `$$` is `$`, and a variable that is known is replaced.
@@ -94,7 +104,7 @@ fn expanded(text: &str) -> String {
 fn the_app_reads_what_the_template_says_byte_for_byte() {
     assert_eq!(expanded("$(PORT) $$(PORT) $(B) $"), "<replaced> $(PORT) $(B) $", "as a kubelet does it");
     let hard = [
-        "$(PORT) $$(PORT) $$$(A) $(B) $",
+        "$(DISABLE_AUTH) $$(A) $$$(A) $(B) $",
         "$$",
         "\"double\" 'single' `back` \\",
         "one\ntwo\r\n\tthree\n",
