@@ -125,6 +125,24 @@ def test_links_lead_somewhere(name):
             assert anchor in anchors(linked), f"{name} links to {target}"
 
 
+def test_logs_are_asked_for_whole_and_of_all_pods():
+    """Of a Deployment kubectl shows one pod; by a selector all, but ten lines of each where no number is given."""
+    texts = {name: (ROOT / name).read_text() for name in NAMES}
+    asked = [(name, line) for name in texts for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", texts[name])]
+    assert any("--selector" in line for _, line in asked)
+    for name, line in asked:
+        assert "deployment" not in line, f"{name}: {line}"
+        assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{name}: {line}"
+
+
+def test_what_the_runbooks_look_for_in_logs_is_what_the_programs_write():
+    text = (ROOT / "docs/runbooks.md").read_text()
+    looked_for = re.findall(r"\blogs .*\|\n +grep '(.+)'", text)
+    assert len(looked_for) > 2
+    written = "".join(path.read_text() for path in ROOT.glob("crates/*/src/**/*.rs"))
+    assert [words for words in looked_for if words not in written] == []
+
+
 def test_every_page_of_the_documentation_is_in_the_list():
     listed = set(re.findall(r"\]\((docs/[a-z-]+\.md)\)", (ROOT / "README.md").read_text()))
     assert listed == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
