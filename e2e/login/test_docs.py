@@ -94,12 +94,21 @@ def test_tests_of_the_reliability_page_exist():
     assert wrong == []
 
 
+def known_tiers():
+    script = (ROOT / "e2e/tiers.sh").read_text()
+    return re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
+
+
+def test_make_help_lists_the_tiers():
+    told = subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
+
+
 def test_every_case_of_the_reliability_page_names_its_tests_and_tiers():
     rows = reliability()
     numbers = [int(cells[0]) for cells in rows if len(cells) == 5]
     assert numbers == list(range(1, 40))
-    script = (ROOT / "e2e/tiers.sh").read_text()
-    known = re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
+    known = known_tiers()
     for cells in rows:
         tiers = cells[-1].split(", ")
         assert set(tiers) <= set(known), f"{cells[0]}: {tiers}"
