@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
-	@sed -n 's/^readonly TIERS=(\(.*\))/  tiers: \1/p' e2e/tiers.sh
+	@sed -n '/^readonly TIERS=(/,/)$$/{s/^ */         /;s/.*TIERS=(/  tiers: /;s/)$$//;p}' e2e/tiers.sh
 
 run: ## set up all it takes and serve on http://localhost:8000, as an admin, without login
 	@exec packaging/local/run.sh
@@ -25,7 +25,7 @@ lint: test-lint ## formatting, clippy, shell scripts
 fmt: ## format the Rust code
 	cargo fmt --all
 
-deny: ## licences, advisories and sources of the dependencies
+deny: ## licences, advisories and sources of the dependencies: apart from the tiers, as it asks the network
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny --locked check
 
@@ -47,6 +47,6 @@ cluster-smoke: ## show that the cluster works, with timings
 cluster-down: ## stop that cluster and take back all it changed on this machine
 	@exec e2e/cluster/down.sh
 
-clean: ## remove what was built and downloaded; ./data, the service's own, stays
+clean: ## remove what was built and downloaded into this folder; ./data and ~/.cache/workshop-launcher, which clones share, stay
 	cargo clean
 	rm -rf .local e2e/browser/node_modules

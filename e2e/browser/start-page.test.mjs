@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
+const CAROL = "carol@example.org";
 
 /** Creates a template through the API, from the admin's page. */
 const create = (page, template) =>
@@ -125,17 +126,34 @@ test("the start page", async (t) => {
   });
 
   await t.test("does not stop who leaves because the session is over", async (t) => {
-    const { page } = await openPage(t, browser, { email: BOB });
+    const { page } = await openPage(t, browser, { email: CAROL });
     await Promise.all([page.waitForResponse("**/fragments/workshops"), page.goto(launcher.url)]);
-    await page.route("**/fragments/workshops", (route) => route.fulfill({ status: 401 }));
-    // The next page comes only after this one has heard that a request of its own was refused.
-    await page.route("**/history", async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      await route.continue();
+    // The session is over. What the page asks before it is left is answered while it is being left.
+    const asked = [];
+    const heard = new Promise((resolve) =>
+      page.route("**/fragments/workshops*", async (route) => {
+        asked.push(route);
+        const { search } = new URL(route.request().url());
+        if (search === "?refused") for (const one of asked) await one.fulfill({ status: 401 });
+        if (search === "?heard") resolve(await route.fulfill({ status: 401 }));
+      }),
+    );
+    await page.route("**/history", (route) => heard.then(() => route.continue()));
+    await page.evaluate(() => {
+      const fail = () => document.dispatchEvent(new Event("htmx:response:error"));
+      const leave = async () => {
+        fail();
+        // Behind the answer to this one the page has heard of its own refusal, and has done what it does then.
+        await fetch("/fragments/workshops?refused");
+        await fetch("/fragments/workshops?heard");
+      };
+      addEventListener("beforeunload", () => setTimeout(leave));
+      fail();
     });
-    await page.evaluate(() => setTimeout(() => document.dispatchEvent(new Event("htmx:response:error")), 500));
+    await waitFor("the page to ask whether the session is over", 20, () => asked.length === 1);
     await page.getByRole("link", { name: "History" }).click({ noWaitAfter: true });
     await page.waitForURL("**/history");
+    assert.equal(asked.length, 3, "a page that is being left asks no more");
   });
 
   await t.test("prints what there is, not what can be pressed", async (t) => {

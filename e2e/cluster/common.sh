@@ -50,7 +50,7 @@ kubectl() {
 
 containers() { ctr --address "$SOCKET" --namespace k8s.io "$@"; }
 
-need_root() { [[ "$(id -u)" == 0 ]] || fail "$1 needs root, or KUBECONFIG set to a cluster of your own (kind, k3d)"; }
+need_root() { [[ "$(id -u)" == 0 ]] || fail "$1 needs root"; }
 
 need_go() {
   command -v go >/dev/null || fail "Go 1.24 or newer is missing: https://go.dev/dl (it fetches by itself the release that it takes)"

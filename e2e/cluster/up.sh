@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # up.sh [needs]: boots a Kubernetes of one node on this machine: real pods, Services, cluster DNS, enforced NetworkPolicies.
 # No Docker, no registry. Does nothing when it is up already. With KUBECONFIG set to a cluster of your own, only looks
-# whether that answers. Needs root. With `needs`, says only whether it could, and what is missing. Prints how to reach the
-# cluster; `source e2e/cluster/env.sh` does what it says.
+# whether that answers. Needs root. With `needs`, says only whether it and the tests could, and what is missing. Prints how
+# to reach the cluster; `source e2e/cluster/env.sh` does what it says.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -140,6 +140,8 @@ boot() {
 needs() {
   if foreign_cluster; then
     check_foreign
+    # The tests bring their images, whosever the cluster is.
+    [[ "${1:-}" != needs ]] || need_root "building images"
     return
   fi
   need_root "booting a cluster"
@@ -149,7 +151,7 @@ needs() {
 
 main() {
   local begun
-  needs
+  needs "$@"
   if foreign_cluster || [[ "${1:-}" == needs ]]; then
     return
   fi

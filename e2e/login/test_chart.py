@@ -52,6 +52,7 @@ REFUSED = [
     (["login.provider=okta"], "at '/login/provider': value must be one of"),
     (["database.type=mysql"], "at '/database/type': value must be one of 'sqlite', 'postgresql'"),
     (["launcher.replicas=0"], "at '/launcher/replicas': minimum: got 0, want 1"),
+    (["limits.queued=1000000001"], "at '/limits/queued': maximum: got 1.000000001×10⁰⁹, want 1×10⁰⁹"),
     (["launcher.replicas=two"], "at '/launcher/replicas': got string, want integer"),
     (["api.adminEmails={ada}"], "at '/api/adminEmails/0': 'ada' does not match"),
     (["networkPolicy.exceptAlso={example.org}"], "at '/networkPolicy/exceptAlso/0': "),

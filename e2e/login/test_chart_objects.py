@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from chart import RELEASE, ROOT, SETS, configurations, containers, objects, program
+from chart import RELEASE, ROOT, SETS, configurations, containers, objects, program, render, values_schema
 
 LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 IMAGES = {
@@ -17,6 +17,16 @@ IMAGES = {
 }
 FRONT_IMAGE = "docker.io/nginxinc/nginx-unprivileged:1.30.5-alpine-slim"
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
+# Which number of the values a setting of the launcher tells.
+NUMBERS = {
+    "SERVICE_MAX_INSTANCES_PER_USER": "limits.instancesPerUser",
+    "SERVICE_MAX_CONCURRENT_STARTS": "limits.concurrentStarts",
+    "SERVICE_MAX_QUEUED": "limits.queued",
+    "SERVICE_HISTORY_DAYS": "limits.historyDays",
+    "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
+    "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
+    "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
+}
 every_set = pytest.mark.parametrize("name", SETS)
 
 
@@ -31,6 +41,16 @@ def settings(container):
 
 def container_of(name, wanted):
     return next(container for _, _, container in containers(name) if container["name"] == wanted)
+
+
+def complaint(container, own):
+    """What its program says with these settings: it reads all of them, and ends for want of a cluster."""
+    words = [LAUNCHER, *container["args"], *own, "--telemetry-addr", "127.0.0.1:0"]
+    environment = settings(container) | {"KUBECONFIG": "/dev/null"}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and re.search("kube", said, re.IGNORECASE), said
+    return said
 
 
 @every_set
@@ -51,17 +71,38 @@ def test_secrets_come_by_reference_only(name):
 def test_the_programs_know_and_accept_every_setting(name, tmp_path):
     for wanted, own in (("launcher", ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]), ("operator", [])):
         container = container_of(name, wanted)
-        words = [LAUNCHER, *container["args"]]
-        known = subprocess.run([*words, "--help"], capture_output=True, text=True, check=True).stdout
+        words = [LAUNCHER, *container["args"], "--help"]
+        known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         for variable in container["env"]:
             assert re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
-        # It reads all of them, and ends for want of a cluster.
-        words += [*own, "--telemetry-addr", "127.0.0.1:0"]
-        environment = settings(container) | {"KUBECONFIG": "/dev/null"}
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
-        said = done.stdout + done.stderr
-        assert done.returncode != 0 and re.search("kube", said, re.IGNORECASE), said
+        said = complaint(container, own)
         assert "SERVICE_" not in said and "no Ingress is made" not in said, said
+
+
+def largest(schema, prefix=""):
+    """The largest whole numbers that a schema takes: {name with dots: number}."""
+    found = {}
+    for name, below in schema["properties"].items():
+        if "properties" in below:
+            found |= largest(below, f"{prefix}{name}.")
+        elif below.get("type") == "integer":
+            found[prefix + name] = below["maximum"]
+    return found
+
+
+def test_the_largest_numbers_arrive_with_all_their_digits(tmp_path):
+    """From a million on, Helm writes a number of a values file as 1e+06, which the programs cannot read."""
+    numbers = largest(values_schema())
+    words = [word for name, number in numbers.items() for word in ("--set-json", f"{name}={number}")]
+    rendered = render("github", *words)
+    assert re.findall(r".*\de\+\d.*", rendered) == []
+    deployments = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "Deployment"]
+    launcher = next(one for one in deployments if one["metadata"]["name"] == RELEASE)["spec"]["template"]["spec"]
+    told = settings(launcher["containers"][0])
+    for variable, name in NUMBERS.items():
+        assert told[variable] == str(numbers[name])
+    said = complaint(launcher["containers"][0], ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path])
+    assert "SERVICE_" not in said, said
 
 
 @every_set

@@ -94,12 +94,21 @@ def test_tests_of_the_reliability_page_exist():
     assert wrong == []
 
 
+def known_tiers():
+    script = (ROOT / "e2e/tiers.sh").read_text()
+    return re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
+
+
+def test_make_help_lists_the_tiers():
+    told = subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
+
+
 def test_every_case_of_the_reliability_page_names_its_tests_and_tiers():
     rows = reliability()
     numbers = [int(cells[0]) for cells in rows if len(cells) == 5]
     assert numbers == list(range(1, 40))
-    script = (ROOT / "e2e/tiers.sh").read_text()
-    known = re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
+    known = known_tiers()
     for cells in rows:
         tiers = cells[-1].split(", ")
         assert set(tiers) <= set(known), f"{cells[0]}: {tiers}"
@@ -123,6 +132,24 @@ def test_links_lead_somewhere(name):
         assert linked.exists(), f"{name} links to {target}"
         if anchor and linked.suffix == ".md":
             assert anchor in anchors(linked), f"{name} links to {target}"
+
+
+def test_logs_are_asked_for_whole_and_of_all_pods():
+    """Of a Deployment kubectl shows one pod; by a selector all, but ten lines of each where no number is given."""
+    texts = {name: (ROOT / name).read_text() for name in NAMES}
+    asked = [(name, line) for name in texts for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", texts[name])]
+    assert any("--selector" in line for _, line in asked)
+    for name, line in asked:
+        assert "deployment" not in line, f"{name}: {line}"
+        assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{name}: {line}"
+
+
+def test_what_the_runbooks_look_for_in_logs_is_what_the_programs_write():
+    text = (ROOT / "docs/runbooks.md").read_text()
+    looked_for = re.findall(r"\blogs .*\|\n +grep '(.+)'", text)
+    assert len(looked_for) > 2
+    written = "".join(path.read_text() for path in ROOT.glob("crates/*/src/**/*.rs"))
+    assert [words for words in looked_for if words not in written] == []
 
 
 def test_every_page_of_the_documentation_is_in_the_list():

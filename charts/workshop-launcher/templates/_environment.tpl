@@ -1,4 +1,5 @@
-{{/* The settings of the launcher and of the operator. What has the program's own default is left out. */}}
+{{/* The settings of the launcher and of the operator. What has the program's own default is left out.
+     A number of a values file is a float, and would be written 1e+06 from a million on: int64 keeps its digits. */}}
 
 {{- define "launcher.environment" -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
@@ -20,13 +21,13 @@
 {{- if .Values.templates }}
 - {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
 {{- end }}
-- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ .Values.limits.instancesPerUser | quote }}}
-- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ .Values.limits.concurrentStarts | quote }}}
-- {name: SERVICE_MAX_QUEUED, value: {{ .Values.limits.queued | quote }}}
-- {name: SERVICE_HISTORY_DAYS, value: {{ .Values.limits.historyDays | quote }}}
-- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | quote }}}
-- {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | quote }}}
-- {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | quote }}}
+- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ .Values.limits.instancesPerUser | int64 | quote }}}
+- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ .Values.limits.concurrentStarts | int64 | quote }}}
+- {name: SERVICE_MAX_QUEUED, value: {{ .Values.limits.queued | int64 | quote }}}
+- {name: SERVICE_HISTORY_DAYS, value: {{ .Values.limits.historyDays | int64 | quote }}}
+- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
+- {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
+- {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
 {{- end }}
 
@@ -35,14 +36,14 @@
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 - {name: SERVICE_WORKSHOP_DOMAIN, value: {{ .Values.workshops.domain | quote }}}
 {{- if ne (int .Values.ingress.port) 443 }}
-- {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | quote }}}
+- {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | int64 | quote }}}
 {{- end }}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ .Values.images.sidecar | quote }}}
 - {name: SERVICE_IMAGE_PULL_POLICY, value: {{ .Values.workshops.imagePullPolicy | kebabcase }}}
 {{- with .Values.workshops.imagePullSecrets }}
 - {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}
 {{- end }}
-- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | quote }}}
+- {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 {{- if eq .Values.ingress.controller "traefik" }}
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS

@@ -137,6 +137,7 @@ def sidecar_of(world, name):
 def kill_task(container):
     """kill -9 of this container's first process: nothing in a scratch image could do it."""
     runtime = pathlib.Path(os.environ["KUBECONFIG"]).parent / "containerd.sock"
+    assert runtime.exists(), f"{runtime} is missing: e2e/cluster/README.md says what a cluster of your own takes"
     words = ["ctr", "--address", runtime, "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL"]
     subprocess.run([*words, container.removeprefix("containerd://")], check=True, capture_output=True)
 
