@@ -29,6 +29,9 @@
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
+{{- with .Values.traces.endpoint }}
+- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
 
 {{- define "launcher.operatorEnvironment" -}}
@@ -55,4 +58,7 @@
 - {name: SERVICE_WORKSHOPS_ROUTED_ELSEWHERE, value: "true"}
 {{- end }}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
+{{- with .Values.traces.endpoint }}
+- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
