@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod feed;
 mod launching;
+mod patience;
 mod templates;
 
 use std::sync::Arc;
@@ -77,6 +78,14 @@ impl World {
             drop(task.await);
         }
         self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits);
+    }
+
+    /// Ends the loops as a planned stop does: what is under way is done.
+    async fn stop(&mut self) {
+        if let Some((stop, task)) = self.loops.take() {
+            stop.cancel();
+            task.await.unwrap();
+        }
     }
 
     async fn template(&self) -> Template {
