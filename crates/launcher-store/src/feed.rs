@@ -39,11 +39,16 @@ impl Store {
         Ok(query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
     }
 
-    /// Everybody's queued instances, the next one first, each with its place. A row that cannot be read is passed over.
+    /// The queued instances within the scope, the next one first, each with its place. A row that cannot be read is
+    /// passed over.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn queue(&self) -> Result<Vec<Listed>, StoreError> {
+    pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<Listed>, StoreError> {
+        if let Scope::Owner(_) = scope {
+            let rows = queue_of(scope).fetch_all(&self.pool).await?;
+            return Ok(rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect());
+        }
         let rows = query(QUEUE).fetch_all(&self.pool).await?;
         let places = rows.iter().zip(1..);
         let read = places.filter_map(|(row, place)| {
@@ -69,5 +74,14 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     sql.condition_with("revision > ", revision);
     sql.push(" ORDER BY revision LIMIT ");
     sql.bind(i64::from(limit));
+    sql
+}
+
+/// One owner's are few: each counts who is ahead of it.
+pub(crate) fn queue_of(scope: Scope<'_>) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    within(&mut sql, scope);
+    sql.condition("state = 'queued'");
+    sql.push(" ORDER BY instance_id");
     sql
 }

@@ -127,6 +127,7 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (feed::since(everyone, 1, 10).text(), "workshop_instances_feed"),
         (feed::since(owner, 1, 10).text(), "workshop_instances_owner_feed"),
         (feed::QUEUE, "workshop_instances_queue"),
+        (feed::queue_of(owner).text(), "workshop_instances_owner_state"),
         (feed::LINE, "workshop_instances_queue"),
         (instances::CHANGE, "workshop_instances_feed"),
         (launch::BY_NAME, K8S_NAME),

@@ -110,6 +110,7 @@ async fn what_is_asked_all_the_time_follows_its_index() {
         (feed::since(everyone, 9990, 100), "workshop_instances_feed"),
         (feed::since(owner, 9990, 100), "workshop_instances_owner_feed"),
         (with(feed::QUEUE, []), "workshop_instances_queue"),
+        (feed::queue_of(owner), "workshop_instances_"),
         (with(feed::LINE, []), "workshop_instances_queue"),
         (with(launch::BY_NAME, ["name-1"]), "workshop_instances_k8s_name_key"),
         (with(launch::HELD, ["bob@example.org"]), "workshop_instances_owner_"),
