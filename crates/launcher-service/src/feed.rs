@@ -69,20 +69,16 @@ impl Launcher {
             self.publish(News::Begun);
             return Ok(latest);
         };
-        let mut any = false;
-        loop {
+        let before = seen;
+        let mut more = true;
+        while more {
             let batch = self.0.store.feed_since(Scope::Everyone, seen, BATCH).await?;
-            let last = batch.len() < BATCH as usize;
-            for listed in batch {
-                any = true;
-                seen = listed.instance.revision;
-                self.tell(seen, listed);
-            }
-            if last {
-                break;
+            (seen, more) = (batch.upto, batch.more);
+            for listed in batch.listed {
+                self.tell(listed.instance.revision, listed);
             }
         }
-        if any {
+        if seen > before {
             self.tell_positions(seen, positions).await?;
         }
         Ok(seen)

@@ -2,6 +2,7 @@
 
 use launcher_domain::Scope;
 use sqlx::Row;
+use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::Store;
@@ -17,18 +18,28 @@ pub(crate) const QUEUE: &str =
 pub(crate) const LINE: &str =
     "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number";
 
+/// What changed behind a revision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changes {
+    /// In the order of their last change. A row that cannot be read is passed over.
+    pub listed: Vec<Listed>,
+    /// Up to which revision this tells everything: where to go on.
+    pub upto: i64,
+    /// Whether there may be more.
+    pub more: bool,
+}
+
 impl Store {
     /// The instances within the scope that changed after this revision, in the order of their last change. Each comes
-    /// once, as it is now: what happened in between two changes of one row is not kept. A row that cannot be read is
-    /// passed over.
+    /// once, as it is now: what happened in between two changes of one row is not kept.
     ///
-    /// Resume with the revision of the last row; nothing that was committed before it is still to come.
+    /// Nothing that was committed before the last of them is still to come.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Vec<Listed>, StoreError> {
+    pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Changes, StoreError> {
         let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
-        Ok(rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect())
+        changes(&rows, revision, limit)
     }
 
     /// The revision of the latest change; 0 when nothing ever changed.
@@ -66,6 +77,16 @@ impl Store {
         let rows = query(LINE).fetch_all(&self.pool).await?;
         Ok(rows.iter().filter_map(|row| rows::reported(rows::instance_id(row))).collect())
     }
+}
+
+/// What these rows tell. Also one that cannot be read is a step on the way: whoever stayed before it would read it again.
+fn changes(rows: &[AnyRow], behind: i64, limit: u32) -> Result<Changes, StoreError> {
+    let last = rows.last().map(|row| row.try_get("revision")).transpose()?;
+    Ok(Changes {
+        listed: rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect(),
+        upto: last.unwrap_or(behind),
+        more: rows.len() >= limit as usize,
+    })
 }
 
 pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {

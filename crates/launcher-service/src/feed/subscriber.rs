@@ -110,19 +110,18 @@ impl Launcher {
         mut seen: i64,
         events: &mpsc::Sender<FeedEvent>,
     ) -> Result<i64, ServiceError> {
-        loop {
+        let mut more = true;
+        while more {
             let batch = self.0.store.feed_since(scope, seen, BATCH).await?;
-            let last = batch.len() < BATCH as usize;
-            for listed in batch {
-                seen = listed.instance.revision;
-                if events.send(FeedEvent { id: seen, listed: Arc::new(listed) }).await.is_err() {
+            (seen, more) = (batch.upto, batch.more);
+            for listed in batch.listed {
+                let id = listed.instance.revision;
+                if events.send(FeedEvent { id, listed: Arc::new(listed) }).await.is_err() {
                     return Ok(seen);
                 }
             }
-            if last {
-                return Ok(seen);
-            }
         }
+        Ok(seen)
     }
 
     /// Sends who waits in line, with the places of now: they change without the rows. Whoever resumes behind `seen` is

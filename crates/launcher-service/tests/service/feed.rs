@@ -174,3 +174,21 @@ async fn who_comes_back_is_told_of_a_place_that_has_moved_up_meanwhile() {
     let mut resumed = Box::pin(world.launcher.subscribe(&caller("alice"), Some(seen)));
     next(&mut resumed, |event| event.listed.queue_position == Some(1)).await;
 }
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_hides_none_of_those_behind_it() {
+    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+    let (admin, template) = (caller("admin"), world.template().await.template_id);
+    let mut names = Vec::new();
+    // More than one part of what has changed.
+    for _ in 0..250 {
+        let launched = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+        names.push(launched.listed.instance.k8s_name);
+    }
+    for name in [&names[0], names.last().unwrap()] {
+        world.until(name, InstanceState::Starting).await;
+    }
+    world.damage(&names[0]).await;
+    let mut feed = Box::pin(world.launcher.subscribe(&admin, Some(0)));
+    next(&mut feed, |event| event.listed.instance.k8s_name == *names.last().unwrap()).await;
+}

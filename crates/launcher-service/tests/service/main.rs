@@ -19,6 +19,7 @@ use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, 
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
+use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +35,7 @@ struct World {
     clock: Arc<TestClock>,
     loops: Option<(CancellationToken, JoinHandle<()>)>,
     limits: Limits,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 fn caller(name: &str) -> Caller {
@@ -54,12 +55,11 @@ impl World {
 
     async fn with(limits: Limits) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
-        let store = Store::open(&url).await.unwrap();
+        let store = Store::open(&database(&directory)).await.unwrap();
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), false);
         let launcher = launcher(&store, &fleet, &clock, limits);
-        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, _directory: directory };
+        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, directory };
         world.start();
         world
     }
@@ -116,6 +116,14 @@ impl World {
         eventually(SOON, told).await;
     }
 
+    /// Makes a row unreadable, as somebody from outside may.
+    async fn damage(&self, name: &str) {
+        let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
+        let damage = "UPDATE workshop_instances SET settings = '{' WHERE k8s_name = $1";
+        sqlx::query(damage).bind(name.to_owned()).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
     /// Waits until an instance is in a state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
@@ -125,6 +133,10 @@ impl World {
         })
         .await
     }
+}
+
+fn database(directory: &TempDir) -> String {
+    format!("sqlite:{}", directory.path().join("launcher.db").display())
 }
 
 fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {
