@@ -39,7 +39,24 @@ impl Store {
     /// [`StoreError`].
     pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Changes, StoreError> {
         let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
-        changes(&rows, revision, limit)
+        changes(&rows, rows::listed, revision, limit)
+    }
+
+    /// The instances within the scope that have neither ended nor wait in line, and whose last change is behind `revision`
+    /// and not behind `latest`, in the order of their last change.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn feed_live(
+        &self,
+        scope: Scope<'_>,
+        revision: i64,
+        latest: i64,
+        limit: u32,
+    ) -> Result<Changes, StoreError> {
+        let rows = live(scope, revision, latest, limit).fetch_all(&self.pool).await?;
+        let read = |row: &AnyRow| Ok(Listed { instance: rows::instance(row)?, queue_position: None });
+        changes(&rows, read, revision, limit)
     }
 
     /// The revision of the latest change; 0 when nothing ever changed.
@@ -80,10 +97,15 @@ impl Store {
 }
 
 /// What these rows tell. Also one that cannot be read is a step on the way: whoever stayed before it would read it again.
-fn changes(rows: &[AnyRow], behind: i64, limit: u32) -> Result<Changes, StoreError> {
+fn changes(
+    rows: &[AnyRow],
+    read: fn(&AnyRow) -> Result<Listed, StoreError>,
+    behind: i64,
+    limit: u32,
+) -> Result<Changes, StoreError> {
     let last = rows.last().map(|row| row.try_get("revision")).transpose()?;
     Ok(Changes {
-        listed: rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect(),
+        listed: rows.iter().filter_map(|row| rows::reported(read(row))).collect(),
         upto: last.unwrap_or(behind),
         more: rows.len() >= limit as usize,
     })
@@ -93,6 +115,19 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     within(&mut sql, scope);
     sql.condition_with("revision > ", revision);
+    sql.push(" ORDER BY revision LIMIT ");
+    sql.bind(i64::from(limit));
+    sql
+}
+
+/// The first two conditions are those of an index, letter by letter: SQLite uses a partial index only then.
+pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> Sql {
+    let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances"));
+    sql.condition("state <> 'terminated'");
+    sql.condition("state <> 'queued'");
+    within(&mut sql, scope);
+    sql.condition_with("revision > ", revision);
+    sql.condition_with("revision <= ", latest);
     sql.push(" ORDER BY revision LIMIT ");
     sql.bind(i64::from(limit));
     sql

@@ -126,6 +126,8 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (instances::by_name(everyone, "a").text(), K8S_NAME),
         (feed::since(everyone, 1, 10).text(), "workshop_instances_feed"),
         (feed::since(owner, 1, 10).text(), "workshop_instances_owner_feed"),
+        (feed::live(everyone, 1, 9, 10).text(), "workshop_instances_live_feed"),
+        (feed::live(owner, 1, 9, 10).text(), "workshop_instances_owner_feed"),
         (feed::QUEUE, "workshop_instances_queue"),
         (feed::queue_of(owner).text(), "workshop_instances_owner_state"),
         (feed::LINE, "workshop_instances_queue"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::Stream;
 use launcher_domain::{Caller, Scope};
-use launcher_store::{InstanceFilter, Listed, Page, StateFilter};
+use launcher_store::Changes;
 use tokio::sync::{broadcast, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -12,7 +12,6 @@ use super::{BATCH, FeedEvent, News};
 use crate::error::Chain;
 use crate::{Launcher, ServiceError};
 
-const PAGE: u32 = 500;
 /// How many events wait for a slow client before the reading of more waits too.
 const WAITING: usize = 32;
 
@@ -52,7 +51,7 @@ impl Launcher {
         let latest = self.0.store.feed_latest().await?;
         let mut seen = match last_event_id.filter(|id| (0..=latest).contains(id)) {
             Some(id) => self.catch_up(caller.scope(), id, events).await?,
-            None => self.everything(caller, latest, events).await?,
+            None => self.everything(caller.scope(), latest, events).await?,
         };
         self.line(caller.scope(), seen, events).await?;
         loop {
@@ -75,32 +74,24 @@ impl Launcher {
         }
     }
 
-    /// Sends all that is live; returns the revision up to which everything is told.
+    /// Sends all that is live but the line, then what has changed meanwhile; returns the revision up to which everything
+    /// is told. In the order of the changes, so that whoever leaves in the middle of it can resume behind any of them; and
+    /// part by part, since there may be many.
     async fn everything(
         &self,
-        caller: &Caller,
+        scope: Scope<'_>,
         latest: i64,
         events: &mpsc::Sender<FeedEvent>,
     ) -> Result<i64, ServiceError> {
-        let filter = InstanceFilter { state: StateFilter::Live, owner_email: None, template_id: None };
-        let mut all: Vec<Listed> = Vec::new();
-        loop {
-            let after = all.last().map(|listed| listed.instance.instance_id);
-            let page = self.0.store.instances(caller, &filter, &Page { limit: PAGE, after }).await?;
-            let last = page.len() < PAGE as usize;
-            all.extend(page);
-            if last {
-                break;
+        let (mut seen, mut more) = (0, true);
+        while more {
+            let part = self.0.store.feed_live(scope, seen, latest, BATCH).await?;
+            (seen, more) = (part.upto, part.more);
+            if !send(part, events).await {
+                return Ok(latest);
             }
         }
-        all.sort_by_key(|listed| listed.instance.revision);
-        for listed in all {
-            let id = listed.instance.revision;
-            if events.send(FeedEvent { id, listed: Arc::new(listed) }).await.is_err() {
-                break;
-            }
-        }
-        Ok(latest)
+        self.catch_up(scope, latest, events).await
     }
 
     /// Sends what changed behind a revision; returns the revision up to which everything is told.
@@ -114,11 +105,8 @@ impl Launcher {
         while more {
             let batch = self.0.store.feed_since(scope, seen, BATCH).await?;
             (seen, more) = (batch.upto, batch.more);
-            for listed in batch.listed {
-                let id = listed.instance.revision;
-                if events.send(FeedEvent { id, listed: Arc::new(listed) }).await.is_err() {
-                    return Ok(seen);
-                }
+            if !send(batch, events).await {
+                break;
             }
         }
         Ok(seen)
@@ -134,4 +122,15 @@ impl Launcher {
         }
         Ok(())
     }
+}
+
+/// Sends each change under its own revision; whether anybody still takes them.
+async fn send(changes: Changes, events: &mpsc::Sender<FeedEvent>) -> bool {
+    for listed in changes.listed {
+        let id = listed.instance.revision;
+        if events.send(FeedEvent { id, listed: Arc::new(listed) }).await.is_err() {
+            return false;
+        }
+    }
+    true
 }

@@ -175,19 +175,48 @@ async fn who_comes_back_is_told_of_a_place_that_has_moved_up_meanwhile() {
     next(&mut resumed, |event| event.listed.queue_position == Some(1)).await;
 }
 
-#[tokio::test]
-async fn a_row_that_cannot_be_read_hides_none_of_those_behind_it() {
-    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+/// The names of as many as this, all of them the admin's and starting, in the order of their launches.
+async fn starting(world: &World, count: u32) -> Vec<String> {
     let (admin, template) = (caller("admin"), world.template().await.template_id);
     let mut names = Vec::new();
-    // More than one part of what has changed.
-    for _ in 0..250 {
+    for _ in 0..count {
         let launched = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
         names.push(launched.listed.instance.k8s_name);
     }
-    for name in [&names[0], names.last().unwrap()] {
+    for name in &names {
         world.until(name, InstanceState::Starting).await;
     }
+    names
+}
+
+/// More than one part of what has changed.
+const MANY: u32 = 300;
+
+#[tokio::test]
+async fn everything_that_is_live_comes_in_its_order_as_it_is_when_its_turn_comes() {
+    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+    let names = starting(&world, MANY).await;
+    let [changed, ended] = [&names[names.len() - 2], &names[names.len() - 1]];
+    world.workshop(changed).await;
+    let mut feed = Box::pin(world.launcher.subscribe(&caller("admin"), None));
+    let mut told = vec![next(&mut feed, |_| true).await];
+    // Far behind what this one has taken so far.
+    world.fleet.ready(changed);
+    world.until(changed, InstanceState::Running).await;
+    world.launcher.terminate(&caller("admin"), ended).await.unwrap();
+    world.until(ended, InstanceState::Terminated).await;
+    while told.last().unwrap().listed.instance.state != InstanceState::Terminated {
+        told.push(next(&mut feed, |_| true).await);
+    }
+    assert!(told.is_sorted_by_key(|event| event.id), "whoever resumes behind one misses none before it");
+    let count = |name: &String| told.iter().filter(|event| event.listed.instance.k8s_name == *name).count();
+    assert!(names.iter().all(|name| count(name) == 1), "also what has changed since the first was told");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_hides_none_of_those_behind_it() {
+    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+    let (admin, names) = (caller("admin"), starting(&world, MANY).await);
     world.damage(&names[0]).await;
     let mut feed = Box::pin(world.launcher.subscribe(&admin, Some(0)));
     next(&mut feed, |event| event.listed.instance.k8s_name == *names.last().unwrap()).await;

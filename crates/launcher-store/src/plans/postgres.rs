@@ -109,6 +109,8 @@ async fn what_is_asked_all_the_time_follows_its_index() {
         (instances::by_name(everyone, "name-1"), "workshop_instances_k8s_name_key"),
         (feed::since(everyone, 9990, 100), "workshop_instances_feed"),
         (feed::since(owner, 9990, 100), "workshop_instances_owner_feed"),
+        (feed::live(everyone, 1, 9999, 100), "workshop_instances_"),
+        (feed::live(owner, 1, 9999, 100), "workshop_instances_"),
         (with(feed::QUEUE, []), "workshop_instances_queue"),
         (feed::queue_of(owner), "workshop_instances_"),
         (with(feed::LINE, []), "workshop_instances_queue"),
