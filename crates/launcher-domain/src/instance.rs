@@ -179,6 +179,14 @@ pub enum ObservedPhase {
     Expired,
 }
 
+impl Observation {
+    /// A failure that the service itself has found.
+    #[must_use]
+    pub fn of_failure(reason: FailureReason) -> Self {
+        Self { phase: ObservedPhase::Failed(reason), url: None, ready_at: None, log_tail: None }
+    }
+}
+
 impl Instance {
     /// What this instance becomes when the fleet reports `seen`; `None` when nothing changes.
     ///

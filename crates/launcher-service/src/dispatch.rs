@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::instance::Observation;
 use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
 use launcher_fleet::{Deletion, FleetError};
 use launcher_workshop::{ResourceExt, wanted};
@@ -211,15 +211,8 @@ impl Launcher {
 
     async fn refused(&self, instance: &Instance, message: &str) -> Result<(), ServiceError> {
         tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
-        let reason = FailureReason::new(FailureCode::InvalidSpec, None);
-        self.fail(&instance.k8s_name, &reason).await
-    }
-
-    /// Fails an instance for a reason that the service itself has found.
-    pub(crate) async fn fail(&self, k8s_name: &str, reason: &FailureReason) -> Result<(), ServiceError> {
-        let seen =
-            Observation { phase: ObservedPhase::Failed(reason.clone()), url: None, ready_at: None, log_tail: None };
-        self.change(Row::Observed(k8s_name), |instance| Ok(instance.observe(&seen))).await?;
+        let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
+        self.change(Row::Observed(&instance.k8s_name), |instance| Ok(instance.observe(&found))).await?;
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ mod upkeep;
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use launcher_domain::{Clock, Entropy, Limits};
 use launcher_fleet::Fleet;
 use launcher_store::Store;
@@ -55,6 +56,8 @@ struct Inner {
     entropy: Arc<dyn Entropy>,
     limits: Limits,
     metrics: Metrics,
+    /// Since when there is this process.
+    begun: Timestamp,
     /// There may be something to dispatch.
     dispatch: Notify,
     /// There may be something to tell.
@@ -73,6 +76,7 @@ impl Launcher {
         limits: Limits,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
+        let begun = clock.now();
         let inner = Inner {
             store,
             fleet,
@@ -80,6 +84,7 @@ impl Launcher {
             entropy,
             limits,
             metrics: Metrics::default(),
+            begun,
             dispatch: Notify::new(),
             changed: Notify::new(),
             feed,

@@ -81,7 +81,7 @@ impl Launcher {
     }
 
     /// Brings a row in line with its Workshop; a Workshop that no row wants is ended.
-    async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), LoopError> {
+    pub(crate) async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), LoopError> {
         let name = workshop.name_any();
         let wanted = self.0.store.observe_instance(&name).await?;
         let Some(instance) = wanted.filter(|row| !is_another(row, workshop) && !has_outlived(row)) else {
@@ -107,7 +107,7 @@ impl Launcher {
     /// Compares everything with everything: after a start, after each gap in what was watched, and now and then. What
     /// cannot be done for one does not keep the others waiting; it is found again next time.
     async fn relisted(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
-        let mut comparison = Comparison { until: Instant::now() + PATIENCE, missed: Ok(()) };
+        let mut comparison = Comparison::begin();
         for workshop in workshops {
             comparison.note(self.workshop_seen(workshop).await)?;
         }
@@ -118,7 +118,7 @@ impl Launcher {
                 comparison.note(self.find_out_whether_gone(&instance).await)?;
             }
         }
-        comparison.missed
+        comparison.end()
     }
 
     /// Has the fleet told again what a row wants when the Workshop says otherwise. A row that the fleet is still to be told
@@ -153,21 +153,25 @@ impl Launcher {
 }
 
 /// What the fleet answers, if it answers in time.
-async fn answered<T>(call: impl Future<Output = Result<T, FleetError>>) -> Result<T, LoopError> {
+pub(crate) async fn answered<T>(call: impl Future<Output = Result<T, FleetError>>) -> Result<T, LoopError> {
     Ok(timeout(CALL_TIMEOUT, call).await??)
 }
 
-/// One comparison of everything with everything.
-struct Comparison {
+/// One comparison of many rows with the fleet.
+pub(crate) struct Comparison {
     until: Instant,
     /// The last thing that the fleet did not do.
     missed: Result<(), LoopError>,
 }
 
 impl Comparison {
+    pub(crate) fn begin() -> Self {
+        Self { until: Instant::now() + PATIENCE, missed: Ok(()) }
+    }
+
     /// An error that would come again at once is reported and passed over, and for a while so is one that is the fleet's.
     /// Every other stops the comparison.
-    fn note(&mut self, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
+    pub(crate) fn note(&mut self, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
         match outcome {
             Err(error) if is_the_fleets(&error) && Instant::now() < self.until => self.missed = Err(error),
             Err(error) if !error.is_passing() => {
@@ -176,6 +180,11 @@ impl Comparison {
             outcome => return outcome,
         }
         Ok(())
+    }
+
+    /// Whether the fleet did its part for all of them.
+    pub(crate) fn end(self) -> Result<(), LoopError> {
+        self.missed
     }
 }
 
@@ -199,7 +208,7 @@ fn carries_our_labels(workshop: &Workshop) -> bool {
 }
 
 /// Whether the Workshop that was found under an instance's name, if any, is the instance's.
-fn is_its_own(instance: &Instance, found: Option<&Workshop>) -> bool {
+pub(crate) fn is_its_own(instance: &Instance, found: Option<&Workshop>) -> bool {
     found.is_some_and(|workshop| !is_another(instance, workshop))
 }
 

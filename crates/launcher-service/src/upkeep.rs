@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use launcher_domain::{FailureCode, FailureReason, InstanceState};
+use launcher_domain::instance::Observation;
+use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
+use launcher_workshop::{Phase, Workshop};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Chain;
-use crate::{Launcher, ServiceError};
+use crate::Launcher;
+use crate::change::Row;
+use crate::error::{Chain, LoopError};
+use crate::observe::{Comparison, answered, is_its_own};
 
 const EVERY: Duration = Duration::from_secs(30);
 /// How much longer than the fleet the service waits before it gives up on a start: the fleet's own explanation, when
@@ -27,9 +31,8 @@ impl Launcher {
         }
     }
 
-    async fn upkeep_round(&self) -> Result<(), ServiceError> {
+    async fn upkeep_round(&self) -> Result<(), LoopError> {
         self.0.metrics.counted(&self.0.store.count_states().await?);
-        self.give_up_on_slow_starts().await?;
         let history = SignedDuration::try_from(self.0.limits.history).unwrap_or(SignedDuration::MAX);
         if let Ok(before) = self.0.clock.now().checked_sub(history) {
             let purged = self.0.store.purge_ended(before).await?;
@@ -41,21 +44,47 @@ impl Launcher {
                 tracing::info!(purged, "old lines of the activity log were purged");
             }
         }
-        Ok(())
+        // Last: nothing else waits for the fleet.
+        self.give_up_on_slow_starts().await
     }
 
     /// Fails what has been starting for longer than the start timeout, when the fleet does not say so itself.
-    async fn give_up_on_slow_starts(&self) -> Result<(), ServiceError> {
+    async fn give_up_on_slow_starts(&self) -> Result<(), LoopError> {
         let patience = self.0.limits.start_timeout + MARGIN;
         let patience = SignedDuration::try_from(patience).unwrap_or(SignedDuration::MAX);
         let now = self.0.clock.now();
+        let mut comparison = Comparison::begin();
         for instance in self.0.store.observe_with_workshop().await? {
             let since = instance.dispatched_at.filter(|_| instance.state == InstanceState::Starting);
-            let due = since.and_then(|since| since.checked_add(patience).ok());
+            // While this process was away, nobody may have been there to go on with the start.
+            let due = since.and_then(|since| since.max(self.0.begun).checked_add(patience).ok());
             if due.is_some_and(|due| due < now) {
-                self.fail(&instance.k8s_name, &FailureReason::new(FailureCode::StartTimeout, None)).await?;
+                comparison.note(self.give_up_on(&instance).await)?;
             }
         }
+        comparison.end()
+    }
+
+    /// Fails one that is late, unless the fleet knows more of it: what it has told may not have been heard.
+    async fn give_up_on(&self, instance: &Instance) -> Result<(), LoopError> {
+        match answered(self.0.fleet.get(&instance.k8s_name)).await {
+            Ok(Some(workshop)) if is_its_own(instance, Some(&workshop)) && is_past_its_start(&workshop) => {
+                return self.workshop_seen(&workshop).await;
+            }
+            Ok(_) => {}
+            // It may be ready by now. One that the fleet never took cannot be.
+            Err(error) if instance.applied_version > 0 => return Err(error),
+            Err(error) => tracing::warn!(error = %Chain(&error), "a start is given up, and the fleet does not answer"),
+        }
+        let found = Observation::of_failure(FailureReason::new(FailureCode::StartTimeout, None));
+        let is_as_it_was = |row: &Instance| row.state == instance.state && row.dispatched_at == instance.dispatched_at;
+        self.change(Row::Observed(&instance.k8s_name), |row| Ok(row.observe(&found).filter(|_| is_as_it_was(row))))
+            .await?;
         Ok(())
     }
+}
+
+/// Whether a Workshop's status says more than that it starts.
+fn is_past_its_start(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| !matches!(status.phase, Phase::Pending | Phase::Starting))
 }

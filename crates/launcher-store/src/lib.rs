@@ -37,6 +37,7 @@ use tokio::sync::Semaphore;
 pub use copy::FleetOfCopy;
 pub use dispatch::Pending;
 pub use error::StoreError;
+pub use feed::Changes;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
 pub use order::{NotAPlace, Order, Place, SortBy};
 pub use overview::{EndedCount, LaunchCount, LiveCount};

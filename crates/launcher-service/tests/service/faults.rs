@@ -195,18 +195,6 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
 }
 
 #[tokio::test]
-async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent() {
-    let mut world = World::new().await;
-    let name = world.launch(&caller("alice")).await.k8s_name;
-    world.until(&name, InstanceState::Starting).await;
-    world.kill().await;
-    world.clock.advance(Duration::from_secs(700));
-    world.start();
-    let failed = world.until(&name, InstanceState::Failed).await;
-    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
-}
-
-#[tokio::test]
 async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
     let mut world = World::new().await;
     let alice = caller("alice");

@@ -1,14 +1,18 @@
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use launcher_domain::{InstanceState, Limits};
-use launcher_service::FeedEvent;
+use launcher_service::{FeedEvent, LaunchRequest};
 use tokio::time::timeout;
 
 use crate::{World, caller};
 
 /// The next event that `wanted` accepts.
-async fn next(feed: &mut (impl Stream<Item = FeedEvent> + Unpin), wanted: impl Fn(&FeedEvent) -> bool) -> FeedEvent {
+async fn next(
+    feed: &mut (impl Stream<Item = FeedEvent> + Unpin),
+    mut wanted: impl FnMut(&FeedEvent) -> bool,
+) -> FeedEvent {
     let found = async {
         loop {
             let event = feed.next().await.unwrap();
@@ -84,4 +88,136 @@ async fn what_changes_before_its_loop_begins_is_told_too() {
     world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
     world.start();
     next(&mut feed, |event| event.listed.instance.state == InstanceState::Terminating).await;
+}
+
+/// How long a line is of which one change moves more than a subscriber may fall behind.
+const LONG: u32 = 400;
+
+/// One that starts, and a long line behind it, all of them the admin's. Their names, the first one's first.
+async fn long_line() -> (World, Vec<String>) {
+    let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
+    let (admin, template) = (caller("admin"), world.template().await.template_id);
+    let mut names = Vec::new();
+    for _ in 0..=LONG {
+        let launched = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+        names.push(launched.listed.instance.k8s_name);
+    }
+    world.until(&names[0], InstanceState::Starting).await;
+    (world, names)
+}
+
+/// Reads until everybody is told to stand in this order, and nobody else.
+async fn until_in_line(feed: &mut (impl Stream<Item = FeedEvent> + Unpin), names: &[String]) {
+    let expected: HashMap<String, u32> = names.iter().cloned().zip(1..).collect();
+    let mut told = HashMap::new();
+    next(feed, |event| {
+        let name = event.listed.instance.k8s_name.clone();
+        match event.listed.queue_position {
+            Some(position) => drop(told.insert(name, position)),
+            None => drop(told.remove(&name)),
+        }
+        told == expected
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_falls_behind_is_told_where_everybody_stands_in_line() {
+    let (world, names) = long_line().await;
+    let mut slow = Box::pin(world.launcher.subscribe(&caller("admin"), None));
+    until_in_line(&mut slow, &names[1..]).await;
+    // Moves everybody, while nothing of it is taken.
+    let mut quick = Box::pin(world.launcher.subscribe(&caller("admin"), None));
+    world.fleet.ready(&names[0]);
+    let last = names.last().unwrap();
+    next(&mut quick, |event| event.listed.instance.k8s_name == *last && event.listed.queue_position == Some(LONG - 1))
+        .await;
+    until_in_line(&mut slow, &names[2..]).await;
+}
+
+#[tokio::test]
+async fn nobody_is_put_back_in_line_after_the_end() {
+    let (world, names) = long_line().await;
+    let (admin, last) = (caller("admin"), names.last().unwrap());
+    let mut slow = Box::pin(world.launcher.subscribe(&admin, None));
+    let mut quick = Box::pin(world.launcher.subscribe(&admin, None));
+    next(&mut slow, |_| true).await;
+    let is_last = |event: &FeedEvent| event.listed.instance.k8s_name == *last;
+    let has_ended = |event: &FeedEvent| is_last(event) && event.listed.instance.state == InstanceState::Terminated;
+    next(&mut quick, |event| is_last(event) && event.listed.queue_position == Some(LONG)).await;
+    world.fleet.ready(&names[0]);
+    next(&mut quick, |event| is_last(event) && event.listed.queue_position == Some(LONG - 1)).await;
+    world.launcher.terminate(&admin, last).await.unwrap();
+    next(&mut quick, has_ended).await;
+
+    next(&mut slow, has_ended).await;
+    let later = world.launch(&admin).await.k8s_name;
+    let told = next(&mut slow, |event| is_last(event) || event.listed.instance.k8s_name == later).await;
+    assert_eq!(told.listed.instance.k8s_name, later, "the ended one is not told of again");
+}
+
+#[tokio::test]
+async fn who_comes_back_is_told_of_a_place_that_has_moved_up_meanwhile() {
+    let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
+    let admin = caller("admin");
+    let first = world.launch(&admin).await.k8s_name;
+    world.until(&first, InstanceState::Starting).await;
+    let second = world.launch(&admin).await.k8s_name;
+    let waiting = world.launch(&caller("alice")).await.k8s_name;
+    let mut feed = Box::pin(world.launcher.subscribe(&caller("alice"), None));
+    let seen = next(&mut feed, |event| event.listed.queue_position == Some(2)).await.id;
+    drop(feed);
+    world.launcher.terminate(&admin, &second).await.unwrap();
+    let mut admins = Box::pin(world.launcher.subscribe(&admin, None));
+    next(&mut admins, |event| event.listed.instance.k8s_name == waiting && event.listed.queue_position == Some(1))
+        .await;
+    let mut resumed = Box::pin(world.launcher.subscribe(&caller("alice"), Some(seen)));
+    next(&mut resumed, |event| event.listed.queue_position == Some(1)).await;
+}
+
+/// The names of as many as this, all of them the admin's and starting, in the order of their launches.
+async fn starting(world: &World, count: u32) -> Vec<String> {
+    let (admin, template) = (caller("admin"), world.template().await.template_id);
+    let mut names = Vec::new();
+    for _ in 0..count {
+        let launched = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+        names.push(launched.listed.instance.k8s_name);
+    }
+    for name in &names {
+        world.until(name, InstanceState::Starting).await;
+    }
+    names
+}
+
+/// More than one part of what has changed.
+const MANY: u32 = 300;
+
+#[tokio::test]
+async fn everything_that_is_live_comes_in_its_order_as_it_is_when_its_turn_comes() {
+    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+    let names = starting(&world, MANY).await;
+    let [changed, ended] = [&names[names.len() - 2], &names[names.len() - 1]];
+    world.workshop(changed).await;
+    let mut feed = Box::pin(world.launcher.subscribe(&caller("admin"), None));
+    let mut told = vec![next(&mut feed, |_| true).await];
+    // Far behind what this one has taken so far.
+    world.fleet.ready(changed);
+    world.until(changed, InstanceState::Running).await;
+    world.launcher.terminate(&caller("admin"), ended).await.unwrap();
+    world.until(ended, InstanceState::Terminated).await;
+    while told.last().unwrap().listed.instance.state != InstanceState::Terminated {
+        told.push(next(&mut feed, |_| true).await);
+    }
+    assert!(told.is_sorted_by_key(|event| event.id), "whoever resumes behind one misses none before it");
+    let count = |name: &String| told.iter().filter(|event| event.listed.instance.k8s_name == *name).count();
+    assert!(names.iter().all(|name| count(name) == 1), "also what has changed since the first was told");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_hides_none_of_those_behind_it() {
+    let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
+    let (admin, names) = (caller("admin"), starting(&world, MANY).await);
+    world.damage(&names[0]).await;
+    let mut feed = Box::pin(world.launcher.subscribe(&admin, Some(0)));
+    next(&mut feed, |event| event.listed.instance.k8s_name == *names.last().unwrap()).await;
 }

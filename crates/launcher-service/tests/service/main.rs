@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod feed;
 mod launching;
+mod patience;
 mod templates;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, 
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
+use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +35,7 @@ struct World {
     clock: Arc<TestClock>,
     loops: Option<(CancellationToken, JoinHandle<()>)>,
     limits: Limits,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 fn caller(name: &str) -> Caller {
@@ -53,12 +55,11 @@ impl World {
 
     async fn with(limits: Limits) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("launcher.db").display());
-        let store = Store::open(&url).await.unwrap();
+        let store = Store::open(&database(&directory)).await.unwrap();
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), false);
         let launcher = launcher(&store, &fleet, &clock, limits);
-        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, _directory: directory };
+        let mut world = Self { launcher, store, fleet, clock, loops: None, limits, directory };
         world.start();
         world
     }
@@ -77,6 +78,14 @@ impl World {
             drop(task.await);
         }
         self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits);
+    }
+
+    /// Ends the loops as a planned stop does: what is under way is done.
+    async fn stop(&mut self) {
+        if let Some((stop, task)) = self.loops.take() {
+            stop.cancel();
+            task.await.unwrap();
+        }
     }
 
     async fn template(&self) -> Template {
@@ -107,6 +116,14 @@ impl World {
         eventually(SOON, told).await;
     }
 
+    /// Makes a row unreadable, as somebody from outside may.
+    async fn damage(&self, name: &str) {
+        let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
+        let damage = "UPDATE workshop_instances SET settings = '{' WHERE k8s_name = $1";
+        sqlx::query(damage).bind(name.to_owned()).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    }
+
     /// Waits until an instance is in a state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
@@ -116,6 +133,10 @@ impl World {
         })
         .await
     }
+}
+
+fn database(directory: &TempDir) -> String {
+    format!("sqlite:{}", directory.path().join("launcher.db").display())
 }
 
 fn launcher(store: &Store, fleet: &FakeFleet, clock: &Arc<TestClock>, limits: Limits) -> Launcher {

@@ -18,7 +18,7 @@ const GRACE: SignedDuration = SignedDuration::from_secs(20);
 impl World {
     /// Rows, Workshops and what is below them say the same.
     pub(crate) async fn agree(&self) -> Result<(), Broken> {
-        let rows = self.store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap();
+        let rows = self.store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed;
         let rows: BTreeMap<String, Instance> =
             rows.into_iter().map(|listed| (listed.instance.k8s_name.clone(), listed.instance)).collect();
         let workshops = self.workshops();

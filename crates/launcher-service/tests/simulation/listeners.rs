@@ -90,7 +90,10 @@ impl Listener {
         must(theirs, || format!("the feed has told {} of {}", self.person, row.k8s_name))?;
         self.last = self.last.max(Some(event.id));
         let told = self.told.entry(row.k8s_name.clone()).or_default();
-        *told = row.revision.max(*told);
+        must(row.revision >= *told, || {
+            format!("the feed has told {} of {} at {told}, then at {}", self.person, row.k8s_name, row.revision)
+        })?;
+        *told = row.revision;
         Ok(())
     }
 }

@@ -156,7 +156,18 @@ fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
     let Some(reason) = &row.reason else { return false };
     if reason.code == FailureCode::StartTimeout {
         let patience = SignedDuration::try_from(START_TIMEOUT).unwrap();
-        return row.dispatched_at.is_some_and(|since| since + patience <= facts.now + SKEW);
+        let late = row.dispatched_at.is_some_and(|since| since + patience <= facts.now + SKEW);
+        return late && !has_run_for_long(row, facts);
     }
     facts.machines.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
+}
+
+/// Whether the Workshop says that it is ready, and has been for longer than anybody may go by an older answer.
+fn has_run_for_long(row: &Instance, facts: &Facts<'_>) -> bool {
+    let objects = facts.server.look();
+    let found = objects.get("workshops", &row.k8s_name);
+    found.filter(|object| text(object, "/status/phase") == "Running").is_some_and(|object| {
+        let ready_at: Option<Timestamp> = text(object, "/status/readyAt").parse().ok();
+        ready_at.is_some_and(|ready_at| ready_at + SKEW < facts.now)
+    })
 }

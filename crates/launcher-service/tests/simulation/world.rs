@@ -160,7 +160,7 @@ impl World {
     }
 
     async fn look(&mut self) -> Result<(), Broken> {
-        let changed = self.store.feed_since(Scope::Everyone, self.rows.revision, 1000).await.unwrap();
+        let changed = self.store.feed_since(Scope::Everyone, self.rows.revision, 1000).await.unwrap().listed;
         let book = self.people.book();
         must(book.contradictions.is_empty(), || format!("{:?}", book.contradictions))?;
         let now = self.server.time.now();

@@ -11,9 +11,9 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     (
         store.templates(&admin(), &EVERYTHING).await.unwrap(),
         store.instances(&admin(), &all, &EVERYTHING).await.unwrap(),
-        store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap(),
+        store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed,
         store.feed_latest().await.unwrap(),
-        store.queue().await.unwrap(),
+        store.queue(Scope::Everyone).await.unwrap(),
         store.dispatch_pending(0, 10_000).await.unwrap(),
         store.count_states().await.unwrap(),
         store.bound_fleet().await.unwrap(),

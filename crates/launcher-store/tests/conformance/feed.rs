@@ -17,13 +17,14 @@ async fn each_row_comes_once_in_the_order_of_its_last_change_and_a_reader_can_re
         assert_eq!(first.revision, before + 4, "one for each change");
 
         let feed = async |since, limit| {
-            let rows = store.feed_since(Scope::Everyone, since, limit).await.unwrap();
-            rows.into_iter().map(|listed| (listed.instance, listed.queue_position)).collect::<Vec<_>>()
+            let changes = store.feed_since(Scope::Everyone, since, limit).await.unwrap();
+            let rows = changes.listed.into_iter().map(|listed| (listed.instance, listed.queue_position));
+            (rows.collect::<Vec<_>>(), changes.upto, changes.more)
         };
         let start = feed(before, 2).await;
-        assert_eq!(start, [(second, Some(1)), (third.clone(), Some(2))]);
-        assert_eq!(feed(third.revision, 2).await, [(first.clone(), None)]);
-        assert!(feed(first.revision, 2).await.is_empty());
+        assert_eq!(start, (vec![(second, Some(1)), (third.clone(), Some(2))], third.revision, true));
+        assert_eq!(feed(third.revision, 2).await, (vec![(first.clone(), None)], first.revision, false));
+        assert_eq!(feed(first.revision, 2).await, (Vec::new(), first.revision, false));
     })
     .await;
 }
@@ -46,12 +47,12 @@ async fn a_reader_that_follows_many_writers_misses_nothing() {
         loop {
             let writing = !writers.is_empty();
             while writers.try_join_next().is_some() {}
-            let rows = store.feed_since(Scope::Everyone, since, 7).await.unwrap();
-            since = rows.last().map_or(since, |last| last.instance.revision);
-            if rows.is_empty() && !writing {
+            let changes = store.feed_since(Scope::Everyone, since, 7).await.unwrap();
+            since = changes.upto;
+            if changes.listed.is_empty() && !writing {
                 break;
             }
-            seen.extend(rows.into_iter().map(|listed| listed.instance.revision));
+            seen.extend(changes.listed.into_iter().map(|listed| listed.instance.revision));
             tokio::task::yield_now().await;
         }
         assert_eq!(seen, (before + 1..=before + 160).collect::<Vec<i64>>());
@@ -67,11 +68,13 @@ async fn the_queue_is_in_the_order_of_the_launches() {
             waiting.push(launched(&store, &format!("user{number}@example.org")).await);
         }
         store.dispatch_promote_queued(1, at(10)).await.unwrap();
-        let queue = store.queue().await.unwrap();
+        let queue = store.queue(Scope::Everyone).await.unwrap();
         assert_eq!(names(queue.iter().map(|listed| &listed.instance)), names(&waiting[1..]));
         assert_eq!(queue.iter().map(|listed| listed.queue_position).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
         let line = store.queue_line().await.unwrap();
         assert_eq!(line, queue.iter().map(|listed| listed.instance.instance_id).collect::<Vec<_>>());
+        let owner = &waiting[2].owner_email;
+        assert_eq!(store.queue(Scope::Owner(owner)).await.unwrap(), queue[1..2], "one owner's, with the same places");
     })
     .await;
 }

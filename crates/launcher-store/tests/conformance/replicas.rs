@@ -90,7 +90,7 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
                 let since = seen.last().copied().unwrap_or(first);
                 // Whoever is told of the latest change has to find it, and all changes before it.
                 let latest = store.feed_latest().await.unwrap();
-                let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap();
+                let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap().listed;
                 seen.extend(rows.into_iter().map(|listed| listed.instance.revision));
                 assert!(seen.last().copied().unwrap_or(first) >= latest);
                 if latest == last {

@@ -44,10 +44,10 @@ async fn the_feed_keeps_to_the_scope() {
         let his = launched(&store, "bob@example.org").await;
         let bob = email("bob@example.org");
 
-        let feed = store.feed_since(Scope::Owner(&bob), 0, 100).await.unwrap();
+        let feed = store.feed_since(Scope::Owner(&bob), 0, 100).await.unwrap().listed;
         assert_eq!(names(feed.iter().map(|listed| &listed.instance)), [&his.k8s_name]);
         assert_eq!(feed[0].queue_position, Some(2), "the place is the one in everybody's queue");
-        let everyone = store.feed_since(Scope::Everyone, 0, 100).await.unwrap();
+        let everyone = store.feed_since(Scope::Everyone, 0, 100).await.unwrap().listed;
         assert_eq!(names(everyone.iter().map(|listed| &listed.instance)), [&hers.k8s_name, &his.k8s_name]);
     })
     .await;

@@ -1,0 +1,188 @@
+//! How long a start is waited for, and what the fleet has to say of it first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{FailureCode, InstanceState, Limits};
+use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
+use launcher_service::Launcher;
+use launcher_testkit::{FakeFleet, Fault, eventually};
+use launcher_workshop::Workshop;
+use tokio::sync::Notify;
+
+use crate::{SOON, World, caller};
+
+/// Longer than any start may take.
+const TOO_LONG: Duration = Duration::from_secs(700);
+/// How long what has ended is kept: not as long.
+const FORGETFUL: Duration = Duration::from_secs(60);
+
+/// What becomes of a question about one Workshop.
+#[derive(Debug)]
+enum Question {
+    Answered,
+    Refused,
+    /// Answered with what was so when it was asked, and not before the test says so.
+    AnsweredLate {
+        asked: Arc<Notify>,
+        answer: Arc<Notify>,
+    },
+}
+
+/// A fleet whose watches tell nothing, or that answers questions in its own way.
+#[derive(Debug)]
+struct Reserved {
+    fleet: FakeFleet,
+    watches_tell: bool,
+    question: Question,
+}
+
+#[async_trait]
+impl Fleet for Reserved {
+    async fn apply(&self, wanted: &Workshop) -> Result<Workshop, FleetError> {
+        self.fleet.apply(wanted).await
+    }
+
+    async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
+        self.fleet.delete(name, uid).await
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
+        let found = self.fleet.get(name).await;
+        match &self.question {
+            Question::Answered => {}
+            Question::Refused => return Err(FleetError::Unavailable("the test says so".to_owned())),
+            Question::AnsweredLate { asked, answer } => {
+                asked.notify_one();
+                answer.notified().await;
+            }
+        }
+        found
+    }
+
+    async fn identity(&self) -> Result<String, FleetError> {
+        self.fleet.identity().await
+    }
+
+    fn watch(&self) -> BoxStream<'static, FleetEvent> {
+        if self.watches_tell { self.fleet.watch() } else { futures_util::stream::pending().boxed() }
+    }
+}
+
+impl World {
+    /// Kills the service; the next one has had enough of every start as soon as it looks.
+    async fn impatient(&mut self, watches_tell: bool, question: Question) {
+        self.kill().await;
+        let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
+        let (store, clock) = (self.store.clone(), self.clock.clone());
+        self.launcher = Launcher::new(store, Arc::new(fleet), clock, Arc::new(SystemEntropy), self.limits);
+        self.clock.advance(TOO_LONG);
+    }
+
+    /// The name of an instance that is starting, and whose Workshop is there.
+    async fn starting(&self) -> String {
+        let name = self.launch(&caller("alice")).await.k8s_name;
+        self.until(&name, InstanceState::Starting).await;
+        self.everything_told().await;
+        name
+    }
+
+    /// One that has ended so long ago that upkeep's next round removes it.
+    async fn outdated(&self) -> String {
+        let name = self.running(&caller("bob")).await.k8s_name;
+        self.launcher.terminate(&caller("bob"), &name).await.unwrap();
+        self.until(&name, InstanceState::Terminated).await;
+        name
+    }
+
+    /// Waits until upkeep has done a round.
+    async fn upkeep(&mut self, outdated: &str) {
+        eventually(SOON, async || self.launcher.instance(&caller("bob"), outdated).await.err()).await;
+        self.stop().await;
+    }
+
+    async fn state(&self, name: &str) -> InstanceState {
+        self.launcher.instance(&caller("admin"), name).await.unwrap().instance.state
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent() {
+    let mut world = World::new().await;
+    let name = world.starting().await;
+    world.kill().await;
+    world.clock.advance(TOO_LONG);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
+async fn what_is_ready_is_not_given_up_though_nobody_has_told() {
+    let mut world = World::new().await;
+    let name = world.starting().await;
+    world.impatient(false, Question::Answered).await;
+    world.fleet.ready(&name);
+    world.start();
+    world.until(&name, InstanceState::Running).await;
+}
+
+#[tokio::test]
+async fn what_the_fleet_says_of_a_failure_is_better_than_that_it_is_late() {
+    let mut world = World::new().await;
+    let name = world.starting().await;
+    world.impatient(false, Question::Answered).await;
+    world.fleet.fail(&name, FailureCode::ImagePullFailed, "");
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::ImagePullFailed);
+}
+
+#[tokio::test]
+async fn what_becomes_ready_while_it_is_given_up_goes_on() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let name = world.starting().await;
+    let (asked, answer) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    world.impatient(true, Question::AnsweredLate { asked: asked.clone(), answer: answer.clone() }).await;
+    world.start();
+    asked.notified().await;
+    world.fleet.ready(&name);
+    world.until(&name, InstanceState::Running).await;
+    answer.notify_one();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&name).await, InstanceState::Running);
+}
+
+#[tokio::test]
+async fn a_start_that_the_fleet_says_nothing_of_is_not_given_up_unless_it_never_took_it() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let known = world.starting().await;
+    world.fleet.disturb((0..4000).map(|_| Fault::Unavailable));
+    let unknown = world.launch(&caller("alice")).await.k8s_name;
+    world.until(&unknown, InstanceState::Starting).await;
+    world.impatient(true, Question::Refused).await;
+    world.start();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&known).await, InstanceState::Starting);
+    assert_eq!(world.state(&unknown).await, InstanceState::Failed);
+}
+
+#[tokio::test]
+async fn the_time_that_nobody_was_there_does_not_count() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let name = world.starting().await;
+    world.stop().await;
+    world.clock.advance(TOO_LONG);
+    // A process that begins only now.
+    world.kill().await;
+    world.start();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&name).await, InstanceState::Starting);
+}
