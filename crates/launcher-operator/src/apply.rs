@@ -44,10 +44,6 @@ pub(crate) struct Applied {
     pub(crate) deployment: Option<DeploymentStatus>,
 }
 
-/// That everything was removed, or is on its way out. Only [`remove`] makes one.
-#[derive(Debug)]
-pub(crate) struct Removed {}
-
 /// What was last applied, and what became of it. Something that is as it was left is not applied again: a reconcile costs
 /// the API server nothing while nothing changes.
 #[derive(Debug, Default)]
@@ -94,14 +90,14 @@ pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built
 }
 
 /// Removes everything below a Workshop that is there.
-pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<Removed, ApplyError> {
+pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
     delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?;
     delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
     // It stays until its pods are gone, and so does a Workshop that is deleted meanwhile: its end is the end.
     delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()).await?;
     context.ledger.forget(name);
-    Ok(Removed {})
+    Ok(())
 }
 
 /// A Deployment's generation counts what is wanted of it, and not what its controller reports.

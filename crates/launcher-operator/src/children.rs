@@ -13,7 +13,7 @@ use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
-use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL};
+use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 
 use crate::WORKSHOP_LABEL;
@@ -70,6 +70,22 @@ impl Children {
             self.pods.wait_until_ready().await
         };
         self.ready.get_or_try_init(all).await.copied()
+    }
+
+    /// Whether everything that a Workshop wants has been made for it.
+    pub(crate) fn complete(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
+        fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
+        where
+            K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
+        {
+            let found = seen.get(&ObjectRef::new(&workshop.name_any()).within(namespace));
+            let mut owners =
+                found.iter().flat_map(|object| Resource::meta(&**object).owner_references.iter().flatten());
+            owners.any(|owner| workshop.metadata.uid.as_ref() == Some(&owner.uid))
+        }
+        is_there(&self.deployments, namespace, workshop)
+            && is_there(&self.services, namespace, workshop)
+            && (!ingress || is_there(&self.ingresses, namespace, workshop))
     }
 
     /// The status of a Workshop's Deployment.

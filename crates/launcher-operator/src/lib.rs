@@ -13,6 +13,7 @@ mod controller;
 pub mod diagnose;
 mod evidence;
 pub mod lease;
+mod live;
 mod metrics;
 mod reconcile;
 mod run;

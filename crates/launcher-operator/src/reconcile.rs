@@ -22,6 +22,8 @@ use crate::controller::Guarded;
 use crate::diagnose::{Diagnosis, Seen, diagnose};
 use crate::evidence;
 use crate::lease::NotLeading;
+use crate::live;
+use crate::settings::WayIn;
 use crate::status;
 use crate::transitions;
 use crate::validate::{is_over, validate};
@@ -40,6 +42,8 @@ pub(crate) enum ReconcileError {
     NotLeading(#[from] NotLeading),
     #[error("the watches have ended: {0}")]
     Watches(#[from] WriterDropped),
+    #[error("failed to look at the Workshop as it is: {0}")]
+    Look(kube::Error),
     #[error("failed to write the status: {0}")]
     Status(kube::Error),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
@@ -70,26 +74,45 @@ async fn dispatch(object: &Guarded, context: &Context) -> Result<Action, Reconci
     }
 }
 
-async fn one(workshop: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
+/// By a Workshop as the watch tells it nothing is ended and nothing is made: it may have been extended, corrected or
+/// deleted since.
+async fn one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
+    if is_final(known) || !decides(known, context, now) {
+        return in_line(known, context, now).await;
+    }
+    match live::look(context, known).await.map_err(ReconcileError::Look)? {
+        Some(workshop) => in_line(&workshop, context, now).await,
+        // The watch will tell.
+        None => Ok(Action::await_change()),
+    }
+}
+
+/// Whether a Workshop is about to end, or something is about to be made for it.
+fn decides(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
+    let settings = &context.settings;
+    let wants_ingress = settings.ingress.way_in() == WayIn::Ingress;
+    is_over(end(workshop), now)
+        || validate(workshop).is_err()
+        || !context.children.complete(&settings.namespace, workshop, wants_ingress)
+}
+
+fn end(workshop: &Workshop) -> Option<Timestamp> {
+    workshop.spec.end(workshop.status.as_ref().and_then(|status| status.ready_at))
+}
+
+async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Result<Action, ReconcileError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
     if is_final(workshop) {
         apply::remove(context, &name, &uid).await?;
         return Ok(Action::await_change());
     }
-    let end = workshop.spec.end(workshop.status.as_ref().and_then(|status| status.ready_at));
-    if is_over(end, now) {
-        let removed = apply::remove(context, &name, &uid).await?;
-        write(workshop, status::expired(workshop, &removed, now), context).await?;
-        return Ok(Action::await_change());
+    if is_over(end(workshop), now) {
+        return finish(workshop, status::expired(workshop, now), context).await;
     }
     let validated = match validate(workshop) {
         Ok(validated) => validated,
-        Err(reason) => {
-            apply::remove(context, &name, &uid).await?;
-            write(workshop, status::failed(workshop, &reason, None, now), context).await?;
-            return Ok(Action::await_change());
-        }
+        Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let built = build(&validated, &context.settings);
     let applied = apply::apply(context, &name, &uid, built).await?;
@@ -101,6 +124,14 @@ async fn one(workshop: &Workshop, context: &Context) -> Result<Action, Reconcile
     let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);
     write(workshop, status, context).await?;
     Ok(Action::requeue(next))
+}
+
+/// Says that it is over, and only then takes its workload away: the status is not written when the Workshop has changed
+/// since it was read, as one that was extended has. Whoever dies in between leaves a status that says what to do.
+async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
+    write(workshop, status, context).await?;
+    apply::remove(context, &workshop.name_any(), &workshop.uid().unwrap_or_default()).await?;
+    Ok(Action::await_change())
 }
 
 /// A Workshop that has failed or expired stays so: its work is gone. One that cannot be run as it is written may be

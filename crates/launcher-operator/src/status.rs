@@ -5,7 +5,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::FailureReason;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
-use crate::apply::{Applied, Removed};
+use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::WayIn;
 
@@ -71,10 +71,9 @@ pub(crate) fn failed(
     }
 }
 
-/// The status of a Workshop whose time was up and whose workload was removed.
+/// The status of a Workshop whose time is up.
 #[must_use]
-pub(crate) fn expired(workshop: &Workshop, removed: &Removed, now: Timestamp) -> WorkshopStatus {
-    let Removed {} = removed;
+pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = Before::of(workshop);
     WorkshopStatus {
         phase: Phase::Expired,

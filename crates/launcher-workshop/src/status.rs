@@ -19,7 +19,7 @@ pub enum Phase {
     Running,
     /// It cannot go on; `reason` and `message` say why.
     Failed,
-    /// Its time was up; the workload is gone.
+    /// Its time was up; the workload goes.
     Expired,
 }
 

@@ -84,7 +84,7 @@ fn a_failure_keeps_its_reason_its_log_and_when_it_was_ready() {
 #[test]
 fn expired_says_so_and_has_no_url() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
-    let status = expired(&workshop(Some(running)), &Removed {}, at("12:01:01"));
+    let status = expired(&workshop(Some(running)), at("12:01:01"));
     assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
 }
 

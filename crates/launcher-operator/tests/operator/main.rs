@@ -1,9 +1,11 @@
-//! The pure parts of the operator, through their public doors.
+//! The operator through its public doors: its pure parts, and all of it with an API server in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod cluster;
 mod diagnose;
 mod golden;
 mod lease;
+mod old_views;
 mod pod_security;
 mod presets;
 mod support;

@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    async fn somebody_launches(&mut self) {
+    pub(crate) async fn somebody_launches(&mut self) {
         let person = *self.chance.pick(&PEOPLE).unwrap();
         let template = *self.chance.pick(&self.templates).unwrap();
         let key = self.chance.happens(600).then(|| format!("key-{}", self.chance.draw()));

@@ -8,6 +8,7 @@
 
 mod actions;
 mod agreement;
+mod brink;
 mod chance;
 mod listeners;
 mod machines;
@@ -35,6 +36,9 @@ const SEEDS: u64 = 40;
 const STEP: Duration = Duration::from_millis(250);
 /// And afterwards.
 const CALM_STEP: Duration = Duration::from_millis(1000);
+/// How many are launched then, and for how many seconds watches still fall behind: longer than a short workshop's life.
+const LAST_LAUNCHES: u32 = 3;
+const LAST_SECONDS: u32 = 90;
 /// How long nothing need be in line after the last fault: everything is compared with everything every five minutes.
 const PATIENCE: u32 = 420;
 
@@ -46,10 +50,19 @@ async fn live(world: &mut World) -> Result<(), Broken> {
         if world.chance.happens(300) {
             world.act().await;
         }
+        world.at_the_last_moment();
         world.pass(STEP).await?;
         left = left.saturating_sub(STEP);
     }
     world.calm().await;
+    // What is launched now is left alone until its time is up: in the storm hardly anything gets as old.
+    for _ in 0..LAST_LAUNCHES {
+        world.somebody_launches().await;
+    }
+    for _ in 0..LAST_SECONDS {
+        world.at_the_last_moment();
+        world.pass(CALM_STEP).await?;
+    }
     let mut agreed = 0;
     for second in 0.. {
         world.pass(CALM_STEP).await?;

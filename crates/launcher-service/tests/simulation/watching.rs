@@ -48,6 +48,7 @@ async fn tell(server: &Server, asked: &Asked, fate: WatchFate, lines: &mpsc::Sen
         if !fate.lag.is_zero() {
             sleep(fate.lag).await;
         }
+        server.weather.caught_up(&asked.kind).await;
         seen = change.version;
         let object: &Arc<Value> = &change.object;
         if asked.selects(object) && lines.send(line(change.what, object)).await.is_err() {

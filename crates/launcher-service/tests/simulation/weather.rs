@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep_until};
+
 use crate::chance::Chance;
 
 /// What becomes of one request.
@@ -44,17 +46,33 @@ pub(crate) struct WatchFate {
 pub(crate) struct Weather {
     seed: u64,
     bad_per_mille: AtomicUsize,
+    /// Until when no watch of Workshops tells anything.
+    behind: Mutex<Instant>,
     asked: Mutex<HashMap<String, u64>>,
 }
 
 impl Weather {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, bad_per_mille: AtomicUsize::new(0), asked: Mutex::default() }
+        Self { seed, bad_per_mille: AtomicUsize::new(0), behind: Mutex::new(Instant::now()), asked: Mutex::default() }
     }
 
     /// How many of a thousand requests go wrong from now on.
     pub(crate) fn set(&self, per_mille: usize) {
         self.bad_per_mille.store(per_mille, Ordering::SeqCst);
+    }
+
+    /// No watch of Workshops tells anything from now on, for so long.
+    pub(crate) fn fall_behind(&self, time: Duration) {
+        let mut behind = self.behind.lock().unwrap();
+        *behind = (*behind).max(Instant::now() + time);
+    }
+
+    /// Waits until a watch of this kind tells again.
+    pub(crate) async fn caught_up(&self, kind: &str) {
+        let until = *self.behind.lock().unwrap();
+        if kind == "workshops" {
+            sleep_until(until).await;
+        }
     }
 
     fn is_bad(&self, about: &str) -> Option<Chance> {

@@ -9,6 +9,7 @@ use launcher_store::Store;
 use tempfile::TempDir;
 use uuid::Uuid;
 
+use crate::brink::Brink;
 use crate::chance::{Chance, SeededEntropy, Time};
 use crate::listeners::Listeners;
 use crate::machines::Machines;
@@ -32,6 +33,7 @@ pub(crate) const OPERATORS: usize = 2;
 /// A run of one seed.
 pub(crate) struct World {
     pub(crate) chance: Chance,
+    pub(crate) brink: Brink,
     pub(crate) trace: Trace,
     pub(crate) server: Server,
     pub(crate) machines: Machines,
@@ -64,6 +66,7 @@ impl World {
         let machines = Machines::new(seed, &server, &trace);
         let mut world = Self {
             chance: Chance::about(seed, "actions"),
+            brink: Brink::new(seed),
             people: People::new(&trace),
             trace,
             server,

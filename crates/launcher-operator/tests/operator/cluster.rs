@@ -1,0 +1,154 @@
+//! A cluster in memory whose watches have died: an operator knows what was there when it began, and hears of nothing.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use http_body_util::BodyExt;
+use jiff::Timestamp;
+use kube::Client;
+use kube::client::Body;
+use launcher_domain::{Clock, Entropy};
+use launcher_operator::{Operator, run};
+use launcher_process::stop::Stop;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tower::service_fn;
+
+use crate::support::settings;
+
+/// What was asked: `PATCH workshops/status`, and what was sent along.
+pub(crate) type Call = (String, Value);
+
+/// The cluster. Clones are one.
+#[derive(Clone, Default)]
+pub(crate) struct Cluster(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// What a list holds, by kind.
+    listed: BTreeMap<&'static str, Vec<Value>>,
+    /// What there is by now, by kind and name.
+    there: BTreeMap<(String, String), Value>,
+    /// What there is once it has been asked for.
+    next: Option<Value>,
+    calls: Vec<Call>,
+}
+
+impl Cluster {
+    /// Something that was there when the operator began.
+    pub(crate) fn listed(self, kind: &'static str, object: &Value) -> Self {
+        self.0.lock().unwrap().listed.entry(kind).or_default().push(object.clone());
+        self
+    }
+
+    /// The Workshop as it is by now.
+    pub(crate) fn by_now(self, workshop: &Value) -> Self {
+        self.store("workshops", workshop.clone());
+        self
+    }
+
+    /// The Workshop as it is once somebody has looked at it.
+    pub(crate) fn then(self, workshop: &Value) -> Self {
+        self.0.lock().unwrap().next = Some(workshop.clone());
+        self
+    }
+
+    fn store(&self, kind: &str, object: Value) {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+        self.0.lock().unwrap().there.insert((kind.to_owned(), name), object);
+    }
+
+    /// Lets an operator work for a while, its clock at one moment; what it asked, but for Lease and lists.
+    pub(crate) async fn operated(&self, now: Timestamp) -> Vec<Call> {
+        let cluster = self.clone();
+        let service = service_fn(move |request| cluster.clone().take(request));
+        let client = Client::new(service, "workshops");
+        let operator = Operator::new(client, settings(), "test", Arc::new(Stopped(now)), &Zeros);
+        assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
+        std::mem::take(&mut self.0.lock().unwrap().calls)
+    }
+
+    async fn take(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
+        let (head, body) = request.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        let body = serde_json::from_slice(&body).unwrap_or_default();
+        let path: Vec<&str> = head.uri.path().split('/').skip_while(|part| *part != "namespaces").skip(2).collect();
+        let (kind, name, part) = (path[0], path.get(1).copied(), path.get(2).copied());
+        let query = head.uri.query().unwrap_or_default();
+        // A watch that never tells anything, and a node that does not answer.
+        if query.contains("watch=true") || part == Some("log") {
+            return pending().await;
+        }
+        let (code, answer) = match name {
+            None if head.method == Method::GET => (200, self.list(kind)),
+            _ => self.one(&head.method, kind, name, part, body),
+        };
+        let answer = serde_json::to_vec(&answer).unwrap();
+        Ok(Response::builder().status(code).body(Body::from(answer)).unwrap())
+    }
+
+    fn list(&self, kind: &str) -> Value {
+        let items = self.0.lock().unwrap().listed.get(kind).cloned().unwrap_or_default();
+        json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": items })
+    }
+
+    fn one(&self, method: &Method, kind: &str, name: Option<&str>, part: Option<&str>, body: Value) -> (u16, Value) {
+        let what = part.map_or_else(|| kind.to_owned(), |part| format!("{kind}/{part}"));
+        let found = {
+            let mut state = self.0.lock().unwrap();
+            if kind != "leases" {
+                state.calls.push((format!("{method} {what}"), body.clone()));
+            }
+            state.there.get(&(kind.to_owned(), name.unwrap_or_default().to_owned())).cloned()
+        };
+        let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+        match (method.as_str(), found) {
+            ("GET", Some(found)) => {
+                let next = if kind == "workshops" { self.0.lock().unwrap().next.take() } else { None };
+                next.into_iter().for_each(|next| self.store(kind, next));
+                (200, found)
+            }
+            ("GET", None) => failure(404),
+            ("PATCH", None) if part.is_some() => failure(404),
+            ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => failure(409),
+            ("DELETE", _) => (200, json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })),
+            ("POST" | "PUT", _) => {
+                self.store(kind, body.clone());
+                (200, body)
+            }
+            _ => (200, body),
+        }
+    }
+}
+
+fn failure(code: u16) -> (u16, Value) {
+    let reason = if code == 404 { "NotFound" } else { "Conflict" };
+    let said = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": "as the test has it", "reason": reason, "code": code,
+    });
+    (code, said)
+}
+
+/// A clock at one moment.
+#[derive(Debug)]
+struct Stopped(Timestamp);
+
+impl Clock for Stopped {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+struct Zeros;
+
+impl Entropy for Zeros {
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(0);
+    }
+}

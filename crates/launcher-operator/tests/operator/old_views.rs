@@ -1,0 +1,117 @@
+//! What an operator does when its watches are behind: nothing is ended or made by what is not so any more.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Call, Cluster};
+use crate::support::{at, workshop};
+
+const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
+
+/// A Workshop that has been running since noon, until one.
+fn running() -> Value {
+    let mut workshop = serde_json::to_value(workshop(|_| {})).unwrap();
+    workshop["metadata"]["resourceVersion"] = "5".into();
+    workshop["metadata"]["generation"] = 2.into();
+    workshop["spec"]["expiresAt"] = "2026-01-01T13:00:00Z".into();
+    workshop["status"] = json!({ "phase": "Running", "readyAt": "2026-01-01T12:00:00Z" });
+    workshop
+}
+
+/// The same, changed since.
+fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
+    let mut after = before.clone();
+    after["metadata"]["resourceVersion"] = "6".into();
+    change(&mut after);
+    after
+}
+
+fn extended(before: &Value) -> Value {
+    changed(before, |workshop| workshop["spec"]["expiresAt"] = "2026-01-01T14:00:00Z".into())
+}
+
+/// A cluster in which everything below a Workshop is there.
+fn with_children(workshop: &Value) -> Cluster {
+    let metadata = json!({
+        "name": workshop["metadata"]["name"], "namespace": "workshops", "uid": "child", "resourceVersion": "1",
+        "ownerReferences": [{
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": workshop["metadata"]["name"],
+            "uid": workshop["metadata"]["uid"],
+        }],
+    });
+    let object = json!({ "metadata": metadata });
+    let kinds = ["deployments", "services", "ingresses"];
+    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &object))
+}
+
+fn asked(calls: &[Call]) -> Vec<&str> {
+    calls.iter().map(|(what, _)| what.as_str()).collect()
+}
+
+fn deletes(calls: &[Call]) -> Vec<&str> {
+    asked(calls).into_iter().filter(|what| what.starts_with("DELETE")).collect()
+}
+
+fn phases(calls: &[Call]) -> Vec<&str> {
+    let statuses = calls.iter().filter(|(what, _)| what == "PATCH workshops/status");
+    statuses.filter_map(|(_, body)| body["status"]["phase"].as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_whose_time_is_up_says_so_and_then_loses_its_workload() {
+    let seen = running();
+    let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).operated(at("13:00:01")).await;
+    assert_eq!(asked(&calls)[..2], ["GET workshops", "PATCH workshops/status"]);
+    assert_eq!(phases(&calls), ["Expired"]);
+    assert_eq!(deletes(&calls), ENDED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_extended_unseen_is_not_ended() {
+    let seen = running();
+    let cluster = with_children(&seen).listed("workshops", &seen).by_now(&extended(&seen));
+    let calls = cluster.operated(at("13:00:01")).await;
+    assert!(asked(&calls).contains(&"GET workshops"), "{calls:?}");
+    assert_eq!((phases(&calls).contains(&"Expired"), deletes(&calls)), (false, Vec::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_extended_while_it_is_about_to_end_is_not_ended() {
+    let seen = running();
+    let cluster = with_children(&seen).listed("workshops", &seen).by_now(&seen).then(&extended(&seen));
+    let calls = cluster.operated(at("13:00:01")).await;
+    assert_eq!(phases(&calls)[0], "Expired", "it is written, and refused");
+    assert_eq!(deletes(&calls), Vec::<&str>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_was_corrected_unseen_does_not_fail() {
+    let right = running();
+    let wrong = changed(&right, |workshop| workshop["spec"]["appType"] = "nonsense".into());
+    let cluster = || with_children(&right).listed("workshops", &wrong);
+    let calls = cluster().by_now(&right).operated(at("12:30:00")).await;
+    assert_eq!((phases(&calls).contains(&"Failed"), deletes(&calls)), (false, Vec::new()));
+    let calls = cluster().by_now(&wrong).operated(at("12:30:00")).await;
+    assert_eq!(phases(&calls), ["Failed"]);
+    assert_eq!(deletes(&calls), ENDED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_made_for_one_that_is_gone() {
+    let seen = running();
+    let cluster = || Cluster::default().listed("workshops", &seen);
+    let leaving = changed(&seen, |workshop| workshop["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into());
+    let another = changed(&seen, |workshop| workshop["metadata"]["uid"] = "another".into());
+    for cluster in [cluster(), cluster().by_now(&leaving), cluster().by_now(&another)] {
+        assert_eq!(asked(&cluster.operated(at("12:30:00")).await), ["GET workshops"]);
+    }
+    let calls = cluster().by_now(&seen).operated(at("12:30:00")).await;
+    assert_eq!(asked(&calls)[..4], ["GET workshops", "PATCH deployments", "PATCH services", "PATCH ingresses"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_has_what_it_wants_is_not_looked_at() {
+    let seen = running();
+    let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).operated(at("12:30:00")).await;
+    assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");
+    assert!(asked(&calls).contains(&"PATCH workshops/status"), "{calls:?}");
+}
