@@ -19,6 +19,7 @@ mod reconcile;
 mod run;
 pub mod settings;
 mod status;
+pub mod traces;
 mod transitions;
 pub mod validate;
 

@@ -25,8 +25,8 @@ use crate::lease::NotLeading;
 use crate::live;
 use crate::settings::WayIn;
 use crate::status;
-use crate::transitions;
 use crate::validate::{is_over, validate};
+use crate::{traces, transitions};
 
 /// A reconcile that takes longer is given up and tried again: the client's own retries go on for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -122,7 +122,8 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
     let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);
-    write(workshop, status, context).await?;
+    write(workshop, status.clone(), context).await?;
+    traces::tell(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
 }
 

@@ -9,4 +9,5 @@ mod old_views;
 mod pod_security;
 mod presets;
 mod support;
+mod traces;
 mod validate;

@@ -24,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-api", &["launcher-domain", "launcher-service", "launcher-trace"]),
     ("launcher-domain", &[]),
     ("launcher-fleet", &["launcher-domain", "launcher-process", "launcher-sidecar", "launcher-workshop"]),
-    ("launcher-operator", &["launcher-domain", "launcher-process", "launcher-workshop"]),
+    ("launcher-operator", &["launcher-domain", "launcher-process", "launcher-trace", "launcher-workshop"]),
     ("launcher-process", &[]),
     (
         "launcher-service",

@@ -1,0 +1,77 @@
+//! The steps of a start that only the cluster knows, read off the times that it keeps of a pod: whole seconds.
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use launcher_trace::StartTrace;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+
+use crate::build::APP_CONTAINER;
+
+/// A step of a start, from when until when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What was done.
+    pub name: &'static str,
+    /// When it began.
+    pub from: Timestamp,
+    /// When it ended, in success or not.
+    pub to: Timestamp,
+    /// Why it came to nothing.
+    pub failure: Option<String>,
+}
+
+/// Tells the start's trace of its steps, when it has come to its end with this status.
+pub(crate) fn tell(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) {
+    let trace = StartTrace::of(&workshop.name_any());
+    for step in steps(workshop, pods, status, now) {
+        trace.step(step.name, (step.from, step.to), step.failure.as_deref());
+    }
+}
+
+/// The steps of a start that ends with this status: with an app that answers for the first time, or a failure before
+/// it ever did. None when it does not end with it, or has long ended.
+#[must_use]
+pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) -> Vec<Step> {
+    let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
+    let was_ready = workshop.status.as_ref().is_some_and(|before| before.ready_at.is_some());
+    let is_over = matches!(status.phase, Phase::Running | Phase::Failed);
+    let created = workshop.metadata.creation_timestamp.as_ref().map(|time| time.0);
+    let (Some(mut from), true, false) = (created, is_over, was_ready || was(Phase::Failed)) else { return Vec::new() };
+    let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
+    let ready = (status.phase == Phase::Running).then_some(now);
+    let ends = [
+        ("schedule", pod.and_then(|pod| since(pod, "PodScheduled"))),
+        ("prepare", pod.and_then(|pod| since(pod, "PodReadyToStartContainers"))),
+        ("pull-image", pod.and_then(runs_since)),
+        ("start-app", ready),
+    ];
+    let mut steps = Vec::new();
+    for (index, (name, end)) in ends.iter().enumerate() {
+        // A cluster may leave a time out, or say it late: the step is then a part of the next one.
+        let is_last = ends[index..].iter().all(|(_, end)| end.is_none());
+        let Some(to) = end.map(|end| end.max(from)).or(is_last.then_some(now.max(from))) else { continue };
+        let failure = is_last.then(|| status.reason.clone().unwrap_or_default());
+        steps.push(Step { name, from, to, failure });
+        if is_last {
+            break;
+        }
+        from = to;
+    }
+    steps
+}
+
+fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
+    let conditions = pod.status.as_ref()?.conditions.iter().flatten();
+    let found = conditions.clone().find(|one| one.type_ == condition && one.status == "True")?;
+    found.last_transition_time.as_ref().map(|time| time.0)
+}
+
+fn runs_since(pod: &Pod) -> Option<Timestamp> {
+    let mut containers = pod.status.as_ref()?.container_statuses.iter().flatten();
+    let app = containers.find(|container| container.name == APP_CONTAINER)?;
+    let state = app.state.as_ref()?;
+    let running = state.running.as_ref().and_then(|running| running.started_at.as_ref());
+    let ended = state.terminated.as_ref().and_then(|ended| ended.started_at.as_ref());
+    running.or(ended).map(|time| time.0)
+}

@@ -1,0 +1,77 @@
+//! The steps of a start, as its trace tells them.
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use launcher_operator::traces::{Step, steps};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use serde_json::{Value, json};
+
+use crate::support::{at, workshop};
+
+fn launched() -> Workshop {
+    workshop(|workshop| workshop.metadata.creation_timestamp = Some(Time(at("12:00:00"))))
+}
+
+fn pod(conditions: &[(&str, &str)], state: Value) -> Pod {
+    let conditions: Vec<_> = conditions
+        .iter()
+        .map(|(kind, time)| json!({ "type": kind, "status": "True", "lastTransitionTime": format!("2026-01-01T{time}Z") }))
+        .collect();
+    serde_json::from_value(json!({
+        "metadata": { "name": "intro-1", "creationTimestamp": "2026-01-01T12:00:01Z" },
+        "status": { "conditions": conditions, "containerStatuses": [{
+            "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": state,
+        }] },
+    }))
+    .unwrap()
+}
+
+fn step(name: &'static str, from: &str, to: &str) -> Step {
+    Step { name, from: at(from), to: at(to), failure: None }
+}
+
+fn status(phase: Phase, reason: Option<&str>) -> WorkshopStatus {
+    WorkshopStatus { phase, reason: reason.map(str::to_owned), ..WorkshopStatus::default() }
+}
+
+fn now() -> Timestamp {
+    at("12:00:20")
+}
+
+#[test]
+fn a_start_is_told_step_by_step_when_its_app_answers() {
+    let runs = json!({ "running": { "startedAt": "2026-01-01T12:00:15Z" } });
+    let all = [("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")];
+    let told = steps(&launched(), &[pod(&all, runs.clone())], &status(Phase::Running, None), now());
+    let expected = [
+        step("schedule", "12:00:00", "12:00:02"),
+        step("prepare", "12:00:02", "12:00:04"),
+        step("pull-image", "12:00:04", "12:00:15"),
+        step("start-app", "12:00:15", "12:00:20"),
+    ];
+    assert_eq!(told, expected);
+    let told = steps(&launched(), &[pod(&all[..1], runs)], &status(Phase::Running, None), now());
+    assert_eq!(told[1], step("pull-image", "12:00:02", "12:00:15"), "a time that is missing costs its own step only");
+}
+
+#[test]
+fn a_failure_is_the_end_of_the_step_that_it_stopped() {
+    let pulls = json!({ "waiting": { "reason": "ImagePullBackOff" } });
+    let pod = pod(&[("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")], pulls);
+    let told = steps(&launched(), &[pod], &status(Phase::Failed, Some("image-pull-failed")), now());
+    let failed = Step { failure: Some("image-pull-failed".to_owned()), ..step("pull-image", "12:00:04", "12:00:20") };
+    assert_eq!(told.last(), Some(&failed));
+    let told = steps(&launched(), &[], &status(Phase::Failed, Some("quota-exceeded")), now());
+    assert_eq!((told.len(), told[0].name), (1, "schedule"), "without a pod it got no further");
+}
+
+#[test]
+fn it_is_told_once() {
+    let mut before = launched();
+    before.status = Some(WorkshopStatus { ready_at: Some(at("12:00:10")), ..status(Phase::Starting, None) });
+    assert_eq!(steps(&before, &[], &status(Phase::Running, None), now()), []);
+    assert_eq!(steps(&launched(), &[], &status(Phase::Starting, None), now()), []);
+    before.status = Some(status(Phase::Failed, Some("invalid-spec")));
+    assert_eq!(steps(&before, &[], &status(Phase::Failed, Some("invalid-spec")), now()), []);
+}
