@@ -8,5 +8,6 @@ mod lease;
 mod old_views;
 mod pod_security;
 mod presets;
+mod seen;
 mod support;
 mod validate;
