@@ -30,3 +30,26 @@ async fn a_failure_is_told_without_its_log_when_the_node_does_not_answer() {
         statuses(&calls).map(|status| (&status["phase"], &status["reason"], &status["logTail"])).collect();
     assert_eq!(told, [(&json!("Failed"), &json!("crashed"), &Value::Null)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_start_waits_for_is_told() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let app = |restarts: u32, state: Value| {
+        json!({
+            "conditions": [{ "type": "PodReadyToStartContainers", "status": "True" }],
+            "containerStatuses": [{
+                "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": restarts, "state": state,
+            }],
+        })
+    };
+    for (status, step) in [
+        (app(0, json!({ "waiting": { "reason": "ContainerCreating" } })), "pulling-image"),
+        (app(0, json!({ "running": {} })), "starting-app"),
+        (app(1, json!({ "running": {} })), "restarting-app"),
+    ] {
+        let calls = with_pod(&workshop, &status).operated(at("12:00:05")).await;
+        let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
+        assert_eq!(told, [(&json!("Starting"), &json!(step))]);
+    }
+}
