@@ -10,6 +10,8 @@ use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, FailureReason, StartStep};
 
+/// Drops what no diagnosis looks at: a pod is kept so, and seen so.
+pub use crate::children::prune::pod as prune;
 use crate::settings::OperatorSettings;
 
 /// What is seen of one workload.

@@ -1,20 +1,35 @@
 //! Finding out more about a failure: the last lines of a log, the last warning about a pod. Best effort: a failure that
 //! cannot be explained further is a failure all the same.
 
+use std::time::Duration;
+
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::{ListParams, LogParams};
+use tokio::time::timeout;
 
 use crate::context::Context;
 use crate::diagnose::{Evidence, Failure};
 
+/// How long a failure waits for its explanation: a node that cannot be reached does not keep it from being told.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many of the last lines are kept.
 const LINES: i64 = 20;
 /// How many bytes of them: a status has to stay small.
 const BYTES: i64 = 8 * 1024;
 
-/// The failure with what could be found out about it, and the end of the log.
-pub(crate) async fn gather(context: &Context, mut failure: Failure) -> (Failure, Option<String>) {
+/// The failure with what could be found out about it in a few seconds, and the end of the log.
+pub(crate) async fn gather(context: &Context, failure: Failure) -> (Failure, Option<String>) {
+    match timeout(PATIENCE, find_out(context, failure.clone())).await {
+        Ok(found) => found,
+        Err(_) => {
+            tracing::debug!(reason = failure.reason.code.as_str(), "nothing more was found out in time");
+            (failure, None)
+        }
+    }
+}
+
+async fn find_out(context: &Context, mut failure: Failure) -> (Failure, Option<String>) {
     match &failure.evidence {
         Evidence::None => (failure, None),
         Evidence::Log { pod, container } => {

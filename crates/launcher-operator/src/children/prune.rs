@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use crate::WORKSHOP_LABEL;
 
 /// The conditions of a pod that a diagnosis looks at.
-const READ_CONDITIONS: [&str; 3] = ["Ready", "PodScheduled", "DisruptionTarget"];
+const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 
 /// Of any object not who wrote what, nor what others have noted on it.
 pub(crate) fn metadata(metadata: &mut ObjectMeta) {
@@ -29,7 +29,7 @@ pub(super) fn deployment(deployment: &mut Deployment) {
 }
 
 /// Of a pod only what a diagnosis looks at.
-pub(super) fn pod(pod: &mut Pod) {
+pub fn pod(pod: &mut Pod) {
     metadata(&mut pod.metadata);
     pod.metadata.owner_references = None;
     if let Some(labels) = &mut pod.metadata.labels {
@@ -45,7 +45,8 @@ pub(super) fn pod(pod: &mut Pod) {
     for container in containers.iter_mut().flatten() {
         let (name, state, last_state) =
             (take(&mut container.name), container.state.take(), container.last_state.take());
-        *container = ContainerStatus { name, state, last_state, ..ContainerStatus::default() };
+        let restart_count = container.restart_count;
+        *container = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
     }
     let (reason, message) = (status.reason, status.message);
     pod.status =

@@ -134,6 +134,25 @@ fn failure(code: u16) -> (u16, Value) {
     (code, said)
 }
 
+/// A cluster in which everything below a Workshop is there.
+pub(crate) fn with_children(workshop: &Value) -> Cluster {
+    let metadata = json!({
+        "name": workshop["metadata"]["name"], "namespace": "workshops", "uid": "child", "resourceVersion": "1",
+        "ownerReferences": [{
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": workshop["metadata"]["name"],
+            "uid": workshop["metadata"]["uid"],
+        }],
+    });
+    let object = json!({ "metadata": metadata });
+    let kinds = ["deployments", "services", "ingresses"];
+    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &object))
+}
+
+/// The statuses that were written.
+pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
+    calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
+}
+
 /// A clock at one moment.
 #[derive(Debug)]
 struct Stopped(Timestamp);

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
-use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose};
+use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose, prune};
 use serde_json::{Value, json};
 
 use crate::support::{at, settings};
@@ -29,8 +29,11 @@ fn app(state: Value, last: Value) -> Pod {
     }))
 }
 
+/// Of the pods as the operator keeps them.
 fn look(pods: &[Pod], now: &str) -> Diagnosis {
-    diagnose(&Seen { deployment: None, pods, waiting_since: at(START) }, &settings(), at(now))
+    let mut pods = pods.to_vec();
+    pods.iter_mut().for_each(prune);
+    diagnose(&Seen { deployment: None, pods: &pods, waiting_since: at(START) }, &settings(), at(now))
 }
 
 fn waiting(step: StartStep, until: &str) -> Diagnosis {

@@ -8,6 +8,7 @@ mod lease;
 mod old_views;
 mod pod_security;
 mod presets;
+mod seen;
 mod support;
 mod traces;
 mod validate;

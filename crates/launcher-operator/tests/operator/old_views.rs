@@ -1,21 +1,11 @@
 //! What an operator does when its watches are behind: nothing is ended or made by what is not so any more.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::cluster::{Call, Cluster};
-use crate::support::{at, workshop};
+use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::support::{at, running};
 
 const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
-
-/// A Workshop that has been running since noon, until one.
-fn running() -> Value {
-    let mut workshop = serde_json::to_value(workshop(|_| {})).unwrap();
-    workshop["metadata"]["resourceVersion"] = "5".into();
-    workshop["metadata"]["generation"] = 2.into();
-    workshop["spec"]["expiresAt"] = "2026-01-01T13:00:00Z".into();
-    workshop["status"] = json!({ "phase": "Running", "readyAt": "2026-01-01T12:00:00Z" });
-    workshop
-}
 
 /// The same, changed since.
 fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
@@ -29,20 +19,6 @@ fn extended(before: &Value) -> Value {
     changed(before, |workshop| workshop["spec"]["expiresAt"] = "2026-01-01T14:00:00Z".into())
 }
 
-/// A cluster in which everything below a Workshop is there.
-fn with_children(workshop: &Value) -> Cluster {
-    let metadata = json!({
-        "name": workshop["metadata"]["name"], "namespace": "workshops", "uid": "child", "resourceVersion": "1",
-        "ownerReferences": [{
-            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": workshop["metadata"]["name"],
-            "uid": workshop["metadata"]["uid"],
-        }],
-    });
-    let object = json!({ "metadata": metadata });
-    let kinds = ["deployments", "services", "ingresses"];
-    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &object))
-}
-
 fn asked(calls: &[Call]) -> Vec<&str> {
     calls.iter().map(|(what, _)| what.as_str()).collect()
 }
@@ -52,8 +28,7 @@ fn deletes(calls: &[Call]) -> Vec<&str> {
 }
 
 fn phases(calls: &[Call]) -> Vec<&str> {
-    let statuses = calls.iter().filter(|(what, _)| what == "PATCH workshops/status");
-    statuses.filter_map(|(_, body)| body["status"]["phase"].as_str()).collect()
+    statuses(calls).filter_map(|status| status["phase"].as_str()).collect()
 }
 
 #[tokio::test(start_paused = true)]

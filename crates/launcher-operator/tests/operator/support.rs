@@ -8,6 +8,7 @@ use launcher_operator::build::{Built, build};
 use launcher_operator::validate::validate;
 use launcher_operator::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
 use launcher_workshop::Workshop;
+use serde_json::{Value, json};
 
 /// The least that a Workshop can be.
 pub(crate) const MINIMAL: &str = "
@@ -31,6 +32,16 @@ spec:
 pub(crate) fn workshop(change: impl FnOnce(&mut Workshop)) -> Workshop {
     let mut workshop: Workshop = serde_saphyr::from_str(MINIMAL).unwrap();
     change(&mut workshop);
+    workshop
+}
+
+/// A Workshop that has been running since noon, until one.
+pub(crate) fn running() -> Value {
+    let mut workshop = serde_json::to_value(workshop(|_| {})).unwrap();
+    workshop["metadata"]["resourceVersion"] = "5".into();
+    workshop["metadata"]["generation"] = 2.into();
+    workshop["spec"]["expiresAt"] = "2026-01-01T13:00:00Z".into();
+    workshop["status"] = json!({ "phase": "Running", "readyAt": "2026-01-01T12:00:00Z" });
     workshop
 }
 

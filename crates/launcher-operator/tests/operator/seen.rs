@@ -1,0 +1,55 @@
+//! From what the cluster reports of a pod to the status that is written.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, statuses, with_children};
+use crate::support::{at, running};
+
+/// A cluster with one Workshop, and one pod of it that says this.
+fn with_pod(workshop: &Value, status: &Value) -> Cluster {
+    let pod = json!({
+        "metadata": {
+            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
+            "labels": { "workshoplauncher.dev/workshop": workshop["metadata"]["name"] },
+        },
+        "status": status,
+    });
+    with_children(workshop).listed("workshops", workshop).by_now(workshop).listed("pods", &pod)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_told_without_its_log_when_the_node_does_not_answer() {
+    let workshop = running();
+    let crashed = json!({ "containerStatuses": [{
+        "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 3,
+        "state": { "waiting": { "reason": "CrashLoopBackOff" } },
+        "lastState": { "terminated": { "exitCode": 3, "reason": "Error" } },
+    }]});
+    let calls = with_pod(&workshop, &crashed).operated(at("12:30:00")).await;
+    let told: Vec<_> =
+        statuses(&calls).map(|status| (&status["phase"], &status["reason"], &status["logTail"])).collect();
+    assert_eq!(told, [(&json!("Failed"), &json!("crashed"), &Value::Null)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_start_waits_for_is_told() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let app = |restarts: u32, state: Value| {
+        json!({
+            "conditions": [{ "type": "PodReadyToStartContainers", "status": "True" }],
+            "containerStatuses": [{
+                "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": restarts, "state": state,
+            }],
+        })
+    };
+    for (status, step) in [
+        (app(0, json!({ "waiting": { "reason": "ContainerCreating" } })), "pulling-image"),
+        (app(0, json!({ "running": {} })), "starting-app"),
+        (app(1, json!({ "running": {} })), "restarting-app"),
+    ] {
+        let calls = with_pod(&workshop, &status).operated(at("12:00:05")).await;
+        let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
+        assert_eq!(told, [(&json!("Starting"), &json!(step))]);
+    }
+}
