@@ -101,9 +101,21 @@ impl World {
 
     fn kill_a_launcher(&mut self) {
         let place = self.chance.below(LAUNCHERS);
+        self.kill_launcher(place);
+    }
+
+    fn kill_launcher(&mut self, place: usize) {
         if self.replicas[place].take().is_some() {
             self.listeners.lose(place);
             self.trace.say(&format!("launcher-{place} is killed"));
+        }
+    }
+
+    /// All launchers are killed, in the middle of whatever they do; the operators go on.
+    pub(crate) async fn leave(&mut self) {
+        (0..LAUNCHERS).for_each(|place| self.kill_launcher(place));
+        for place in 0..OPERATORS {
+            self.start_operator(place).await;
         }
     }
 

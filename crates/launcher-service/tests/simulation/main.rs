@@ -42,6 +42,9 @@ const LAST_SECONDS: u32 = 90;
 /// How long nothing need be in line after the last fault: everything is compared with everything every five minutes.
 const PATIENCE: u32 = 420;
 
+/// For how long there is no launcher, when there is none: longer than any of them waits for a start.
+const ABSENCE: u32 = 170;
+
 /// Runs one seed to its end.
 async fn live(world: &mut World) -> Result<(), Broken> {
     world.begin();
@@ -53,6 +56,12 @@ async fn live(world: &mut World) -> Result<(), Broken> {
         world.at_the_last_moment();
         world.pass(STEP).await?;
         left = left.saturating_sub(STEP);
+    }
+    if world.chance.happens(300) {
+        world.leave().await;
+        for _ in 0..ABSENCE {
+            world.pass(CALM_STEP).await?;
+        }
     }
     world.calm().await;
     // What is launched now is left alone until its time is up: in the storm hardly anything gets as old.
