@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import signal
 import subprocess
+import tempfile
 
 from chain import run
 from harness import ROOT, wait_for
@@ -31,18 +33,35 @@ def quiet_network():
         wait_for("the link", lambda: "state UP" in run("ip", "-netns", NAMESPACE, "link", "show", "eth0"), 10)
         yield
     finally:
-        run("ip", "netns", "delete", NAMESPACE)
+        try:
+            end_all_within()
+        finally:
+            run("ip", "netns", "delete", NAMESPACE)
+
+
+def end_all_within():
+    """Ends what a run has left that was given up: npm alone is ended then, and Chromium has a process group of its own."""
+
+    def nothing_is_left():
+        left = run("ip", "netns", "pids", NAMESPACE).split()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        return not left
+
+    wait_for("the processes of the browser's run to be gone", nothing_is_left, 20)
 
 
 def in_a_browser(chain, script):
     """Runs a script of e2e/browser/package.json, in whose Chromium the chain's names lead into the cluster."""
     names = {"LOGIN_TRAEFIK": "launcher.test", "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
     addresses = {variable: chain.addresses[name] for variable, name in names.items()}
-    with quiet_network():
+    # Chromium's own files go with the folder, also when it was ended.
+    with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary, quiet_network():
         done = subprocess.run(
             ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", script],
             cwd=ROOT / "e2e/browser",
-            env=os.environ | addresses,
+            env=os.environ | addresses | {"TMPDIR": temporary},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
