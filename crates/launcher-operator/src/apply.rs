@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentStatus};
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -40,8 +40,8 @@ pub(crate) struct Applied {
     pub(crate) url: Option<String>,
     /// By which way.
     pub(crate) way_in: WayIn,
-    /// What the Deployment's status says.
-    pub(crate) deployment: Option<DeploymentStatus>,
+    /// The Deployment, once the watch has told of it.
+    pub(crate) deployment: Option<Arc<Deployment>>,
 }
 
 /// What was last applied, and what became of it. Something that is as it was left is not applied again: a reconcile costs
@@ -85,7 +85,7 @@ pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built
         }
         None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
     }
-    let deployment = children.deployment_status(&context.settings.namespace, name);
+    let deployment = children.deployment(&context.settings.namespace, name);
     Ok(Applied { url, way_in: context.settings.ingress.way_in(), deployment })
 }
 

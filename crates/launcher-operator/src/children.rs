@@ -5,7 +5,7 @@ pub(crate) mod prune;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
-use k8s_openapi::api::apps::v1::{Deployment, DeploymentStatus};
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use kube::core::PartialObjectMeta;
@@ -88,9 +88,9 @@ impl Children {
             && (!ingress || is_there(&self.ingresses, namespace, workshop))
     }
 
-    /// The status of a Workshop's Deployment.
-    pub(crate) fn deployment_status(&self, namespace: &str, name: &str) -> Option<DeploymentStatus> {
-        self.deployments.get(&ObjectRef::new(name).within(namespace))?.status.clone()
+    /// A Workshop's Deployment.
+    pub(crate) fn deployment(&self, namespace: &str, name: &str) -> Option<Arc<Deployment>> {
+        self.deployments.get(&ObjectRef::new(name).within(namespace))
     }
 
     /// The pods of a Workshop.

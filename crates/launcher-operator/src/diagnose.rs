@@ -21,7 +21,7 @@ pub struct Seen<'a> {
     pub deployment: Option<&'a DeploymentStatus>,
     /// Its pods, in any order.
     pub pods: &'a [Pod],
-    /// Since when it has not been ready: its creation, or the last time it stopped being ready.
+    /// Since when it could be ready and is not: it was made, or stopped being ready.
     pub waiting_since: Timestamp,
 }
 

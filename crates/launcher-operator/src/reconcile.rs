@@ -117,8 +117,9 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
     let built = build(&validated, &context.settings);
     let applied = apply::apply(context, &name, &uid, built).await?;
     let pods = context.children.pods(&name);
-    let waiting_since = status::waiting_since(workshop, now);
-    let seen = Seen { deployment: applied.deployment.as_ref(), pods: &pods, waiting_since };
+    let waiting_since = status::waiting_since(workshop, &applied, now);
+    let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
+    let seen = Seen { deployment, pods: &pods, waiting_since };
     let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);

@@ -84,15 +84,16 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     }
 }
 
-/// Since when a Workshop has not been ready: since it exists, or since it last was, which may be just `now`.
+/// Since when a Workshop could be ready and is not: since it was first said not to be, or last stopped being ready,
+/// which may be just `now`; but not since before its Deployment was made. While there was no operator to make one nothing
+/// started, and while it was wrong neither.
 #[must_use]
-pub(crate) fn waiting_since(workshop: &Workshop, now: Timestamp) -> Timestamp {
-    let created = workshop.metadata.creation_timestamp.as_ref().map_or(now, |time| time.0);
-    let Some(status) = workshop.status.as_ref().filter(|status| status.ready_at.is_some()) else {
-        return created;
-    };
-    let ended = status.conditions.iter().find(|one| one.type_ == READY && one.status != "True");
-    ended.map_or(now, |one| one.last_transition_time.0)
+pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
+    let made = applied.deployment.as_ref().and_then(|made| made.metadata.creation_timestamp.as_ref());
+    let mut conditions = workshop.status.iter().flat_map(|status| &status.conditions);
+    let ended = conditions.find(|one| one.type_ == READY && one.status != "True");
+    let (made, ended) = (made.map_or(now, |time| time.0), ended.map_or(now, |one| one.last_transition_time.0));
+    made.max(ended)
 }
 
 /// What the last status said.

@@ -53,3 +53,13 @@ async fn what_a_start_waits_for_is_told() {
         assert_eq!(told, [(&json!("Starting"), &json!(step))]);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_start_that_had_no_operator_for_long_has_all_its_time() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    workshop["spec"]["expiresAt"] = Value::Null;
+    let calls = Cluster::default().listed("workshops", &workshop).by_now(&workshop).operated(at("12:30:00")).await;
+    let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
+    assert_eq!(told, [(&json!("Starting"), &json!("preparing"))]);
+}
