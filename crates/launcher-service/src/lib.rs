@@ -20,12 +20,15 @@ mod traces;
 mod upkeep;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::{Clock, Entropy, Limits};
 use launcher_fleet::Fleet;
-use launcher_store::Store;
+use launcher_store::{Store, StoreError};
 use tokio::sync::{Notify, broadcast};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::feed::News;
@@ -43,6 +46,9 @@ pub use templates::TemplateUpdate;
 
 /// How many changes a slow reader of the feed may fall behind before it reads from the database again.
 const FEED_BACKLOG: usize = 256;
+/// How long the database may take to say that it is there. A kubelet hangs up after five seconds, and what was asked for it
+/// ends there: nobody would note that there was no answer.
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The use cases. Cheap to clone; one per process.
 #[derive(Debug, Clone)]
@@ -114,12 +120,13 @@ impl Launcher {
         &*self.0.entropy
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers, in less time than those wait who ask.
     ///
     /// # Errors
     /// [`ServiceError::Unavailable`].
     pub async fn ready(&self) -> Result<(), ServiceError> {
-        let answer = self.0.store.ping().await;
+        let silent = |elapsed: Elapsed| Err(StoreError::Unavailable(elapsed.into()));
+        let answer = timeout(PING_TIMEOUT, self.0.store.ping()).await.unwrap_or_else(silent);
         self.0.metrics.ready.set(i64::from(answer.is_ok()));
         Ok(answer?)
     }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::instance::Observation;
-use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
+use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState};
 use launcher_workshop::{Phase, Workshop};
 use tokio_util::sync::CancellationToken;
 
-use crate::Launcher;
 use crate::change::Row;
 use crate::error::{Chain, LoopError};
 use crate::observe::{Comparison, answered, is_its_own};
+use crate::{Launcher, ServiceError};
 
 const EVERY: Duration = Duration::from_secs(30);
 /// How much longer than the fleet the service waits before it gives up on a start: the fleet's own explanation, when
@@ -35,6 +35,7 @@ impl Launcher {
         self.0.metrics.counted(&self.0.store.count_states().await?);
         let history = SignedDuration::try_from(self.0.limits.history).unwrap_or(SignedDuration::MAX);
         if let Ok(before) = self.0.clock.now().checked_sub(history) {
+            self.dismiss_forgotten(before).await?;
             let purged = self.0.store.purge_ended(before).await?;
             if purged > 0 {
                 tracing::info!(purged, "ended instances were purged");
@@ -46,6 +47,17 @@ impl Launcher {
         }
         // Last: nothing else waits for the fleet.
         self.give_up_on_slow_starts().await
+    }
+
+    /// Dismisses what failed so long ago that nobody will: what a script launches again and again would stay for ever.
+    async fn dismiss_forgotten(&self, before: Timestamp) -> Result<(), ServiceError> {
+        let now = self.0.clock.now();
+        for instance in self.0.store.observe_forgotten(before).await? {
+            let is_failed = |row: &Instance| row.state == InstanceState::Failed;
+            let dismissed = |row: &Instance| row.terminate(EndReason::Failed, now).filter(|_| is_failed(row));
+            self.change(Row::Observed(&instance.k8s_name), |row| Ok(dismissed(row))).await?;
+        }
+        Ok(())
     }
 
     /// Fails what has been starting for longer than the start timeout, when the fleet does not say so itself.

@@ -2,6 +2,7 @@
 //! they see everybody's rows.
 
 use jiff::Timestamp;
+use launcher_domain::names::earliest_uuid;
 use launcher_domain::{Instance, InstanceState};
 use sqlx::Row;
 
@@ -22,6 +23,14 @@ pub(crate) const OLD: &str = "SELECT 1 FROM workshop_instances WHERE state = 'te
 /// In portions, so that no launch waits long behind it.
 pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
+/// When one failed is not kept. It was before the end of its time, or of its start, and after its launch: by that it is
+/// found.
+pub(crate) const FORGOTTEN: &str = concat!(
+    "SELECT ",
+    instance_columns!(),
+    " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
+     AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
+);
 /// A gate that nobody stands at is only somebody's e-mail address.
 pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE NOT EXISTS \
      (SELECT 1 FROM workshop_instances WHERE workshop_instances.owner_email = launch_gate.owner_email)";
@@ -44,6 +53,17 @@ impl Store {
     /// [`StoreError`].
     pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
         let rows = query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
+        Ok(rows::readable(&rows))
+    }
+
+    /// Some of the failed instances that nobody has dismissed, though their time would have been up before this one, the
+    /// oldest first. A row that cannot be read is passed over.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn observe_forgotten(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
+        let launched_before = earliest_uuid(before).to_string();
+        let rows = query(FORGOTTEN).bind(launched_before).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
     }
 

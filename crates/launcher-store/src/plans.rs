@@ -141,6 +141,7 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (dispatch::APPLIED, INSTANCE_ID),
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
+        (observe::FORGOTTEN, "workshop_instances_state"),
         (doctor::STATES, "workshop_instances_state"),
         (doctor::OLDEST, "workshop_instances_queue"),
     ] {

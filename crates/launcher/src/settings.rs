@@ -130,7 +130,7 @@ pub(crate) struct ServeSettings {
           value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) start_timeout: u64,
 
-    /// How long ended workshops stay in the history, and lines in the activity log, in days
+    /// How long ended workshops stay in the history, failed ones on the list, and lines in the activity log, in days
     #[arg(long, env = "SERVICE_HISTORY_DAYS", default_value = "30", value_name = "DAYS",
           value_parser = clap::value_parser!(u64).range(1..=3650))]
     pub(crate) history_days: u64,

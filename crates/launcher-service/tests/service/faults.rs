@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
-use launcher_service::LaunchRequest;
+use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState, Limits};
+use launcher_service::{ActivityFilter, LaunchRequest, Page};
 use launcher_testkit::{Fault, eventually};
 use launcher_workshop::wanted;
 
@@ -205,4 +205,36 @@ async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
     world.clock.advance(Duration::from_secs(31 * 24 * 3600));
     world.start();
     eventually(SOON, async || world.launcher.instance(&alice, &running.k8s_name).await.err()).await;
+}
+
+#[tokio::test]
+async fn failed_instances_that_nobody_dismisses_are_dismissed_by_the_service_and_purged_in_their_turn() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let mut world = World::new().await;
+    let alice = caller("alice");
+    let failed = async |world: &World| {
+        let name = world.running(&alice).await.k8s_name;
+        world.fleet.fail(&name, FailureCode::Crashed, "");
+        world.until(&name, InstanceState::Failed).await.k8s_name
+    };
+    let old = failed(&world).await;
+    world.clock.advance(DAY * 29);
+    let recent = failed(&world).await;
+    world.kill().await;
+    world.clock.advance(DAY * 2);
+    world.start();
+    let dismissed = world.until(&old, InstanceState::Terminated).await;
+    assert_eq!(dismissed.end_reason, Some(EndReason::Failed));
+    world.stop().await;
+    world.until(&recent, InstanceState::Failed).await;
+    let of_old = ActivityFilter { subject: Some(old.clone()), ..ActivityFilter::default() };
+    let page = Page { limit: 1, after: None };
+    let line = world.launcher.activities(&caller("admin"), &of_old, &page).await.unwrap().remove(0).activity;
+    assert_eq!((line.action, line.act.actor_email), (ActivityAction::Dismissed, None));
+
+    world.kill().await;
+    world.clock.advance(DAY * 31);
+    world.start();
+    eventually(SOON, async || world.launcher.instance(&alice, &old).await.err()).await;
+    world.until(&recent, InstanceState::Terminated).await;
 }

@@ -9,6 +9,15 @@ mod faults;
 mod feed;
 mod launching;
 mod patience;
+#[cfg(feature = "test-postgres")]
+mod postgres;
+#[cfg(feature = "test-postgres")]
+#[expect(dead_code, reason = "here it is shut, and not frozen")]
+#[path = "../../../launcher-store/tests/conformance/proxy.rs"]
+mod proxy;
+#[cfg(feature = "test-postgres")]
+#[path = "../../../launcher-store/tests/conformance/server.rs"]
+mod server;
 mod templates;
 
 use std::sync::Arc;

@@ -124,6 +124,7 @@ async fn what_is_asked_all_the_time_follows_its_index() {
         (with(dispatch::PROMOTE, ["1", "1", id]), "workshop_instances_"),
         (with(dispatch::APPLIED, ["1", "uid", id]), "workshop_instances_pkey"),
         (with(observe::WITH_WORKSHOP, []), "workshop_instances_"),
+        (with(observe::FORGOTTEN, [id, "5"]), "workshop_instances_"),
         (with(observe::OLD, ["5"]), "workshop_instances_ended"),
         (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
     ] {

@@ -1,5 +1,6 @@
 //! What the observing loop reads, and what is removed in the end.
 
+use jiff::Timestamp;
 use launcher_domain::InstanceState;
 use launcher_store::LaunchOutcome;
 
@@ -53,6 +54,27 @@ async fn counts_each_state() {
         let counts = store.count_states().await.unwrap();
         let expected = [1, 0, 2, 0, 0, 1];
         assert_eq!(counts, InstanceState::ALL.into_iter().zip(expected).collect::<Vec<_>>());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_failed_is_forgotten_once_its_time_would_have_been_up() {
+    on_every_engine(async |store| {
+        let row = async |state, dispatched_at: Option<Timestamp>, expires_at| {
+            let row = launched(&store, "alice@example.org").await;
+            let change = |row: &mut launcher_domain::Instance| {
+                (row.state, row.dispatched_at, row.expires_at) = (state, dispatched_at, expires_at);
+            };
+            changed(&store, &row, change).await
+        };
+        let never_ready = row(InstanceState::Failed, Some(at(99)), None).await;
+        let was_ready = row(InstanceState::Failed, Some(at(10)), Some(at(99))).await;
+        row(InstanceState::Failed, Some(at(100)), None).await;
+        row(InstanceState::Failed, Some(at(10)), Some(at(100))).await;
+        row(InstanceState::Running, Some(at(10)), Some(at(20))).await;
+        row(InstanceState::Terminated, Some(at(10)), Some(at(20))).await;
+        assert_eq!(store.observe_forgotten(at(100)).await.unwrap(), [never_ready, was_ready]);
     })
     .await;
 }

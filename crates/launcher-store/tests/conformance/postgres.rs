@@ -35,7 +35,7 @@ fn assert_unavailable<T: std::fmt::Debug>(outcome: &Result<T, StoreError>) {
 #[tokio::test]
 async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
     let database = postgres().await;
-    let mut proxy = Proxy::new(&database);
+    let mut proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
     let row = launched(&store, "alice@example.org").await;
@@ -52,7 +52,7 @@ async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
 #[tokio::test]
 async fn a_server_that_falls_silent_costs_what_was_under_way_and_nothing_later() {
     let database = postgres().await;
-    let proxy = Proxy::new(&database);
+    let proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
     let mut other = AnyConnection::connect(&database.url).await.unwrap();

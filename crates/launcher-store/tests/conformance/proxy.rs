@@ -8,13 +8,11 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::support::Database;
-
 pub(crate) const SOCKET: &str = ".s.PGSQL.5432";
 
 /// The folder of the server's socket, out of a database's URL.
-pub(crate) fn folder_of(database: &Database) -> &str {
-    let host = database.url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("host="));
+pub(crate) fn folder_of(url: &str) -> &str {
+    let host = url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("host="));
     host.filter(|host| host.starts_with('/')).expect("TEST_POSTGRES has a parameter host, the folder of a Unix socket")
 }
 
@@ -29,10 +27,10 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    pub(crate) fn new(database: &Database) -> Self {
+    pub(crate) fn new(database: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let of_server = folder_of(database);
-        let url = database.url.replace(of_server, &folder.path().display().to_string());
+        let url = database.replace(of_server, &folder.path().display().to_string());
         let server = PathBuf::from(of_server).join(SOCKET);
         let mut proxy = Self { url, folder, server, freeze: watch::Sender::new(()), open: None };
         proxy.open();

@@ -70,8 +70,8 @@ async fn a_certificate_is_looked_at_as_the_url_says() {
     let database = postgres().await;
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
-    let serving = serve(folder.path(), format!("{}/{SOCKET}", folder_of(&database)));
-    let url = database.url.replace(folder_of(&database), &folder.path().display().to_string());
+    let serving = serve(folder.path(), format!("{}/{SOCKET}", folder_of(&database.url)));
+    let url = database.url.replace(folder_of(&database.url), &folder.path().display().to_string());
     let with = |host: &str, parameters: &str| format!("{}&{parameters}", url.replace(":///", &format!("://{host}/")));
     let authority = format!("sslrootcert={}/certificate.pem", folder.path().display());
 
