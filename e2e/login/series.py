@@ -9,6 +9,13 @@ from chart import ROOT
 SERIES = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
 
 
+def registered():
+    """The names that the programs' code gives to registries, as docs/metrics.md writes them but for `_total`."""
+    call = re.compile(r'\.register(?:_with_unit)?\(\s*"(\w+)",\s*"[^"]*",(?:\s*Unit::(\w+),)?')
+    code = "".join(path.read_text() for path in sorted(ROOT.glob("crates/*/src/**/*.rs")))
+    return {"_".join(part for part in (name, unit.lower()) if part) for name, unit in call.findall(code)}
+
+
 @functools.cache
 def metrics():
     """{name of a series: (kind, names of labels)} of docs/metrics.md."""

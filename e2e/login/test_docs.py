@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from chart import CHART, RELEASE, ROOT, helm, leaves, values_schema
+from series import metrics, registered
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), ROOT / "e2e/login/README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
@@ -132,6 +133,12 @@ def test_links_lead_somewhere(name):
         assert linked.exists(), f"{name} links to {target}"
         if anchor and linked.suffix == ".md":
             assert anchor in anchors(linked), f"{name} links to {target}"
+
+
+def test_metrics_are_listed_that_the_code_has_and_no_others():
+    """Also such as are told only from their first use on. Their kinds are compared by the tests of each program."""
+    endings = re.compile("_(?:total|bucket|sum|count)$")
+    assert registered() == {endings.sub("", name) for name in metrics()}
 
 
 def test_logs_are_asked_for_whole_and_of_all_pods():

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -121,6 +122,37 @@ fn starts_serves_and_stops_in_order() {
     assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
     assert!(log.contains("SERVICE_ADMIN_EMIALS"), "a mistyped setting is warned about: {log}");
     assert!(log.contains("stopped"), "{log}");
+}
+
+/// Each metric with its kind, as the documentation lists them. The text format leaves `_total` out of a counter's name.
+fn documented() -> BTreeSet<(&'static str, &'static str)> {
+    let page = include_str!("../../../../docs/metrics.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `launcher_").map(|_| &line[3..]));
+    rows.map(|row| {
+        let mut cells = row.split(" | ");
+        let name = cells.next().unwrap().split(['`', '{']).next().unwrap();
+        (name.trim_end_matches("_total"), cells.next().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn it_measures_what_the_documentation_lists_and_nothing_else() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start(data.path());
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        // What has labels is told from its first use on: here a request, and that instances were counted.
+        serving.get(serving.listen, "/api/v1/me", "");
+        let metrics = serving.get(serving.telemetry, "/metrics", "");
+        if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
+            let told: BTreeSet<_> =
+                metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
+            assert_eq!(told, documented());
+            break;
+        }
+        assert!(Instant::now() < deadline, "neither instances nor requests are counted: {metrics}");
+    }
 }
 
 const ADMIN: &str = "X-Auth-Request-Email: admin@example.org\r\n";
