@@ -107,7 +107,7 @@ impl Launcher {
         while !stop.is_cancelled() {
             if look {
                 if let Err(error) = self.dispatch_round(&mut desk).await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "dispatch waits for the database");
+                    tracing::warn!(error = %Chain(&error), "dispatch waits for the database");
                 }
                 until = desk.backoffs.next();
             }

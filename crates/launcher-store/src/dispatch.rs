@@ -27,7 +27,7 @@ pub(crate) const PENDING: &str = concat!(
 pub(crate) const AGAIN: &str = "UPDATE workshop_instances \
      SET applied_version = spec_version - 1 WHERE instance_id = $1 AND applied_version = spec_version";
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
-     SET applied_version = $1, workshop_uid = COALESCE($2, workshop_uid) WHERE instance_id = $3 AND applied_version <= $1";
+     SET applied_version = $1, workshop_uid = COALESCE(workshop_uid, $2) WHERE instance_id = $3 AND applied_version <= $1";
 
 /// A part of what the fleet has to be told.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,9 +100,9 @@ impl Store {
         write.commit().await
     }
 
-    /// Notes that the fleet was told this `version` of the instance, and the identity that the Workshop has; `None`
-    /// keeps the identity that is known. An older version than the one noted changes nothing. It takes no revision:
-    /// nothing that anybody can see has changed.
+    /// Notes that the fleet was told this `version` of the instance, and the identity that the Workshop has, if none is
+    /// known yet: what a late call has made anew is another Workshop. An older version than the one noted changes nothing.
+    /// It takes no revision: nothing that anybody can see has changed.
     ///
     /// # Errors
     /// [`StoreError`].
