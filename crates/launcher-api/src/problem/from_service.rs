@@ -11,7 +11,8 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound => return Self::not_found(),
             ServiceError::Invalid(errors) => return Self::invalid_fields(errors),
             ServiceError::Unavailable(_) => {
-                let detail = "The database does not answer; nothing was changed. Try again in a moment.";
+                let detail = "The database does not answer. Most likely nothing was changed. Try again in a moment; \
+                              repeat a launch with its Idempotency-Key.";
                 return Self::new(ProblemCode::Unavailable, detail).because(error);
             }
             ServiceError::Internal(_) => return Self::internal(error),

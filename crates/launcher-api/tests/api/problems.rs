@@ -64,7 +64,8 @@ async fn without_a_database_it_is_unavailable_and_says_when_to_come_back() {
                 "type": "/api/v1/problems#unavailable",
                 "title": "The service cannot answer right now",
                 "status": 503,
-                "detail": "The database does not answer; nothing was changed. Try again in a moment.",
+                "detail": "The database does not answer. Most likely nothing was changed. Try again in a moment; \
+                           repeat a launch with its Idempotency-Key.",
                 "code": "unavailable",
                 "request_id": "r-1",
             })

@@ -12,10 +12,11 @@ mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;
 #[cfg(feature = "test-postgres")]
-#[expect(dead_code, reason = "here it is shut, and not frozen")]
+#[expect(dead_code, clippy::expect_used, reason = "here it is shut, and not frozen; a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/proxy.rs"]
 mod proxy;
 #[cfg(feature = "test-postgres")]
+#[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod templates;
