@@ -12,7 +12,7 @@ readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Which crates' tests a tier runs.
 declare -rA CRATES=(
-  [rules]="launcher-domain launcher-workshop launcher-operator"
+  [rules]="launcher-domain launcher-trace launcher-workshop launcher-operator"
   [service]="launcher-process launcher-store launcher-service launcher-testkit"
   [api]="launcher-api"
   [sidecar]="launcher-sidecar"
