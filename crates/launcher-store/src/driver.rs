@@ -129,7 +129,8 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
         .acquire_timeout(PATIENCE)
         .after_connect(move |connection, _| Box::pin(set_up(connection, engine.session)));
     let Some(question) = engine.read_only else {
-        return options.after_release(|connection, _| Box::pin(is_whole(connection)));
+        // A file needs no asking whether it is still there; each question is a way to SQLite's thread and back.
+        return options.test_before_acquire(false).after_release(|connection, _| Box::pin(is_whole(connection)));
     };
     // The pool's own test of a connection has no end where the server is gone without a word.
     options
@@ -151,8 +152,10 @@ async fn set_up(connection: &mut AnyConnection, session: &'static str) -> Result
 /// Whether nothing is left of the transaction that ran on it. Where the disk is full, SQLite rolls back by itself, and the
 /// driver's own rollback then fails: the driver would count a transaction for ever, and refuse to begin another.
 async fn is_whole(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
-    // What was asked before is done when this is answered, a rollback among it.
-    connection.ping().await?;
+    if connection.is_in_transaction() {
+        // What was asked before is done when this is answered, a rollback among it.
+        connection.ping().await?;
+    }
     Ok(!connection.is_in_transaction())
 }
 
