@@ -64,6 +64,12 @@ def memory(pid, children=True):
     return fields["Rss"], fields["Pss"]
 
 
+def unshared(pid):
+    """MiB that are the processes' own, and in no file: what one more of them takes beside others of its program."""
+    rollups = (pathlib.Path(f"/proc/{each}/smaps_rollup").read_text() for each in tree(pid))
+    return sum(int(re.search(r"^Pss_Anon:\s+(\d+)", rollup, re.M).group(1)) for rollup in rollups) / 1024
+
+
 def forget_peak(pid):
     for each in tree(pid):
         pathlib.Path(f"/proc/{each}/clear_refs").write_text("5")

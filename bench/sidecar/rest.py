@@ -4,7 +4,7 @@ import socket
 import sys
 
 from common import tools
-from common.machine import load_average, memory
+from common.machine import load_average, memory, unshared
 
 from . import proxies
 
@@ -36,6 +36,7 @@ def at_rest(scene, started, each, app, place, options):
             rss, pss = memory(running.pid)
             scene.note("rest rss", proxy.name, rss)
             scene.note("rest pss", proxy.name, pss)
+            scene.note("rest own", proxy.name, unshared(running.pid))
             opened = open_websockets(running.port, options.websockets)
             with_all = memory(running.pid)
             scene.note("sockets rss", proxy.name, with_all[0])
