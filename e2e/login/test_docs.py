@@ -101,7 +101,7 @@ def known_tiers():
 
 
 def test_make_help_lists_the_tiers():
-    told = subprocess.run(["make", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    told = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
 
 

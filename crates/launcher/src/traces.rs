@@ -34,7 +34,7 @@ const FLUSH: Duration = Duration::from_secs(3);
 pub(crate) struct TraceSettings {
     /// The collector that traces are sent to by OTLP over HTTP, as in http://collector:4318; none when not given
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = endpoint)]
-    pub(crate) otlp_endpoint: Option<String>,
+    pub(crate) otlp_endpoint: Option<Uri>,
 }
 
 /// Why no traces can be sent.
@@ -62,7 +62,7 @@ impl Traces {
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Collector { client, runtime: Handle::current() })
-            .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+            .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
             .build()?;
         let provider = SdkTracerProvider::builder()
             .with_resource(Resource::builder().with_service_name(program).build())
@@ -73,7 +73,8 @@ impl Traces {
             .build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         global::set_tracer_provider(provider.clone());
-        tracing::info!(endpoint, "traces are sent");
+        // Without what else the URL may hold: a password is nobody's business.
+        tracing::info!(collector = endpoint.host(), "traces are sent");
         Ok(Some(Self(provider)))
     }
 }
@@ -128,10 +129,10 @@ impl IdGenerator for Identifiers {
     }
 }
 
-fn endpoint(text: &str) -> Result<String, String> {
+fn endpoint(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
     match uri.scheme_str() {
-        Some("http" | "https") if uri.query().is_none() => Ok(text.to_owned()),
+        Some("http" | "https") if uri.query().is_none() => Ok(uri),
         _ => Err("it is no http or https URL; write it as in http://collector:4318".to_owned()),
     }
 }

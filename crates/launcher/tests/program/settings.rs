@@ -32,6 +32,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
         &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"],
     ),
     ("SERVICE_LOG", "a=b=c", &["SERVICE_LOG"]),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", &["write it as in http://collector:4318"]),
 ];
 
 #[test]
