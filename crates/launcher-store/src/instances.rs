@@ -23,8 +23,8 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<Listed>, StoreError> {
-        let rows = by_name(caller.scope(), k8s_name).fetch_all(&self.pool).await?;
-        rows.first().map(rows::listed).transpose()
+        let row = by_name(caller.scope(), k8s_name).fetch_optional(&self.pool).await?;
+        row.as_ref().map(rows::listed).transpose()
     }
 
     /// A page of the instances that the caller may see, newest first.

@@ -119,6 +119,14 @@ impl Sql {
         Self { text: format!("EXPLAIN {}", self.text), ..self }
     }
 
+    /// Runs it, for its first row.
+    pub(crate) async fn fetch_optional<'c>(
+        self,
+        on: impl Executor<'c, Database = Any>,
+    ) -> Result<Option<AnyRow>, StoreError> {
+        Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_optional(on).await
+    }
+
     /// Runs it.
     pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
         Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_all(on).await
