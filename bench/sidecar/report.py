@@ -87,8 +87,8 @@ def bodies(scene, each):
 
 
 def at_rest(scene, each):
-    heads = {"RSS": "rest rss", "Pss": "rest pss", "in no file": "rest own", "RSS, WebSockets": "sockets rss", "Pss, WebSockets": "sockets pss",
-             "KiB a WebSocket": "socket", "ms to the first answer": "start"}
+    heads = {"RSS": "rest rss", "Pss": "rest pss", "in no file": "rest own", "RSS, WebSockets": "sockets rss",
+             "Pss, WebSockets": "sockets pss", "KiB a WebSocket": "socket", "ms to the first answer": "start"}
     take = [lambda proxy, what=what: cell(scene.figures[what, proxy.name]) for what in heads.values()]
     table(("at rest, MiB", *heads, "MB of files"), rows(each, [*take, lambda proxy: cell([rest.sizes(proxy)])]))
     own = scene.figures["rest pss", "sidecar"]

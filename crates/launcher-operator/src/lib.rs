@@ -13,6 +13,10 @@ mod controller;
 pub mod diagnose;
 mod evidence;
 pub mod lease;
+#[cfg(test)]
+#[path = "../../launcher-testkit/src/metrics.rs"]
+#[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
+mod listed;
 mod live;
 mod metrics;
 mod reconcile;

@@ -111,23 +111,10 @@ impl Metrics {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use prometheus_client::encoding::text::encode;
 
     use super::*;
-
-    /// Each metric with its kind, as the documentation lists them. The text format leaves `_total` out of a counter's name.
-    fn documented() -> BTreeSet<(&'static str, &'static str)> {
-        let page = include_str!("../../../docs/metrics.md");
-        let rows = page.lines().filter_map(|line| line.strip_prefix("| `operator_").map(|_| &line[3..]));
-        rows.filter_map(|row| {
-            let mut cells = row.split(" | ");
-            let name = cells.next()?.split(['`', '{']).next()?;
-            Some((name.trim_end_matches("_total"), cells.next()?))
-        })
-        .collect()
-    }
+    use crate::listed;
 
     #[test]
     fn what_is_measured_is_what_the_documentation_lists() {
@@ -136,7 +123,6 @@ mod tests {
         // What has labels is told from its first use on.
         metrics.counted([].into_iter());
         encode(&mut page, &registry).unwrap();
-        let told: BTreeSet<_> = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
-        assert_eq!(told, documented());
+        assert_eq!(listed::told(&page), listed::documented("operator_"));
     }
 }

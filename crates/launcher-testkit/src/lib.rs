@@ -8,6 +8,7 @@ mod clock;
 mod entropy;
 mod events;
 mod fleet;
+pub mod metrics;
 mod poll;
 
 pub use app::{ADMIN, ALICE, BOB, Options, TestApp, Users};

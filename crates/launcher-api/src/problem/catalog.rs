@@ -93,8 +93,8 @@ catalog! {
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
         "SERVICE_MAX_QUEUED launches wait already. `Retry-After` says when to try again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, "The service cannot answer right now",
-        "The database does not answer. Most likely nothing was changed: where the connection broke while a change was being \
-         stored, nobody can say. `Retry-After` says when to try again; repeat a launch with its `Idempotency-Key`.";
+        "The database does not answer. Most likely nothing was changed: where the connection broke while a change was \
+         being stored, nobody can say. `Retry-After` says when to try again; repeat a launch with its `Idempotency-Key`.";
 }
 
 impl ProblemCode {

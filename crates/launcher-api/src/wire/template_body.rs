@@ -87,10 +87,10 @@ pub(crate) fn template_body_schema() -> Value {
                 "description": "Where the app listens, not the sidecar's 8080 and 8081. When left out: 8787 for \
                                 rstudio, 8888 for notebook; required for custom.",
             },
-            "command": words("Replaces the image's entry point when not empty; each word has at most 4,096 bytes, and $(PORT) in it \
-                              is where the app listens."),
-            "args": words("Replaces the image's arguments when not empty; each word has at most 4,096 bytes, and $(PORT) in it \
-                              is where the app listens."),
+            "command": words("Replaces the image's entry point when not empty; each word has at most 4,096 bytes, and \
+                              $(PORT) in it is where the app listens."),
+            "args": words("Replaces the image's arguments when not empty; each word has at most 4,096 bytes, and \
+                              $(PORT) in it is where the app listens."),
             "env": {
                 "type": "object", "maxProperties": 64, "description": "Environment of the app; each value has at most 32 KiB.",
                 "propertyNames": { "pattern": VARIABLE },

@@ -13,8 +13,10 @@ use super::{jupyter, process};
 
 /// What of the launcher's own environment no workshop gets: its settings, which hold secrets, and what the service
 /// manager said to the launcher alone.
-const WITHHELD: [&str; 8] = [
+const WITHHELD: [&str; 9] = [
     "SERVICE_",
+    // Among them what a collector of traces asks for.
+    "OTEL_",
     "CREDENTIALS_DIRECTORY",
     "INVOCATION_ID",
     "JOURNAL_STREAM",
@@ -145,9 +147,10 @@ mod tests {
 
     #[test]
     fn the_launchers_settings_are_withheld() {
-        let names = ["SERVICE_DATABASE_URL", "WORKSHOP_LAUNCHER_ID", "PATH", "HOME", "NOTIFY_SOCKET", "MY_SERVICE_X"];
-        let environment = names.map(|name| (name.into(), "value".into()));
-        let kept: Vec<_> = inherited(environment.into_iter()).into_keys().collect();
-        assert_eq!(kept, ["HOME", "MY_SERVICE_X", "PATH"]);
+        let withheld = ["SERVICE_DATABASE_URL", "OTEL_EXPORTER_OTLP_HEADERS", "WORKSHOP_LAUNCHER_ID", "NOTIFY_SOCKET"];
+        let passed_on = ["HOME", "MY_SERVICE_X", "PATH"];
+        let environment = withheld.into_iter().chain(passed_on).map(|name| (name.into(), "value".into()));
+        let kept: Vec<_> = inherited(environment).into_keys().collect();
+        assert_eq!(kept, passed_on);
     }
 }

@@ -162,8 +162,8 @@ fn variables(env: BTreeMap<String, String>) -> Vec<EnvVar> {
     env.into_iter().map(|(name, value)| EnvVar { name, value: Some(literal(&value)), value_from: None }).collect()
 }
 
-/// Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. What an admin wrote stays data; `$(PORT)` is replaced
-/// before, as on any other fleet.
+/// Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. What an admin wrote stays data;
+/// `$(PORT)` is replaced before, as on any other fleet.
 fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }

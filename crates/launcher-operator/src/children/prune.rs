@@ -8,7 +8,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::WORKSHOP_LABEL;
 
-/// The conditions of a pod that a diagnosis looks at.
+/// The conditions of a pod that a diagnosis, or a start's trace, looks at.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 
 /// Of any object not who wrote what, nor what others have noted on it.

@@ -1,8 +1,8 @@
 //! The program: its settings, its telemetry, and how it stops.
 
-use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 
+use super::metrics::{documented, told};
 use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually};
 
@@ -73,24 +73,11 @@ async fn it_tells_about_itself_on_a_port_of_its_own() {
     assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 "));
 }
 
-/// Each metric with its kind, as the documentation lists them. The text format leaves `_total` out of a counter's name.
-fn documented() -> BTreeSet<(&'static str, &'static str)> {
-    let page = include_str!("../../../../docs/metrics.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `sidecar_").map(|_| &line[3..]));
-    rows.map(|row| {
-        let mut cells = row.split(" | ");
-        let name = cells.next().unwrap().split(['`', '{']).next().unwrap();
-        (name.trim_end_matches("_total"), cells.next().unwrap())
-    })
-    .collect()
-}
-
 #[tokio::test]
 async fn it_measures_what_the_documentation_lists_and_nothing_else() {
     let app = App::answering("").await;
     let metrics = Program::start(app.addr, &[]).await.ask("/metrics").await;
-    let told: BTreeSet<_> = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
-    assert_eq!(told, documented());
+    assert_eq!(told(&metrics), documented("sidecar_"));
 }
 
 #[tokio::test]

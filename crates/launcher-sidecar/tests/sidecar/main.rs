@@ -8,6 +8,9 @@ mod events;
 mod framing;
 mod lengths;
 mod limits;
+#[path = "../../../launcher-testkit/src/metrics.rs"]
+#[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
+mod metrics;
 mod owner;
 mod proxying;
 mod responses;

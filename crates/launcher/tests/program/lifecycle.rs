@@ -1,9 +1,10 @@
-use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use launcher_testkit::metrics::{documented, told};
 
 use crate::{launcher, text};
 
@@ -124,18 +125,6 @@ fn starts_serves_and_stops_in_order() {
     assert!(log.contains("stopped"), "{log}");
 }
 
-/// Each metric with its kind, as the documentation lists them. The text format leaves `_total` out of a counter's name.
-fn documented() -> BTreeSet<(&'static str, &'static str)> {
-    let page = include_str!("../../../../docs/metrics.md");
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `launcher_").map(|_| &line[3..]));
-    rows.map(|row| {
-        let mut cells = row.split(" | ");
-        let name = cells.next().unwrap().split(['`', '{']).next().unwrap();
-        (name.trim_end_matches("_total"), cells.next().unwrap())
-    })
-    .collect()
-}
-
 #[test]
 fn it_measures_what_the_documentation_lists_and_nothing_else() {
     let data = tempfile::tempdir().unwrap();
@@ -146,9 +135,7 @@ fn it_measures_what_the_documentation_lists_and_nothing_else() {
         serving.get(serving.listen, "/api/v1/me", "");
         let metrics = serving.get(serving.telemetry, "/metrics", "");
         if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
-            let told: BTreeSet<_> =
-                metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect();
-            assert_eq!(told, documented());
+            assert_eq!(told(&metrics), documented("launcher_"));
             break;
         }
         assert!(Instant::now() < deadline, "neither instances nor requests are counted: {metrics}");

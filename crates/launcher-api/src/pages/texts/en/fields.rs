@@ -42,5 +42,5 @@ pub(crate) const EXTENSION: Label = Label { label: "One extension in seconds", h
 pub(crate) const LONGEST: Label =
     Label { label: "Longest lifetime in seconds", hint: "No extension goes beyond. Empty: 28800, eight hours." };
 
-const WORDS: &str = "One word per line; $(PORT) is where the app listens. A word with a line break in it, or with spaces at \
-                     an end, is a JSON string: \"a\\nb\".";
+const WORDS: &str = "One word per line; $(PORT) is where the app listens. A word with a line break in it, or with \
+                     spaces at an end, is a JSON string: \"a\\nb\".";
