@@ -153,7 +153,7 @@ needs_chart() {
 run_chart() {
   launcher_program
   cluster_up
-  login_programs helm
+  login_programs helm promtool
   "${CLUSTER_TESTS[@]}" e2e/login/test_*.py
 }
 
