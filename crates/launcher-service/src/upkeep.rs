@@ -32,7 +32,8 @@ impl Launcher {
     }
 
     async fn upkeep_round(&self) -> Result<(), LoopError> {
-        self.0.metrics.counted(&self.0.store.count_states().await?);
+        let counts = self.0.store.count_states().await.inspect_err(|_| self.0.metrics.uncounted())?;
+        self.0.metrics.counted(&counts);
         let history = SignedDuration::try_from(self.0.limits.history).unwrap_or(SignedDuration::MAX);
         if let Ok(before) = self.0.clock.now().checked_sub(history) {
             self.dismiss_forgotten(before).await?;

@@ -29,6 +29,8 @@ use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, 
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
 use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -143,6 +145,14 @@ impl World {
         })
         .await
     }
+}
+
+/// What the service tells a collector.
+fn measured(launcher: &Launcher) -> String {
+    let (mut registry, mut text) = (Registry::default(), String::new());
+    launcher.register_metrics(&mut registry);
+    encode(&mut text, &registry).unwrap();
+    text
 }
 
 fn database(directory: &TempDir) -> String {
