@@ -14,6 +14,7 @@ use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, WorkshopStatus};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::board::Board;
@@ -60,6 +61,7 @@ impl LocalFleet {
             clock,
             ports: Ports::of_this_machine(),
             stop,
+            closing: CancellationToken::new(),
             _lock: lock,
         });
         let inner = Arc::new(Inner {

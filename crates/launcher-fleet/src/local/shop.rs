@@ -14,8 +14,10 @@ use super::ports::Lease;
 use super::process::Numbered;
 use super::state::{self, Record, StateError};
 
-/// How long to wait before a file that could not be written is tried again.
+/// How long to wait before a file that could not be written or removed is tried again.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
+/// How often it is tried once the fleet stops. The next start of the launcher does without.
+const LAST_TRIES: u32 = 3;
 
 /// What is wished for a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,8 +228,25 @@ impl Shop {
         self.replace(&mut record, next)
     }
 
-    /// Takes its record away for good.
-    pub(super) fn remove(&self) -> Result<(), StateError> {
-        state::remove(&self.context.layout, &self.name)
+    /// Takes its record away for good. Returns whether it is gone: a fleet that stops does not wait for that.
+    pub(super) async fn remove(self: &Arc<Self>) -> bool {
+        self.persist(|| self.update_with(|shop, _| state::remove(&shop.context.layout, &shop.name))).await
+    }
+
+    /// Does something to the record until the disk lets it be done, or the fleet stops and a few tries more have failed,
+    /// too. Returns whether it was done.
+    async fn persist<D: Future<Output = Result<(), StateError>>>(&self, change: impl Fn() -> D) -> bool {
+        let mut last_tries = LAST_TRIES;
+        while let Err(error) = change().await {
+            tracing::error!(workshop = self.name, %error, "the record of a Workshop could not be changed");
+            if self.context.closing.is_cancelled() {
+                last_tries -= 1;
+            }
+            if last_tries == 0 {
+                return false;
+            }
+            tokio::time::sleep(WRITE_PAUSE).await;
+        }
+        true
     }
 }

@@ -61,6 +61,11 @@ impl Home {
         self.path().join("workshops").join(name)
     }
 
+    /// What the fleet knows of a Workshop.
+    pub(crate) fn record(&self, name: &str) -> PathBuf {
+        self.path().join("fleet/workshops").join(name)
+    }
+
     /// The identity of this directory's fleet.
     pub(crate) fn fleet_id(&self) -> String {
         fs::read_to_string(self.path().join("fleet/id")).unwrap_or_default()
