@@ -168,12 +168,10 @@ impl Shop {
         .await
     }
 
-    /// Changes the record, trying again for as long as the disk refuses.
+    /// Changes the record, trying again for as long as the disk refuses. When the fleet stops before that is done, the
+    /// record stays behind: the next start of the launcher finds its process gone.
     pub(super) async fn settle(self: &Arc<Self>, change: impl Fn(&mut Record) + Clone + Send + 'static) {
-        while let Err(error) = self.update(change.clone()).await {
-            tracing::error!(workshop = self.name, %error, "the state of a Workshop is tried again");
-            tokio::time::sleep(WRITE_PAUSE).await;
-        }
+        self.persist(|| self.update(change.clone())).await;
     }
 
     /// Runs something that blocks while it holds the record. Once its turn has come it runs to its end, even if the

@@ -11,7 +11,7 @@ use launcher_workshop::Phase;
 use rustix::thread::{CapabilitySet, capabilities, remove_capability_from_bounding_set, set_capabilities};
 use tokio::runtime::Runtime;
 
-use crate::support::{Home, eventually, in_time, server, wait_for, wait_until_gone};
+use crate::support::{Home, NONE, eventually, in_time, kill, script, server, wait_for, wait_until_gone};
 
 /// Runs a test on threads of its own, which permissions stop, also when the tests are root's.
 fn unprivileged(test: impl Future<Output = ()> + Send) {
@@ -103,6 +103,37 @@ fn a_record_that_cannot_be_removed_keeps_no_launcher_from_stopping_or_starting()
         set_mode(&records, 0o700);
         let fleet = home.open();
         assert!(!home.record("lab-a").exists(), "the next start clears it");
+        in_time(fleet.stop()).await;
+    });
+}
+
+#[test]
+fn a_disk_that_takes_nothing_keeps_no_launcher_from_stopping() {
+    let home = Home::new();
+    let names = ["lab-a", "lab-b"];
+    let with_helper = "setsid sleep 1000 & echo $$ > pid; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    unprivileged(async {
+        let fleet = home.open();
+        fleet.apply(&server("lab-a")).await.unwrap();
+        fleet.apply(&script("lab-b", with_helper)).await.unwrap();
+        for name in names {
+            wait_for(&fleet, name, Phase::Running).await;
+            set_mode(&home.record(name), 0o500);
+        }
+        // What became of it cannot be written down any more when the stop begins.
+        let crashing = fs::read_to_string(home.working("lab-b").join("pid")).unwrap();
+        kill(crashing.trim().parse().unwrap());
+        eventually("its helper is ended with it", || home.processes().len() == 1).await;
+
+        in_time(fleet.stop()).await;
+        assert_eq!(home.processes(), NONE);
+        drop(fleet);
+
+        names.iter().for_each(|name| set_mode(&home.record(name), 0o700));
+        let fleet = home.open();
+        for name in names {
+            wait_for(&fleet, name, Phase::Running).await;
+        }
         in_time(fleet.stop()).await;
     });
 }
