@@ -21,6 +21,7 @@ mod listener;
 mod log;
 mod open;
 mod pages;
+mod place;
 mod ports;
 mod process;
 mod readiness;
@@ -78,8 +79,10 @@ struct Inner {
 struct Context {
     settings: LocalSettings,
     layout: Layout,
-    /// In the environment of every process of this fleet, and of no other's.
+    /// Whose the rows of the database are.
     fleet_id: String,
+    /// In the environment of every process that was started from this data directory, and of no other's.
+    place_id: String,
     clock: Arc<dyn Clock>,
     ports: Ports,
     census: CensusTaker,

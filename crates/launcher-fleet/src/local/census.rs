@@ -23,14 +23,14 @@ pub(super) struct Census(BTreeMap<Numbered, Kin>);
 #[derive(Debug)]
 struct Kin {
     group: i32,
-    /// `None` for what is not of this fleet, and for what may not be seen: another user's.
+    /// `None` for what is not of this place, and for what may not be seen: another user's.
     marker: Option<String>,
 }
 
 impl Census {
-    /// Looks at all processes; only markers of this fleet are noted. It blocks.
-    pub(super) fn take(fleet_id: &str) -> Self {
-        let own = format!("{fleet_id}/");
+    /// Looks at all processes; only markers of this place are noted. It blocks.
+    pub(super) fn take(place_id: &str) -> Self {
+        let own = format!("{place_id}/");
         let seen = process::all().map(|(process, group)| {
             let marker = process.marker().filter(|marker| marker.starts_with(&own));
             (process, Kin { group, marker })
@@ -55,7 +55,7 @@ impl Census {
         self.0.iter().filter(move |(_, kin)| belongs(kin)).map(|(process, _)| *process)
     }
 
-    /// The markers of this fleet that processes carried.
+    /// The markers of this place that processes carried.
     pub(super) fn markers(&self) -> Vec<String> {
         let mut markers: Vec<String> = self.0.values().filter_map(|kin| kin.marker.clone()).collect();
         markers.sort();
@@ -64,10 +64,10 @@ impl Census {
     }
 }
 
-/// Takes censuses of one fleet: however many ask at the same time, the machine is looked at once.
+/// Takes censuses for one fleet: however many ask at the same time, the machine is looked at once.
 #[derive(Debug)]
 pub(super) struct CensusTaker {
-    fleet_id: String,
+    place_id: String,
     /// How many censuses were begun.
     begun: AtomicU64,
     last: Mutex<Last>,
@@ -82,8 +82,8 @@ struct Last {
 }
 
 impl CensusTaker {
-    pub(super) fn new(fleet_id: String) -> Self {
-        Self { fleet_id, begun: AtomicU64::new(0), last: Mutex::default() }
+    pub(super) fn new(place_id: String) -> Self {
+        Self { place_id, begun: AtomicU64::new(0), last: Mutex::default() }
     }
 
     /// A census that began after this was called, shared with all who asked before it began. `None` when the program is
@@ -97,8 +97,8 @@ impl CensusTaker {
             }
             let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let began = Instant::now();
-            let fleet_id = self.fleet_id.clone();
-            let census = Arc::new(spawn_blocking(move || Census::take(&fleet_id)).await.ok()?);
+            let place_id = self.place_id.clone();
+            let census = Arc::new(spawn_blocking(move || Census::take(&place_id)).await.ok()?);
             *last = Last { number, began: Some(began), census };
         }
         Some(Arc::clone(&last.census))

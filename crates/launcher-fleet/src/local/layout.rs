@@ -30,6 +30,11 @@ impl Layout {
         self.data_dir.join("fleet/id")
     }
 
+    /// Holds where the data directory was used last.
+    pub(super) fn place(&self) -> PathBuf {
+        self.data_dir.join("fleet/place.json")
+    }
+
     /// Holds one directory per Workshop, for what the fleet knows of it.
     pub(super) fn records(&self) -> PathBuf {
         self.data_dir.join("fleet/workshops")

@@ -89,7 +89,7 @@ impl Shop {
     /// name has another uid.
     pub(super) fn marker_of(&self, record: &Record) -> String {
         let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
-        format!("{}/{}/{uid}", self.context.fleet_id, self.name)
+        format!("{}/{}/{uid}", self.context.place_id, self.name)
     }
 
     /// What its processes are known by: their marker, and the leader of their group while it lives.
