@@ -97,7 +97,8 @@ impl Inner {
         let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
         let state = self.context.layout.state(shop.name());
         match started.filter(|_| adopted.is_some()) {
-            None => at(&state, shop.lost_its_process().map_err(io::Error::other))?,
+            // What it has started may still run: its record says in which group.
+            None => at(&state, shop.adopt(false).map_err(io::Error::other))?,
             Some(started) if phase == Phase::Running => {
                 let path = Path::new("/proc/net/tcp");
                 let is_ours = at(path, who_listened(&shop, started.port, census))? == Listener::Ours;
@@ -126,11 +127,6 @@ impl Inner {
 }
 
 impl Record {
-    /// What it becomes when its process is not there any more: what ran is about to start again.
-    pub(super) fn without_process(&self) -> Self {
-        Self { process: None, ..self.not_ready() }
-    }
-
     /// What it becomes when its app does not answer (yet, or any more): its time goes on, and it has no address.
     pub(super) fn not_ready(&self) -> Self {
         let mut next = self.clone();

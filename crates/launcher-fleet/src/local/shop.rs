@@ -92,11 +92,11 @@ impl Shop {
         format!("{}/{}/{uid}", self.context.place_id, self.name)
     }
 
-    /// What its processes are known by: their marker, and the leader of their group while it lives.
+    /// What its processes are known by: their marker, and the leader of their group.
     pub(super) fn kin(&self) -> (String, Option<Numbered>) {
         let record = self.record();
-        let leader = record.process.as_ref().filter(|started| started.leader.is_alive());
-        (self.marker_of(&record), leader.map(|started| started.leader.number))
+        let leader = record.process.as_ref().and_then(|started| started.leader.of_this_boot());
+        (self.marker_of(&record), leader)
     }
 
     pub(super) fn wish_for(&self, wish: Wish) {
@@ -207,15 +207,8 @@ impl Shop {
         lock(&self.record).status().phase
     }
 
-    /// Its process is not there any more.
-    pub(super) fn lost_its_process(&self) -> Result<(), StateError> {
-        let mut record = lock(&self.record);
-        let next = record.without_process();
-        self.replace(&mut record, next)
-    }
-
-    /// Its process was taken over while it ran. Its address may be another by now, as the launcher's may; when its app
-    /// does not listen on its port any more, it is not ready.
+    /// A launcher before this one left it. Its address may be another by now, as the launcher's may; when its app is not
+    /// there, or does not listen on its port any more, it is not ready.
     pub(super) fn adopt(&self, is_ready: bool) -> Result<(), StateError> {
         let mut record = lock(&self.record);
         let mut next = record.not_ready();

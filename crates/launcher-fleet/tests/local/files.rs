@@ -121,8 +121,7 @@ fn a_disk_that_takes_nothing_keeps_no_launcher_from_stopping() {
             set_mode(&home.record(name), 0o500);
         }
         // What became of it cannot be written down any more when the stop begins.
-        let crashing = fs::read_to_string(home.working("lab-b").join("pid")).unwrap();
-        kill(crashing.trim().parse().unwrap());
+        kill(home.noted("lab-b", "pid"));
         eventually("its helper is ended with it", || home.processes().len() == 1).await;
 
         in_time(fleet.stop()).await;

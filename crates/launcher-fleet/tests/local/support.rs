@@ -77,6 +77,11 @@ impl Home {
         self.path().join("workshops").join(name)
     }
 
+    /// A number that a Workshop's program has noted in its working directory.
+    pub(crate) fn noted(&self, name: &str, file: &str) -> i32 {
+        fs::read_to_string(self.working(name).join(file)).unwrap().trim().parse().unwrap()
+    }
+
     /// What the fleet knows of a Workshop.
     pub(crate) fn record(&self, name: &str) -> PathBuf {
         self.path().join("fleet/workshops").join(name)
@@ -116,6 +121,12 @@ impl Drop for Home {
 
 pub(crate) fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+/// Whether a process has ended, asked for by its parent or not.
+pub(crate) fn has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
 }
 
 pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
