@@ -218,6 +218,10 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         self.alarm.set(Instant::now() + LINGER);
         let mut is_shut = false;
         poll_fn(|cx| {
+            // First: behind a client that always has more to read it would not get its turn.
+            if self.alarm.poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
             if !is_shut {
                 is_shut = Pin::new(&mut self.io).poll_shutdown(cx).is_ready();
             }
@@ -231,7 +235,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
             if self.has_ended && is_shut {
                 return Poll::Ready(());
             }
-            self.alarm.poll(cx)
+            Poll::Pending
         })
         .await;
     }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::support::{ALICE, Client, Setup, policy};
+use super::support::{ALICE, Client, Setup, policy, soon};
 
 #[tokio::test]
 async fn a_head_has_at_most_100_lines() {
@@ -39,7 +39,7 @@ async fn a_head_has_at_most_64_kib() {
 }
 
 /// A connection within the process, whose time can be paused, to a sidecar whose app is never needed.
-fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
+pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let stop = Stop::new();
@@ -64,9 +64,11 @@ async fn a_head_that_drips_is_ended_after_30_seconds() {
     let mut status = [0; 13];
     reader.read_exact(&mut status).await.unwrap();
     assert_eq!((&status, begun.elapsed().as_secs()), (b"HTTP/1.1 408 ", 30));
-    dripping.abort();
-    drop(reader);
-    task.await.unwrap();
+    // Neither end of the client is closed, and it goes on.
+    soon(task).await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 32);
+    reader.read_to_end(&mut Vec::new()).await.unwrap();
+    dripping.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,8 +109,8 @@ async fn the_next_head_has_30_seconds_too() {
     let answered = Instant::now();
     assert_eq!(client.read_response().await.status, 408);
     assert_eq!(answered.elapsed().as_secs(), 30);
-    drop(client);
-    task.await.unwrap();
+    soon(task).await.unwrap();
+    assert!(client.is_closed().await);
 }
 
 #[tokio::test(start_paused = true)]

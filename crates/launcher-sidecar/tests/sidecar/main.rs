@@ -7,6 +7,7 @@ mod cookies;
 mod events;
 mod framing;
 mod lengths;
+mod letting_go;
 mod limits;
 #[path = "../../../launcher-testkit/src/metrics.rs"]
 #[expect(unreachable_pub, reason = "others use it as a part of their test kit")]

@@ -1,0 +1,44 @@
+//! How long a client is listened to behind its last answer.
+
+use std::io::Cursor;
+use std::time::Duration;
+
+use launcher_process::stop::Stop;
+use launcher_sidecar::Sidecar;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::Instant;
+
+use super::limits::serve;
+use super::support::{policy, soon};
+
+/// A request that is refused before its body, which is longer than anybody sends here.
+const REFUSED: &str = "POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000000\r\n\r\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_client_that_goes_on_sending_is_let_go_after_2_seconds() {
+    let (mut client, task, _stop) = serve();
+    client.send(REFUSED).await;
+    assert_eq!(client.read_response().await.status, 403);
+    let answered = Instant::now();
+    let sending = tokio::spawn(async move {
+        while client.io.write_all(b"b").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    });
+    soon(task).await.unwrap();
+    assert_eq!(answered.elapsed().as_secs(), 2);
+    soon(sending).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn also_one_that_sends_faster_than_it_is_read() {
+    let client = tokio::io::join(Cursor::new(REFUSED).chain(tokio::io::repeat(b'b')), tokio::io::sink());
+    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
+    let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
+    // The clock does not go on by itself as long as there is something to read.
+    for _ in 0..100 {
+        tokio::time::advance(Duration::from_millis(100)).await;
+    }
+    assert!(task.is_finished(), "10 seconds later it is still read");
+    task.await.unwrap();
+}
