@@ -17,4 +17,5 @@ mod proxying;
 mod responses;
 mod streaming;
 mod support;
+mod tunnels;
 mod websocket;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::support::program::Program;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
@@ -91,7 +91,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
 }
 
 /// Waits until a count has stopped: until it was the same at 20 looks, one after the other.
-async fn stopped(count: &AtomicUsize) {
+pub(crate) async fn stopped(count: &AtomicUsize) {
     let (mut last, mut looks) = (usize::MAX, 0);
     eventually("nothing moves any more", || {
         let now = count.load(Ordering::SeqCst);
@@ -249,7 +249,8 @@ async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
     // One byte now and then is progress.
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_secs(200)).await;
-        client.read_exact(1).await;
+        client.io.read_exact(&mut [0; 1]).await.unwrap();
+        assert!(!task.is_finished());
     }
     tokio::time::timeout(Duration::from_secs(301), task).await.unwrap().unwrap();
     assert!(begun.elapsed() > Duration::from_secs(600));

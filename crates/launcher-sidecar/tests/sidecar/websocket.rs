@@ -8,9 +8,9 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 
-const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+pub(crate) const SWITCH: &str = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
 
-fn upgrade(lines: &str) -> String {
+pub(crate) fn upgrade(lines: &str) -> String {
     format!(
         "GET /ws HTTP/1.1\r\nHost: w.example\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n{lines}\r\n"
     )

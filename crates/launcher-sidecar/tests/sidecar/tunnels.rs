@@ -1,0 +1,162 @@
+//! How long a WebSocket stays in which nothing moves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, pause, resume, sleep};
+
+use super::streaming::stopped;
+use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
+use super::websocket::{SWITCH, upgrade};
+
+/// A WebSocket through a sidecar, whose client's side knows the paused time.
+struct Opened {
+    setup: Setup,
+    client: Client<DuplexStream>,
+    task: JoinHandle<()>,
+}
+
+impl Opened {
+    /// One to an app that goes on by `serve` once it has switched.
+    async fn to<F, S>(serve: S) -> Self
+    where
+        S: Fn(AppStream) -> F + Send + Sync + 'static,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let serve = Arc::new(serve);
+        let app = App::start(move |mut stream| {
+            let serve = serve.clone();
+            async move {
+                stream.read_head().await;
+                stream.write(SWITCH).await;
+                serve(stream).await;
+            }
+        })
+        .await;
+        let setup = Setup::with(policy(), app).await;
+        let (near, far) = tokio::io::duplex(1024);
+        let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+        let task = tokio::spawn(async move { sidecar.serve_connection(far, None, stop).await });
+        let mut client = Client::over(near);
+        client.send(upgrade(ALICE)).await;
+        assert_eq!(client.read_head().await.status, 101);
+        Self { setup, client, task }
+    }
+
+    /// Waits for its end by the clock of the test, which stands still outside of this; how long that took, in seconds.
+    async fn ended(&mut self) -> u64 {
+        pause();
+        let begun = Instant::now();
+        let ended = tokio::time::timeout(Duration::from_secs(24 * 3600), &mut self.task).await;
+        let taken = begun.elapsed().as_secs();
+        resume();
+        ended.expect("it stays for a day").unwrap();
+        assert_eq!(self.setup.sidecar.activity().open_websockets, 0);
+        taken
+    }
+}
+
+/// Tells that something has happened, and where that is heard.
+fn told() -> (UnboundedSender<()>, UnboundedReceiver<()>) {
+    unbounded_channel()
+}
+
+#[tokio::test]
+async fn an_idle_one_stays_for_hours() {
+    let mut opened = Opened::to(|mut stream| async move {
+        while let Some(byte) = stream.read_exact(1).await {
+            stream.write(byte).await;
+        }
+    })
+    .await;
+    for byte in [b"a", b"b", b"c"] {
+        opened.client.send(byte).await;
+        assert_eq!(opened.client.read_exact(1).await, byte);
+        pause();
+        sleep(Duration::from_secs(3 * 3600)).await;
+        resume();
+    }
+    opened.client.send("d").await;
+    assert_eq!(opened.client.read_exact(1).await, b"d");
+    assert!(!opened.task.is_finished());
+    assert_eq!(opened.setup.sidecar.activity().open_websockets, 1);
+}
+
+#[tokio::test]
+async fn one_whose_reader_takes_nothing_for_5_minutes_is_given_up() {
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = sent.clone();
+    let (left, mut leaving) = told();
+    let mut opened = Opened::to(move |mut stream| {
+        let (counted, left) = (counted.clone(), left.clone());
+        async move {
+            while let Ok(count) = stream.stream.write(&[0; 4096]).await {
+                counted.fetch_add(count, Ordering::SeqCst);
+            }
+            left.send(()).unwrap();
+        }
+    })
+    .await;
+    stopped(&sent).await;
+    // One byte now and then is progress.
+    for _ in 0..3 {
+        pause();
+        sleep(Duration::from_secs(200)).await;
+        resume();
+        opened.client.io.read_exact(&mut [0; 1]).await.unwrap();
+        assert!(!opened.task.is_finished());
+    }
+    let taken = opened.ended().await;
+    assert!((290..=300).contains(&taken), "given up after {taken} s");
+    soon(leaving.recv()).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_whose_client_has_ended_its_side_is_given_up_after_a_minute_of_silence() {
+    let (heard, mut hearing) = told();
+    let mut opened = Opened::to(move |mut stream| {
+        let heard = heard.clone();
+        async move {
+            stream.read_end().await;
+            stream.write("!").await;
+            heard.send(()).unwrap();
+            std::future::pending::<()>().await;
+        }
+    })
+    .await;
+    opened.client.io.shutdown().await.unwrap();
+    soon(hearing.recv()).await.unwrap();
+    // The app's own side is open as before.
+    assert_eq!(opened.client.read_exact(1).await, b"!");
+    let taken = opened.ended().await;
+    assert!((50..=60).contains(&taken), "given up after {taken} s");
+    assert!(opened.client.is_closed().await);
+}
+
+#[tokio::test]
+async fn one_whose_app_has_ended_its_side_is_given_up_after_a_minute_of_silence() {
+    let (heard, mut hearing) = told();
+    let mut opened = Opened::to(move |mut stream| {
+        let heard = heard.clone();
+        async move {
+            stream.stream.shutdown().await.unwrap();
+            stream.read_exact(1).await.unwrap();
+            heard.send(()).unwrap();
+            stream.read_end().await;
+            heard.send(()).unwrap();
+        }
+    })
+    .await;
+    assert!(opened.client.is_closed().await);
+    // The client's own side is open as before.
+    opened.client.send("a").await;
+    soon(hearing.recv()).await.unwrap();
+    let taken = opened.ended().await;
+    assert!((50..=60).contains(&taken), "given up after {taken} s");
+    soon(hearing.recv()).await.unwrap();
+    eventually("it is not counted any more", || opened.setup.sidecar.activity().open_connections == 0).await;
+}
