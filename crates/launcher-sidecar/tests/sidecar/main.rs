@@ -18,4 +18,5 @@ mod responses;
 mod streaming;
 mod support;
 mod tunnels;
+mod unauthenticated;
 mod websocket;

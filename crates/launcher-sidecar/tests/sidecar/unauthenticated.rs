@@ -1,0 +1,52 @@
+//! Without authentication: that it is off is said loudly, and who would be refused is counted and logged.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use super::support::program::Program;
+use super::support::{ALICE, App, Client};
+
+/// The program with what it logs, instead of nowhere, on its standard output.
+fn logging(required: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.env_clear().args(["-c", "exec \"$0\" 2>&1", env!("CARGO_BIN_EXE_launcher-sidecar")]);
+    command.env("SERVICE_REQUIRE_AUTHENTICATION", required).stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+}
+
+/// What it answers to the owner, to Bob and to nobody; how many mismatches it counts; and what it logs until it is ended.
+async fn asked(required: &str) -> ([u16; 3], String, String) {
+    let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let mut program = Program::start_by(logging(required), app.addr).await;
+    let mut client = Client::connect(program.addr).await;
+    let mut statuses = [0; 3];
+    for (status, line) in statuses.iter_mut().zip([ALICE, "X-Auth-Request-Email: bob@example.org\r\n", ""]) {
+        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{line}\r\n")).await;
+        *status = client.read_response().await.status;
+    }
+    let metrics = program.ask("/metrics").await;
+    let counted = metrics.lines().find_map(|line| line.strip_prefix("sidecar_identity_mismatches_total "));
+    let counted = counted.unwrap().to_owned();
+    program.child.kill().unwrap();
+    let mut log = String::new();
+    program.child.stdout.take().unwrap().read_to_string(&mut log).unwrap();
+    (statuses, counted, log)
+}
+
+const OFF: &str = "authentication is not required: everybody who reaches this port is let through";
+const LET_THROUGH: &str = "let through a request that is not the owner's";
+
+#[tokio::test]
+async fn a_mismatch_is_let_through_counted_and_logged() {
+    let (statuses, counted, log) = asked("false").await;
+    assert_eq!((statuses, counted.as_str()), ([204; 3], "2"));
+    assert_eq!((log.matches(OFF).count(), log.matches(LET_THROUGH).count()), (1, 2), "{log}");
+    assert!(log.contains("somebody else's"), "{log}");
+}
+
+#[tokio::test]
+async fn with_authentication_there_is_nothing_of_it() {
+    let (statuses, counted, log) = asked("true").await;
+    assert_eq!((statuses, counted.as_str()), ([204, 403, 403], "0"));
+    assert!(log.contains("serving") && !log.contains(OFF) && !log.contains(LET_THROUGH), "{log}");
+}
