@@ -122,6 +122,25 @@ async fn told_to_stop_it_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
+async fn told_to_stop_twice_it_waits_for_nothing() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.read_end().await;
+    })
+    .await;
+    // More than the test's patience.
+    let mut program = Program::start(app.addr, &[("SERVICE_SHUTDOWN_GRACE", "1000")]).await;
+    let mut client = Client::connect(program.addr).await;
+    client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    eventually("the request is under way", || app.seen().ends_with("\r\n\r\n")).await;
+    program.terminate().await;
+    assert!(program.child.try_wait().unwrap().is_none(), "once told, it waits for the request");
+    program.signal();
+    assert_eq!(program.exit_code().await, Some(0));
+    assert!(client.is_closed().await);
+}
+
+#[tokio::test]
 async fn it_serves_more_connections_than_it_may_have_files_at_first() {
     let app = App::answering("").await;
     let mut limited = Command::new("sh");
@@ -151,13 +170,28 @@ async fn whoever_keeps_its_telemetry_busy_is_sent_away() {
 }
 
 #[tokio::test]
-async fn killed_it_leaves_nothing_open() {
-    let app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+async fn killed_it_cuts_what_is_under_way_and_passes_nothing_on_any_more() {
+    let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
+    let app = App::start(move |mut stream| {
+        let left = left.clone();
+        async move {
+            stream.read_head().await;
+            stream.read_exact(3).await;
+            left.send(()).unwrap();
+        }
+    })
+    .await;
     let mut program = Program::start(app.addr, &[]).await;
     let mut client = Client::connect(program.addr).await;
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
+    eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.child.kill().unwrap();
     program.child.wait().unwrap();
+    // No other process holds what it held.
+    soon(leaving.recv()).await.unwrap();
     assert!(client.is_closed().await);
-    assert!(tokio::net::TcpStream::connect(program.addr).await.is_err());
-    assert_eq!(app.connections(), 0);
+    assert!(std::net::TcpStream::connect(program.addr).is_err());
+    assert!(std::net::TcpStream::connect(program.telemetry).is_err());
+    assert!(app.seen().ends_with("\r\n\r\na"), "{}", app.seen());
+    assert_eq!(app.connections(), 1);
 }

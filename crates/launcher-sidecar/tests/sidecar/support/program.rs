@@ -60,9 +60,14 @@ impl Program {
         client.read_to_end().await
     }
 
-    pub(crate) async fn terminate(&self) {
+    /// Sends it SIGTERM.
+    pub(crate) fn signal(&self) {
         let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
+    }
+
+    pub(crate) async fn terminate(&self) {
+        self.signal();
         let stopping = async {
             while !self.ask("/readyz").await.contains("stopping") {
                 tokio::task::yield_now().await;
