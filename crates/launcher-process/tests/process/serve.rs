@@ -26,6 +26,30 @@ async fn start(stop: &Stop) -> TcpStream {
     TcpStream::connect(addr).await.unwrap()
 }
 
+/// Keeps the paused clock where it is until the answer is dropped. Otherwise it goes on by itself whenever all tasks wait,
+/// which they also do while bytes are on their way through the kernel. `advance` moves it.
+fn hold_the_clock() -> std::sync::mpsc::Sender<()> {
+    let (held, until) = std::sync::mpsc::channel();
+    tokio::task::spawn_blocking(move || until.recv().is_err());
+    held
+}
+
+/// Lets the server read what is on its way to it: that has arrived once a request on a later connection is answered.
+async fn settle(addr: SocketAddr) {
+    let mut later = TcpStream::connect(addr).await.unwrap();
+    exchange(&mut later, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+}
+
+/// Whether nothing has come from the server, nor the end.
+async fn is_quiet(stream: &TcpStream) -> bool {
+    settle(stream.peer_addr().unwrap()).await;
+    stream.try_read(&mut [0; 1]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+async fn pass(seconds: u64) {
+    tokio::time::advance(Duration::from_secs(seconds)).await;
+}
+
 #[tokio::test]
 async fn answers() {
     let mut stream = start(&Stop::new()).await;
@@ -35,11 +59,16 @@ async fn answers() {
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_does_not_come_is_not_waited_for() {
+    let (held, begun) = (hold_the_clock(), Instant::now());
     let mut stream = start(&Stop::new()).await;
-    let started = Instant::now();
-    exchange(&mut stream, b"GET / HT").await;
-    let waited = started.elapsed();
-    assert!((Duration::from_secs(29)..Duration::from_secs(32)).contains(&waited), "closed after {waited:?}");
+    stream.write_all(b"GET / HT").await.unwrap();
+    assert!(is_quiet(&stream).await);
+    pass(29).await;
+    assert!(is_quiet(&stream).await, "closed too early");
+    pass(2).await;
+    drop(held);
+    exchange(&mut stream, b"").await;
+    assert_eq!(begun.elapsed().as_secs(), 31);
 }
 
 const KEPT: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -58,37 +87,39 @@ async fn ask(stream: &mut TcpStream) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_may_idle_for_longer_than_the_proxies_in_front_keep_theirs() {
+    let held = hold_the_clock();
     let mut stream = start(&Stop::new()).await;
     for _ in 0..3 {
         ask(&mut stream).await;
-        tokio::time::sleep(Duration::from_secs(100)).await;
+        pass(100).await;
     }
     ask(&mut stream).await;
     let idle = Instant::now();
+    pass(119).await;
+    assert!(is_quiet(&stream).await, "closed too early");
+    pass(2).await;
+    drop(held);
     assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0);
-    let idled = idle.elapsed();
-    assert!((Duration::from_secs(119)..Duration::from_secs(122)).contains(&idled), "closed after {idled:?}");
+    assert_eq!(idle.elapsed().as_secs(), 121);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_drips_in_is_not_waited_for_on_a_kept_connection_either() {
+    let held = hold_the_clock();
     let mut stream = start(&Stop::new()).await;
     ask(&mut stream).await;
-    tokio::time::sleep(Duration::from_secs(100)).await;
-    let (begun, (mut reader, mut writer)) = (Instant::now(), stream.into_split());
-    let dripping = tokio::spawn(async move {
-        for byte in KEPT {
-            if writer.write_all(&[*byte]).await.is_err() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_secs(10)).await;
-        }
-    });
-    let mut answer = Vec::new();
-    drop(reader.read_to_end(&mut answer).await);
-    let taken = begun.elapsed();
-    assert!((Duration::from_secs(29)..Duration::from_secs(32)).contains(&taken), "closed after {taken:?}");
-    dripping.abort();
+    pass(100).await;
+    let begun = Instant::now();
+    for (byte, seconds) in KEPT.iter().zip([10, 10, 9]) {
+        stream.write_all(&[*byte]).await.unwrap();
+        assert!(is_quiet(&stream).await);
+        pass(seconds).await;
+    }
+    assert!(is_quiet(&stream).await, "closed too early");
+    pass(2).await;
+    drop(held);
+    exchange(&mut stream, b"").await;
+    assert_eq!(begun.elapsed().as_secs(), 31);
 }
 
 #[tokio::test]
@@ -133,6 +164,7 @@ async fn a_stop_lets_a_request_in_flight_finish_and_takes_no_other() {
 
 #[tokio::test(start_paused = true)]
 async fn while_it_drains_it_answers_and_asks_to_close() {
+    let held = hold_the_clock();
     let stop = Stop::new().with_drain(Duration::from_secs(5));
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
@@ -140,13 +172,15 @@ async fn while_it_drains_it_answers_and_asks_to_close() {
     let mut kept = TcpStream::connect(addr).await.unwrap();
     assert!(!ask(&mut kept).await.contains("connection: close"));
     stop.request();
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    pass(4).await;
     let mut new = TcpStream::connect(addr).await.unwrap();
     for stream in [&mut kept, &mut new] {
         let answer = ask(stream).await;
         assert!(answer.contains("connection: close\r\n"), "{answer}");
         assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0, "it closes as it said");
     }
+    // Nothing is on its way any more.
+    drop(held);
     server.await.unwrap();
     TcpStream::connect(addr).await.unwrap_err();
     assert!(stop.finish(Duration::from_secs(10)).await);
@@ -199,6 +233,7 @@ async fn a_stop_under_load_resets_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
+    let held = hold_the_clock();
     let (stop, listener) = (Stop::new(), listener().await);
     let addr = listener.local_addr().unwrap();
     let mut streams = [TcpStream::connect(addr).await.unwrap(), TcpStream::connect(addr).await.unwrap()];
@@ -206,14 +241,19 @@ async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
     let mut begun = TcpStream::connect(addr).await.unwrap();
     begun.write_all(&KEPT[..5]).await.unwrap();
     stop.request();
+    // The last look for connections that are just being made is over.
+    while !server.is_finished() {
+        tokio::time::advance(Duration::from_millis(10)).await;
+    }
     server.await.unwrap();
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::advance(Duration::from_millis(500)).await;
     begun.write_all(&KEPT[5..]).await.unwrap();
     let mut rest = String::new();
     begun.read_to_string(&mut rest).await.unwrap();
     assert!(rest.ends_with("hello"), "{rest}");
     assert!(ask(&mut streams[0]).await.contains("connection: close"));
     // Nobody is waited for longer than a moment.
+    drop(held);
     assert_eq!(streams[1].read(&mut [0; 16]).await.unwrap(), 0);
     assert!(stop.finish(Duration::from_secs(2)).await);
 }
