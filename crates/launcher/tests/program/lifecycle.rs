@@ -1,7 +1,8 @@
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use launcher_testkit::metrics::{documented, told};
@@ -17,8 +18,12 @@ pub(crate) struct Serving {
     telemetry: SocketAddr,
 }
 
-fn free() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+/// A port that is free, on a loopback address of its own: on the one that all share, somebody's outgoing connection might
+/// take it first.
+pub(crate) fn free() -> SocketAddr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let address = Ipv4Addr::new(127, 0, 78, NEXT.fetch_add(1, Ordering::Relaxed));
+    TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
 }
 
 impl Serving {
@@ -54,6 +59,11 @@ impl Serving {
     /// Where a path of the API is.
     pub(crate) fn api(&self, path: &str) -> String {
         format!("http://{}/api/v1{path}", self.listen)
+    }
+
+    /// The whole answer of the listener for people and their programs.
+    pub(crate) fn ask(&self, path: &str, headers: &str) -> String {
+        self.get(self.listen, path, headers)
     }
 
     /// The whole answer; empty while nobody listens.
@@ -203,6 +213,36 @@ fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
     let mut answer = String::new();
     posting.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("Penguins") && answer.ends_with('}'), "{answer}");
+    let (code, log) = serving.ended();
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[test]
+fn a_second_signal_waits_for_no_request() {
+    let data = tempfile::tempdir().unwrap();
+    // More than the patience of this test.
+    let mut serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_GRACE", "1000")]);
+    let addr = serving.listen;
+    let head = format!(
+        "POST /api/v1/templates/ HTTP/1.1\r\nHost: {addr}\r\n{ADMIN}Content-Type: application/json\r\n\
+         Content-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
+    );
+    let mut posting = TcpStream::connect(addr).unwrap();
+    posting.write_all(head.as_bytes()).unwrap();
+    // It waits for the body, of which nothing will come.
+    posting.read_exact(&mut [0; 12]).unwrap();
+    serving.terminate();
+    let deadline = Instant::now() + PATIENCE;
+    while !serving.get(serving.telemetry, "/readyz", "").contains("stopping") {
+        assert!(Instant::now() < deadline, "it does not say that it stops");
+    }
+    assert!(serving.process.try_wait().unwrap().is_none(), "once told, it waits for the request");
+    let again = Instant::now();
+    serving.terminate();
+    while serving.process.try_wait().unwrap().is_none() {
+        assert!(again.elapsed() < PATIENCE, "told twice, it still waits");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let (code, log) = serving.ended();
     assert_eq!(code, Some(0), "{log}");
 }

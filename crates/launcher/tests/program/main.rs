@@ -8,6 +8,7 @@ mod move_database;
 mod operator;
 mod settings;
 mod traces;
+mod warnings;
 
 use std::process::{Command, Output};
 

@@ -1,0 +1,71 @@
+//! What must not go unnoticed is said loudly; and a link that is set arrives where people and programs follow it.
+
+use crate::lifecycle::Serving;
+use crate::{launcher, text};
+
+/// The log's lines of this level, as JSON.
+fn warnings(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.contains(r#""level":"WARN""#)).collect()
+}
+
+#[test]
+fn that_authentication_is_off_is_said_with_whom_everybody_is() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[("SERVICE_REQUIRE_AUTHENTICATION", "false")]);
+    let (_, log) = serving.stop();
+    let said = warnings(&log).into_iter().find(|line| line.contains("AUTHENTICATION IS OFF")).unwrap_or_default();
+    assert!(said.contains("dev@example.org") && said.contains("never in production"), "{log}");
+}
+
+#[test]
+fn that_authentication_is_off_for_nobody_in_particular_is_said_too() {
+    let data = tempfile::tempdir().unwrap();
+    let output = launcher(
+        &["serve"],
+        // It says so before it finds that it cannot go on.
+        &[
+            ("SERVICE_REQUIRE_AUTHENTICATION", "false"),
+            ("SERVICE_SEED_TEMPLATES", data.path().to_str().unwrap()),
+            ("SERVICE_LOG", "info"),
+        ],
+    );
+    let log = text(&output.stderr);
+    assert!(warnings(log).iter().any(|line| line.contains("SERVICE_DEV_IDENTITY is not set")), "{log}");
+}
+
+/// What an operator logs that finds no cluster.
+fn operator(required: &str) -> String {
+    let output = launcher(
+        &["operator"],
+        &[
+            ("SERVICE_WORKSHOP_DOMAIN", "workshops.example.org"),
+            ("SERVICE_SIDECAR_IMAGE", "sidecar:1"),
+            ("SERVICE_REQUIRE_AUTHENTICATION", required),
+            ("SERVICE_LOG", "info"),
+            ("KUBECONFIG", "/nowhere/kubeconfig"),
+        ],
+    );
+    text(&output.stderr).to_owned()
+}
+
+#[test]
+fn an_operator_whose_workshops_everybody_reaches_says_so() {
+    let off = |log: &str| warnings(log).iter().filter(|line| line.contains("AUTHENTICATION IS OFF")).count();
+    let log = operator("false");
+    assert_eq!(off(&log), 1, "{log}");
+    let log = operator("true");
+    assert!(off(&log) == 0 && log.contains("no Ingress is made"), "{log}");
+}
+
+#[test]
+fn where_to_log_in_is_told_to_programs_and_linked_for_people() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[("SERVICE_LOGIN_URL", "https://login.example.org/start?app=w")]);
+    let told = serving.ask("/api/v1/me", "");
+    assert!(told.starts_with("HTTP/1.1 401 "), "{told}");
+    assert!(told.contains(r#""login_url":"https://login.example.org/start?app=w""#), "{told}");
+    let page = serving.ask("/", "Accept: text/html\r\n");
+    assert!(page.starts_with("HTTP/1.1 401 "), "{page}");
+    assert!(page.contains(r##"href="https://login.example.org/start?app=w&#38;rd=%2F""##), "{page}");
+    assert_eq!(serving.stop().0, Some(0));
+}
