@@ -36,17 +36,28 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-workshop", &["launcher-domain"]),
 ];
 
-/// What a crate must never link, and why.
-const FORBIDDEN: &[(&str, &[&str])] = &[
+/// What must never be in a crate, whoever brings it along, and why.
+const NEVER: &[(&str, &[&str])] = &[
     // The sidecar is in every pod: it stays small, and knows neither cluster nor database.
-    ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx", "axum"]),
+    ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
+    // What every process shares is in the sidecar, too.
+    ("launcher-process", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
     // The rules are pure.
-    ("launcher-domain", &["tokio", "http", "hyper", "sqlx", "kube", "axum"]),
+    ("launcher-domain", &["tokio", "http", "hyper", "sqlx-core", "kube", "axum"]),
     // The operator never opens the database, and has no HTTP API.
-    ("launcher-operator", &["sqlx", "axum"]),
+    ("launcher-operator", &["sqlx-core", "launcher-store", "axum"]),
+    // Nor does what runs the workshops: it is told.
+    ("launcher-fleet", &["sqlx-core", "launcher-store", "axum"]),
+    // Pages and answers are the API's alone.
+    ("launcher-service", &["axum"]),
+    ("launcher-store", &["kube", "axum"]),
+];
+
+/// What a crate must not use itself, although something below it does.
+const NOT_ITSELF: &[(&str, &[&str])] = &[
     // Nobody but the store sees SQL.
     ("launcher-api", &["sqlx", "kube"]),
-    ("launcher-service", &["sqlx", "axum", "http"]),
+    ("launcher-service", &["sqlx", "http"]),
 ];
 
 fn packages() -> Vec<Package> {
@@ -83,12 +94,59 @@ fn every_edge_is_on_the_list() {
 }
 
 #[test]
-fn nobody_links_what_is_not_for_them() {
+fn nobody_uses_what_is_not_for_them() {
     for package in packages() {
-        for (name, forbidden) in FORBIDDEN.iter().filter(|(name, _)| *name == package.name.as_str()) {
+        for (name, forbidden) in NOT_ITSELF.iter().filter(|(name, _)| *name == package.name.as_str()) {
             for dependency in dependencies(&package) {
                 assert!(!forbidden.contains(&dependency), "{name} must not depend on {dependency}");
             }
+        }
+    }
+}
+
+/// What the compiler calls this machine: the packages for others need not be here.
+fn host() -> String {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let told = std::process::Command::new(rustc).arg("-vV").output().unwrap().stdout;
+    let told = String::from_utf8(told).unwrap();
+    told.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
+}
+
+/// Whom each package links in production code, by their names, as cargo resolves it for this machine.
+fn graph() -> BTreeMap<String, Vec<String>> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    let options = ["--locked".to_owned(), "--filter-platform".to_owned(), host()];
+    let metadata = MetadataCommand::new().manifest_path(manifest).other_options(options).exec().unwrap();
+    let names: BTreeMap<_, _> =
+        metadata.packages.iter().map(|package| (&package.id, package.name.to_string())).collect();
+    let mut graph: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for node in &metadata.resolve.as_ref().unwrap().nodes {
+        let linked = node
+            .deps
+            .iter()
+            .filter(|dependency| dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
+        // Two versions of a package count as one.
+        graph.entry(names[&node.id].clone()).or_default().extend(linked.map(|linked| names[&linked.pkg].clone()));
+    }
+    graph
+}
+
+#[test]
+fn nobody_brings_along_what_is_not_for_a_crate() {
+    let graph = graph();
+    for (name, forbidden) in NEVER {
+        let (mut ways, mut open) = (BTreeMap::from([(*name, (*name).to_owned())]), vec![*name]);
+        while let Some(package) = open.pop() {
+            for dependency in &graph[package] {
+                if !ways.contains_key(dependency.as_str()) {
+                    ways.insert(dependency, format!("{} > {dependency}", ways[package]));
+                    open.push(dependency);
+                }
+            }
+        }
+        for never in *forbidden {
+            assert!(graph.contains_key(*never), "{never} is the name of nothing in Cargo.lock");
+            assert_eq!(ways.get(never), None, "{name} must not contain {never}");
         }
     }
 }
