@@ -8,4 +8,5 @@ mod gateway;
 mod lifecycle;
 mod ports;
 mod restart;
+mod saving;
 mod support;

@@ -195,6 +195,7 @@ async fn a_deletion_goes_on_after_the_launcher_was_killed() {
 async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
     const NAMES: [&str; 3] = ["lab-a", "lab-b", "lab-c"];
     if let Some(home) = role() {
+        fs::write(home.path().join("begun"), "").unwrap();
         let fleet = home.open();
         for name in NAMES {
             fleet.apply(&numbered(name)).await.unwrap();
@@ -205,10 +206,16 @@ async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
     let test = "restart::killed_at_any_moment_it_leaves_one_process_group_per_workshop";
     for round in 0..10 {
         let launcher = Launcher::begin(&home, test);
+        // How long it takes until here, the machine's load decides.
+        eventually("the other launcher begins", || fs::remove_file(home.path().join("begun")).is_ok()).await;
+        if round % 2 == 1 {
+            eventually("something runs", || !home.processes().is_empty()).await;
+        }
         // The moment is what is tried: each round another.
-        tokio::time::sleep(Duration::from_millis(10 + 23 * round)).await;
+        tokio::time::sleep(Duration::from_millis(23 * round)).await;
         launcher.kill();
     }
+    assert!(!home.processes().is_empty(), "what was left behind is there no more");
 
     let fleet = home.open();
 
