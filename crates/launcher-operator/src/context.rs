@@ -11,6 +11,7 @@ use crate::backoff::Backoff;
 use crate::children::Children;
 use crate::lease::Fence;
 use crate::metrics::Metrics;
+use crate::pulls::Pulls;
 use crate::settings::OperatorSettings;
 
 /// What every reconcile needs; it lives as long as one leadership.
@@ -24,4 +25,5 @@ pub(crate) struct Context {
     pub(crate) children: Children,
     pub(crate) ledger: Ledger,
     pub(crate) backoff: Backoff,
+    pub(crate) pulls: Pulls,
 }

@@ -71,6 +71,7 @@ fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, wa
         controller::Error::ObjectNotFound(object) => {
             context.backoff.forget(&object.name);
             context.ledger.forget(&object.name);
+            context.pulls.forget(&object.name);
         }
         // Logged where the next try is decided.
         controller::Error::ReconcilerFailed(..) => {}

@@ -19,6 +19,7 @@ pub mod lease;
 mod listed;
 mod live;
 mod metrics;
+mod pulls;
 mod reconcile;
 mod run;
 pub mod settings;

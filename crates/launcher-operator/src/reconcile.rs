@@ -19,7 +19,7 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::context::Context;
 use crate::controller::Guarded;
-use crate::diagnose::{Diagnosis, Seen, diagnose};
+use crate::diagnose::{Diagnosis, Seen, diagnose, pull_fails};
 use crate::evidence;
 use crate::lease::NotLeading;
 use crate::live;
@@ -119,7 +119,8 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
     let pods = context.children.pods(&name);
     let waiting_since = status::waiting_since(workshop, &applied, now);
     let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
-    let seen = Seen { deployment, pods: &pods, waiting_since };
+    let pull_fails_since = context.pulls.seen(&name, pull_fails(&pods), now);
+    let seen = Seen { deployment, pods: &pods, waiting_since, pull_fails_since };
     let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::controller;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
+use crate::pulls::Pulls;
 use crate::settings::OperatorSettings;
 
 /// An operator that is about to run.
@@ -75,6 +76,7 @@ impl Operator {
             children,
             ledger: Ledger::default(),
             backoff: Backoff::default(),
+            pulls: Pulls::default(),
         }
     }
 }

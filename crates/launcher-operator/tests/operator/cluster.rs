@@ -15,7 +15,7 @@ use launcher_domain::{Clock, Entropy};
 use launcher_operator::{Operator, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tower::service_fn;
 
 use crate::support::settings;
@@ -62,12 +62,12 @@ impl Cluster {
         self.0.lock().unwrap().there.insert((kind.to_owned(), name), object);
     }
 
-    /// Lets an operator work for a while, its clock at one moment; what it asked, but for Lease and lists.
-    pub(crate) async fn operated(&self, now: Timestamp) -> Vec<Call> {
+    /// Lets an operator work for two minutes from then on; what it asked, but for Lease and lists.
+    pub(crate) async fn operated(&self, from: Timestamp) -> Vec<Call> {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
-        let operator = Operator::new(client, settings(), "test", Arc::new(Stopped(now)), &Zeros);
+        let operator = Operator::new(client, settings(), "test", Arc::new(Since(from, Instant::now())), &Zeros);
         assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
         std::mem::take(&mut self.0.lock().unwrap().calls)
     }
@@ -153,13 +153,13 @@ pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
 }
 
-/// A clock at one moment.
+/// A clock that was set then, and goes as the test's time does.
 #[derive(Debug)]
-struct Stopped(Timestamp);
+struct Since(Timestamp, Instant);
 
-impl Clock for Stopped {
+impl Clock for Since {
     fn now(&self) -> Timestamp {
-        self.0
+        self.0.checked_add(self.1.elapsed()).unwrap()
     }
 }
 
