@@ -68,11 +68,7 @@ fn phase(object: &Guarded) -> launcher_workshop::Phase {
 fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
     match error {
         // It is gone, and with it what we remember of it.
-        controller::Error::ObjectNotFound(object) => {
-            context.backoff.forget(&object.name);
-            context.ledger.forget(&object.name);
-            context.pulls.forget(&object.name);
-        }
+        controller::Error::ObjectNotFound(object) => context.forget(&object.name),
         // Logged where the next try is decided.
         controller::Error::ReconcilerFailed(..) => {}
         controller::Error::QueueError(error) => tracing::warn!(%error, "a watch was interrupted"),

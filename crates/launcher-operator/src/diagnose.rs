@@ -144,7 +144,7 @@ fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
 }
 
 /// A message of the cluster's as the end of ours: short, and on one line.
-fn sentence(message: &str) -> String {
+pub(crate) fn sentence(message: &str) -> String {
     const MOST: usize = 300;
     let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }

@@ -14,8 +14,8 @@ use crate::context::Context;
 use crate::controller;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
-use crate::pulls::Pulls;
 use crate::settings::OperatorSettings;
+use crate::since::Since;
 
 /// An operator that is about to run.
 #[derive(Clone)]
@@ -76,7 +76,8 @@ impl Operator {
             children,
             ledger: Ledger::default(),
             backoff: Backoff::default(),
-            pulls: Pulls::default(),
+            pull_fails: Since::default(),
+            refused: Since::default(),
         }
     }
 }

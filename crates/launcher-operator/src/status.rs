@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use launcher_domain::FailureReason;
+use launcher_domain::{FailureCode, FailureReason, StartStep};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
@@ -51,6 +51,21 @@ pub(crate) fn of_applied(
             ..WorkshopStatus::starting(*step, before.ready_at)
         },
         Diagnosis::Failed(Failure { reason, evidence: _ }) => failed(workshop, reason, log_tail, now),
+    }
+}
+
+/// The status of a Workshop that the cluster does not take for now.
+#[must_use]
+pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
+    let before = Before::of(workshop);
+    let step = match reason.code {
+        FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
+        _ => StartStep::Preparing,
+    };
+    WorkshopStatus {
+        observed_generation: before.generation,
+        conditions: vec![before.condition(READY, false, "Refused", &reason.message, now)],
+        ..WorkshopStatus::starting(step, before.ready_at)
     }
 }
 

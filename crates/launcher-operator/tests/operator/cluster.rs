@@ -35,6 +35,8 @@ struct State {
     there: BTreeMap<(String, String), Value>,
     /// What there is once it has been asked for.
     next: Option<Value>,
+    /// What is not taken, by kind: with which status code, and in which words.
+    refused: BTreeMap<&'static str, (u16, &'static str)>,
     calls: Vec<Call>,
 }
 
@@ -54,6 +56,12 @@ impl Cluster {
     /// The Workshop as it is once somebody has looked at it.
     pub(crate) fn then(self, workshop: &Value) -> Self {
         self.0.lock().unwrap().next = Some(workshop.clone());
+        self
+    }
+
+    /// A kind of which nothing is taken.
+    pub(crate) fn refusing(self, kind: &'static str, code: u16, message: &'static str) -> Self {
+        self.0.lock().unwrap().refused.insert(kind, (code, message));
         self
     }
 
@@ -98,23 +106,29 @@ impl Cluster {
 
     fn one(&self, method: &Method, kind: &str, name: Option<&str>, part: Option<&str>, body: Value) -> (u16, Value) {
         let what = part.map_or_else(|| kind.to_owned(), |part| format!("{kind}/{part}"));
-        let found = {
+        let (found, refused) = {
             let mut state = self.0.lock().unwrap();
             if kind != "leases" {
                 state.calls.push((format!("{method} {what}"), body.clone()));
             }
-            state.there.get(&(kind.to_owned(), name.unwrap_or_default().to_owned())).cloned()
+            let found = state.there.get(&(kind.to_owned(), name.unwrap_or_default().to_owned())).cloned();
+            (found, state.refused.get(kind).copied())
         };
         let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+        if let (&Method::PATCH, Some((code, message))) = (method, refused) {
+            return failure(code, message);
+        }
         match (method.as_str(), found) {
             ("GET", Some(found)) => {
                 let next = if kind == "workshops" { self.0.lock().unwrap().next.take() } else { None };
                 next.into_iter().for_each(|next| self.store(kind, next));
                 (200, found)
             }
-            ("GET", None) => failure(404),
-            ("PATCH", None) if part.is_some() => failure(404),
-            ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => failure(409),
+            ("GET", None) => failure(404, "not found"),
+            ("PATCH", None) if part.is_some() => failure(404, "not found"),
+            ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => {
+                failure(409, "it has changed")
+            }
             ("DELETE", _) => (200, json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })),
             ("POST" | "PUT", _) => {
                 self.store(kind, body.clone());
@@ -125,11 +139,15 @@ impl Cluster {
     }
 }
 
-fn failure(code: u16) -> (u16, Value) {
-    let reason = if code == 404 { "NotFound" } else { "Conflict" };
+fn failure(code: u16, message: &str) -> (u16, Value) {
+    let reason = match code {
+        404 => "NotFound",
+        409 => "Conflict",
+        _ => "Forbidden",
+    };
     let said = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": "as the test has it", "reason": reason, "code": code,
+        "message": message, "reason": reason, "code": code,
     });
     (code, said)
 }
