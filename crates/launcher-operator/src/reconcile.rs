@@ -170,10 +170,7 @@ async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) 
 fn is_final(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| match status.phase {
         Phase::Expired => true,
-        Phase::Failed => {
-            status.reason.as_deref() != Some(FailureCode::InvalidSpec.as_str())
-                || status.observed_generation == workshop.metadata.generation
-        }
+        Phase::Failed => !status.is_outdated(workshop.metadata.generation),
         Phase::Pending | Phase::Starting | Phase::Running => false,
     })
 }

@@ -79,6 +79,14 @@ impl WorkshopStatus {
         Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
     }
 
+    /// Whether it says that a spec cannot be run which has changed since: the Workshop is yet to be looked at again.
+    #[must_use]
+    pub fn is_outdated(&self, generation: Option<i64>) -> bool {
+        self.phase == Phase::Failed
+            && self.reason.as_deref() == Some(FailureCode::InvalidSpec.as_str())
+            && self.observed_generation != generation
+    }
+
     /// The status in the domain's words. A failure of a kind we do not know counts as a crash: it must not be lost.
     #[must_use]
     pub fn observation(&self) -> Observation {

@@ -195,6 +195,21 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
 }
 
 #[tokio::test]
+async fn a_workshop_that_cannot_be_read_any_more_is_written_anew_and_goes_on() {
+    let world = World::new().await;
+    let name = world.running(&caller("alice")).await.k8s_name;
+    world.everything_told().await;
+    let before = world.fleet.applied();
+    world.fleet.garble(&name);
+    world.fleet.relist();
+    eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
+    // What is told is seen in its order.
+    world.running(&caller("bob")).await;
+    let instance = world.until(&name, InstanceState::Running).await;
+    assert_eq!(instance.reason, None);
+}
+
+#[tokio::test]
 async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
     let mut world = World::new().await;
     let alice = caller("alice");
