@@ -27,6 +27,12 @@ NUMBERS = {
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
 }
+# And which a setting of the operator.
+OPERATOR_NUMBERS = {
+    "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
+    "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
+    "SERVICE_RUN_AS_USER": "workshops.runAsUser",
+}
 every_set = pytest.mark.parametrize("name", SETS)
 
 
@@ -97,12 +103,17 @@ def test_the_largest_numbers_arrive_with_all_their_digits(tmp_path):
     rendered = render("github", *words)
     assert re.findall(r".*\de\+\d.*", rendered) == []
     deployments = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "Deployment"]
-    launcher = next(one for one in deployments if one["metadata"]["name"] == RELEASE)["spec"]["template"]["spec"]
-    told = settings(launcher["containers"][0])
-    for variable, name in NUMBERS.items():
-        assert told[variable] == str(numbers[name])
-    said = complaint(launcher["containers"][0], ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path])
-    assert "SERVICE_" not in said, said
+    for deployment, known, own in (
+        (RELEASE, NUMBERS, ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]),
+        (f"{RELEASE}-operator", OPERATOR_NUMBERS, []),
+    ):
+        pod = next(one for one in deployments if one["metadata"]["name"] == deployment)["spec"]["template"]["spec"]
+        told = settings(pod["containers"][0])
+        assert {variable: told[variable] for variable in known} == {
+            variable: str(numbers[name]) for variable, name in known.items()
+        }
+        said = complaint(pod["containers"][0], own)
+        assert "SERVICE_" not in said, said
 
 
 @every_set

@@ -47,6 +47,8 @@
 - {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}
 {{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
+- {name: SERVICE_ROOM_GRACE, value: {{ .Values.workshops.roomGraceSeconds | int64 | quote }}}
+- {name: SERVICE_RUN_AS_USER, value: {{ .Values.workshops.runAsUser | int64 | quote }}}
 {{- if eq .Values.ingress.controller "traefik" }}
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS
