@@ -8,7 +8,20 @@ import subprocess
 import pytest
 import yaml
 
-from chart import RELEASE, ROOT, SETS, configurations, containers, objects, program, render, values_schema
+from chart import (
+    CHART,
+    RELEASE,
+    ROOT,
+    SETS,
+    configurations,
+    containers,
+    helm,
+    objects,
+    program,
+    render,
+    values_of,
+    values_schema,
+)
 
 LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 IMAGES = {
@@ -203,6 +216,44 @@ def test_seeds_arrive_as_they_were_written():
     values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
     data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
     assert json.loads(data["templates.json"]) == values["templates"]
+
+
+def shape(value):
+    """What kinds of things it is made of."""
+    if isinstance(value, dict):
+        return {name: shape(below) for name, below in value.items()}
+    return [shape(below) for below in value] if isinstance(value, list) else type(value).__name__
+
+
+# Everything that somebody names.
+NAMES = (
+    "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
+    "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
+    "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret "
+    "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key"
+).split()
+
+
+def named(name, own, others):
+    """A typical set of values, with names of the release's own and others: as objects, and the operator's container."""
+    words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
+    words += ["--set-string", f"login.workshopsSecret={own}", "--set", "monitoring.prometheusRule.enabled=false"]
+    common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
+    status, text = helm("template", own, CHART, *common, *words)
+    assert status == 0, text
+    found = [one for one in yaml.safe_load_all(text) if one]
+    pods = [one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"]
+    return found, next(pod["containers"][0] for pod in pods if pod["containers"][0]["name"] == "operator")
+
+
+@every_set
+@pytest.mark.parametrize("own, others", [("2025", "2026"), ("true", "false"), ("null", "no")])
+def test_names_that_yaml_reads_as_something_else_stay_names(name, own, others):
+    found, operator = named(name, own, others)
+    plain, _ = named(name, "own", "others")
+    assert shape(found) == shape(plain)
+    said = complaint(operator, [])
+    assert "SERVICE_" not in said, said
 
 
 def test_pod_security_of_the_namespace_that_the_chart_makes():

@@ -14,7 +14,7 @@
   valueFrom:
     secretKeyRef:
       name: {{ .Values.database.postgresql.secret | quote }}
-      key: {{ .Values.database.postgresql.key }}
+      key: {{ .Values.database.postgresql.key | quote }}
 {{- else }}
 - {name: SERVICE_DATA_DIR, value: /data}
 {{- end }}
@@ -54,7 +54,7 @@
 - name: SERVICE_INGRESS_ANNOTATIONS
   value: {{ include "launcher.workshopAnnotations" . | fromYaml | toJson | quote }}
 {{- with .Values.ingress.tls.workshopsSecret }}
-- {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . }}}
+- {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . | quote }}}
 {{- end }}
 {{- else }}
 - {name: SERVICE_WORKSHOPS_ROUTED_ELSEWHERE, value: "true"}
