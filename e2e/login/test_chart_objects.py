@@ -218,6 +218,13 @@ def test_seeds_arrive_as_they_were_written():
     assert json.loads(data["templates.json"]) == values["templates"]
 
 
+def test_workshops_run_where_the_values_say():
+    values = yaml.safe_load(values_of("full").read_text())["workshops"]
+    told = settings(container_of("full", "operator"))
+    assert json.loads(told["SERVICE_NODE_SELECTOR"]) == values["nodeSelector"]
+    assert json.loads(told["SERVICE_TOLERATIONS"]) == values["tolerations"]
+
+
 def shape(value):
     """What kinds of things it is made of."""
     if isinstance(value, dict):

@@ -49,6 +49,12 @@
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_ROOM_GRACE, value: {{ .Values.workshops.roomGraceSeconds | int64 | quote }}}
 - {name: SERVICE_RUN_AS_USER, value: {{ .Values.workshops.runAsUser | int64 | quote }}}
+{{- with .Values.workshops.nodeSelector }}
+- {name: SERVICE_NODE_SELECTOR, value: {{ . | toJson | quote }}}
+{{- end }}
+{{- with .Values.workshops.tolerations }}
+- {name: SERVICE_TOLERATIONS, value: {{ . | toJson | quote }}}
+{{- end }}
 {{- if eq .Values.ingress.controller "traefik" }}
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS

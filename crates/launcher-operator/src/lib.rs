@@ -31,7 +31,7 @@ pub mod validate;
 
 pub use metrics::Metrics;
 pub use run::{Operator, run};
-pub use settings::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings, WayIn};
+pub use settings::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration, WayIn};
 
 /// The one field manager of everything that the operator applies.
 pub const FIELD_MANAGER: &str = "workshop-operator";
