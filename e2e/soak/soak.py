@@ -2,8 +2,8 @@
 """An hour in the life of a service: launches, extensions, ends and WebSockets at a steady rate, on one machine or on a
 cluster. Nothing is lost, nothing fails, and memory, file descriptors and live rows are as many at the end as at the start.
 
-    e2e/soak/soak.py local --minutes 60
-    source e2e/cluster/env.sh && e2e/soak/soak.py kubernetes --minutes 60
+    .local/cluster/bin/python e2e/soak/soak.py local --minutes 60
+    source e2e/cluster/env.sh && .local/cluster/bin/python e2e/soak/soak.py kubernetes --minutes 60
 
 It needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
 """
