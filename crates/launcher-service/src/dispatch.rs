@@ -195,7 +195,10 @@ impl Launcher {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)
             }
-            Err(FleetError::Refused(message)) => Ok(self.refused(instance, &message).await?),
+            // A change of what is there ends nothing: it goes on as the fleet has it, and the change is tried again.
+            Err(FleetError::Refused(message)) if instance.workshop_uid.is_none() => {
+                Ok(self.refused(instance, &message).await?)
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -212,7 +215,9 @@ impl Launcher {
     async fn refused(&self, instance: &Instance, message: &str) -> Result<(), ServiceError> {
         tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
-        self.change(Row::Observed(&instance.k8s_name), |instance| Ok(instance.observe(&found))).await?;
+        let is_starting = |row: &Instance| row.state == InstanceState::Starting;
+        self.change(Row::Observed(&instance.k8s_name), |row| Ok(row.observe(&found).filter(|_| is_starting(row))))
+            .await?;
         Ok(())
     }
 }
