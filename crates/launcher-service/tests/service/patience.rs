@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, InstanceState, Limits};
+use launcher_domain::{FailureCode, InstanceState, Limits, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::Launcher;
 use launcher_testkit::{FakeFleet, Fault, eventually};
@@ -115,6 +115,23 @@ async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent()
     let mut world = World::new().await;
     let name = world.starting().await;
     world.kill().await;
+    world.clock.advance(TOO_LONG);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
+async fn a_start_that_the_fleet_came_to_late_has_all_its_time_and_no_more() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let name = world.starting().await;
+    world.impatient(true, Question::Answered).await;
+    world.fleet.starting(&name, StartStep::PullingImage);
+    world.start();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&name).await, InstanceState::Starting);
+    // Whoever began it has gone for good.
     world.clock.advance(TOO_LONG);
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
