@@ -41,3 +41,8 @@ pub(crate) const GONE: &str = "The list below is up to date.";
 pub(crate) const INACTIVE_ADMIN: &str = "This template is archived: only administrators can launch it, to try it.";
 /// An archived template, as everybody else sees it.
 pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask your teacher for the current one.";
+/// Something that was pressed, and met a fault of the service's. Nobody can say for sure that nothing came of it.
+pub(crate) const FAULT_TITLE: &str = "That did not work.";
+/// What to do about it.
+pub(crate) const FAULT: &str = "The service cannot answer right now. Look at the list below in a moment: if it still is as \
+                                it was, try again. Running workshops are not affected.";
