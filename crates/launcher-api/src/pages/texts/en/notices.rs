@@ -24,7 +24,15 @@ pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
 pub(crate) const EXPIRY_CHANGED: &str =
     "Its end has changed since you loaded the page. You see its current end below; extend it again if you need more.";
 
-/// Why there is no button to extend a running workshop.
+/// Why there is no button to extend a workshop that runs. One that does not is one whose time is up: it is about to end.
+pub(crate) fn no_extension(error: ExtendError) -> &'static str {
+    match error {
+        ExtendError::NotRunning => "Its time is up.",
+        ExtendError::LifetimeLimitReached | ExtendError::ExpiryChanged => extend_denied(error),
+    }
+}
+
+/// Why a workshop was not extended.
 pub(crate) fn extend_denied(error: ExtendError) -> &'static str {
     match error {
         ExtendError::NotRunning => "Only a running workshop can be extended.",
