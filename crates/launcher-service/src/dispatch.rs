@@ -195,7 +195,7 @@ impl Launcher {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)
             }
-            Err(FleetError::Refused(message)) => Ok(self.refused(instance, &message).await?),
+            Err(FleetError::Refused(message)) => self.refused(instance, message).await,
             Err(error) => Err(error.into()),
         }
     }
@@ -209,10 +209,17 @@ impl Launcher {
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
-    async fn refused(&self, instance: &Instance, message: &str) -> Result<(), ServiceError> {
-        tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
+    /// Fails a start that the fleet never takes. A change of what is there ends nothing: it goes on as the fleet has it, and
+    /// the change is tried again.
+    async fn refused(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
-        self.change(Row::Observed(&instance.k8s_name), |instance| Ok(instance.observe(&found))).await?;
+        let is_nothing = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();
+        let fail = |row: &Instance| Ok(row.observe(&found).filter(|_| is_nothing(row)));
+        let row = self.change(Row::Observed(&instance.k8s_name), fail).await?;
+        if row.is_some_and(|row| row.state.wants_workshop()) {
+            return Err(FleetError::Refused(message).into());
+        }
+        tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
 pub use spec::{Workshop, WorkshopResources, WorkshopSpec, with_port};
-pub use status::{Phase, WorkshopStatus};
+pub use status::{Phase, READY, WorkshopStatus};
 
 use launcher_domain::Instance;
 
