@@ -1,31 +1,27 @@
 //! Where spans go: to a collector that speaks OTLP over HTTP, if one is named.
 
+mod collector;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use bytes::Bytes;
 use clap::Args;
-use http::{Request, Response, Uri};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use http::Uri;
+use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 use launcher_trace::StartTrace;
 use opentelemetry::global;
 use opentelemetry::trace::{SpanId, TraceId};
-use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracerProvider};
-use tokio::runtime::Handle;
 
-/// More of a collector's answer is not read.
-const ANSWER: usize = 64 << 10;
+use self::collector::Collector;
+
 /// How long the last spans may take on their way out.
 const FLUSH: Duration = Duration::from_secs(3);
 
@@ -61,7 +57,7 @@ impl Traces {
         let client = Client::builder(TokioExecutor::new()).build(connector);
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(Collector { client, runtime: Handle::current() })
+            .with_http_client(Collector::new(client))
             .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
             .build()?;
         let provider = SdkTracerProvider::builder()
@@ -84,26 +80,6 @@ impl Drop for Traces {
         if let Err(error) = self.0.shutdown_with_timeout(FLUSH) {
             tracing::warn!(%error, "the last spans are lost");
         }
-    }
-}
-
-/// The exporter has a thread of its own; what it sends goes through the runtime.
-#[derive(Debug)]
-struct Collector {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    runtime: Handle,
-}
-
-#[async_trait]
-impl HttpClient for Collector {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let client = self.client.clone();
-        let answered = self.runtime.spawn(async move {
-            let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
-            let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
-            Ok(Response::from_parts(parts, body))
-        });
-        answered.await?
     }
 }
 

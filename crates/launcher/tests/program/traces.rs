@@ -1,50 +1,16 @@
 //! Traces, as a collector gets them.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+mod away;
+mod collector;
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::routing::post;
-use launcher_testkit::eventually;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::trace::v1::Span;
-use prost::Message;
 use reqwest::Client;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
+use self::collector::Collector;
 use crate::lifecycle::Serving;
 
-const SOON: Duration = Duration::from_secs(30);
 const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-
-/// What speaks OTLP and keeps what it gets.
-#[derive(Clone, Default)]
-struct Collector(Arc<Mutex<Vec<Span>>>);
-
-impl Collector {
-    async fn start() -> (Self, SocketAddr) {
-        let collector = Self::default();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let kept = collector.clone();
-        let take = move |body: Bytes| async move {
-            let sent = ExportTraceServiceRequest::decode(body).unwrap();
-            let spans = sent.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
-            kept.0.lock().unwrap().extend(spans.flat_map(|scope| scope.spans));
-        };
-        tokio::spawn(axum::serve(listener, Router::new().route("/v1/traces", post(take))).into_future());
-        (collector, addr)
-    }
-
-    /// The span that `wanted` accepts, once it has come.
-    async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
-        eventually(SOON, async || self.0.lock().unwrap().iter().find(|span| wanted(span)).cloned()).await
-    }
-}
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -94,7 +60,7 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains(&hex(&whole.trace_id)), "the log names the trace of a launch: {log}");
-    let told = format!("{:?}", collector.0.lock().unwrap());
+    let told = format!("{:?}", collector.spans());
     assert!(!told.contains("admin@example.org"), "who it was is nobody's business: {told}");
 }
 
