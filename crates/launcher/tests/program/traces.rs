@@ -54,6 +54,7 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
         let within = whole.start_time_unix_nano <= span.start_time_unix_nano
             && span.end_time_unix_nano <= whole.end_time_unix_nano;
         assert!(within, "{step} is a part of the start: {span:?} {whole:?}");
+        assert!(span.start_time_unix_nano < span.end_time_unix_nano, "{step} takes its time: {span:?}");
     }
     let launch = collector.span(|span| span.name == "launch").await;
     assert_eq!(launch.links[0].span_id, request.span_id, "and from the start the request");
