@@ -1,10 +1,11 @@
 //! How spans are sent: the exporter's words to the collector.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
@@ -28,25 +29,47 @@ pub(super) struct Collector {
     runtime: Handle,
     /// The exporter asks nothing else while it waits, and by itself it waits for ever.
     patience: Duration,
+    /// Whether the last answer was none, or no good one.
+    is_bad: AtomicBool,
 }
 
 impl Collector {
     /// What is reached with these connections; within a runtime.
     pub(super) fn new(client: Connections) -> Self {
-        Self { client, runtime: Handle::current(), patience: patience() }
+        Self { client, runtime: Handle::current(), patience: patience(), is_bad: AtomicBool::new(false) }
+    }
+
+    /// Says that it has turned bad, or good again; nothing while it stays as it is.
+    fn tell(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
+        let wrong = match outcome {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(format!("it answered {}", answer.status())),
+            Err(error) => Some(innermost(error.as_ref())),
+        };
+        let was_bad = self.is_bad.swap(wrong.is_some(), Ordering::Relaxed);
+        let collector = collector.host();
+        match wrong {
+            Some(error) if !was_bad => {
+                tracing::warn!(collector, error, "spans are lost until the collector takes them")
+            }
+            None if was_bad => tracing::info!(collector, "the collector takes spans again"),
+            _ => {}
+        }
     }
 }
 
 #[async_trait]
 impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (client, patience) = (self.client.clone(), self.patience);
+        let (client, patience, collector) = (self.client.clone(), self.patience, request.uri().clone());
         // The timer is the runtime's: it has to be set within.
         let answered = self.runtime.spawn(async move {
             let answer = timeout(patience, ask(client, request)).await;
             answer.unwrap_or_else(|_| Err(format!("no answer within {patience:?}").into()))
         });
-        answered.await?
+        let outcome = answered.await?;
+        self.tell(&collector, &outcome);
+        outcome
     }
 }
 
@@ -54,6 +77,11 @@ async fn ask(client: Connections, request: Request<Bytes>) -> Result<Response<By
     let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
     let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
     Ok(Response::from_parts(parts, body))
+}
+
+/// What is at the bottom of an error: the layers above only say that there is one.
+fn innermost(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
 }
 
 /// How long an answer may take, in milliseconds, read as the exporter reads it for its attempts.

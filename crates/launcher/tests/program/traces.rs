@@ -84,6 +84,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     launched(&serving, &["false"]).await;
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("Connection refused"), "why is said: {log}");
 }
 
 /// The program's environment is empty but for what a test gives it.

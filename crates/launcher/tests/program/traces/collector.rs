@@ -33,6 +33,8 @@ struct State {
 pub(super) enum Fault {
     /// No answer ever comes.
     Silence,
+    /// The answer is this status.
+    Status(u16),
 }
 
 impl Collector {
@@ -55,6 +57,7 @@ impl Collector {
         let fault = self.0.lock().unwrap().faults.pop_front();
         match fault {
             Some(Fault::Silence) => std::future::pending().await,
+            Some(Fault::Status(status)) => StatusCode::from_u16(status).unwrap(),
             None => {
                 let sent = ExportTraceServiceRequest::decode(body).unwrap();
                 let spans = sent.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
@@ -74,8 +77,8 @@ impl Collector {
         self.0.lock().unwrap().spans.clone()
     }
 
-    /// Waits until there are no faults any more: the requests have come that they are for.
-    pub(super) async fn has_failed(&self) {
-        eventually(SOON, async || self.0.lock().unwrap().faults.is_empty().then_some(())).await;
+    /// Waits until so many faults are still to come.
+    pub(super) async fn has_left(&self, faults: usize) {
+        eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
     }
 }
