@@ -2,11 +2,15 @@
 
 mod collector;
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command};
 use http::Uri;
+use http::uri::Authority;
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -29,7 +33,7 @@ const FLUSH: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TraceSettings {
     /// The collector that traces are sent to by OTLP over HTTP, as in http://collector:4318; none when not given
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = endpoint)]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = Endpoint)]
     pub(crate) otlp_endpoint: Option<Uri>,
 }
 
@@ -69,8 +73,7 @@ impl Traces {
             .build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         global::set_tracer_provider(provider.clone());
-        // Without what else the URL may hold: a password is nobody's business.
-        tracing::info!(collector = endpoint.host(), "traces are sent");
+        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "traces are sent");
         Ok(Some(Self(provider)))
     }
 }
@@ -105,8 +108,29 @@ impl IdGenerator for Identifiers {
     }
 }
 
+/// Reads the collector's URL. What is wrong is told without it: it may hold a password.
+#[derive(Debug, Clone, Copy)]
+struct Endpoint;
+
+impl TypedValueParser for Endpoint {
+    type Value = Uri;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Uri, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, argument, value)?;
+        endpoint(&text).map_err(|reason| {
+            let argument = argument.map(Arg::to_string).unwrap_or_default();
+            let wrong = format!("invalid value for '{argument}': {reason}");
+            clap::Error::raw(ErrorKind::ValueValidation, wrong).with_cmd(command)
+        })
+    }
+}
+
 fn endpoint(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
+    // It would be sent to nobody, and found in the log.
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err("it names a user: write what the collector asks for into OTEL_EXPORTER_OTLP_HEADERS".to_owned());
+    }
     match uri.scheme_str() {
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
         _ => Err("it is no http or https URL; write it as in http://collector:4318".to_owned()),

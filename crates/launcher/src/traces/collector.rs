@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::uri::Authority;
 use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_rustls::HttpsConnector;
@@ -47,7 +48,7 @@ impl Collector {
             Err(error) => Some(innermost(error.as_ref())),
         };
         let was_bad = self.is_bad.swap(wrong.is_some(), Ordering::Relaxed);
-        let collector = collector.host();
+        let collector = collector.authority().map(Authority::as_str);
         match wrong {
             Some(error) if !was_bad => {
                 tracing::warn!(collector, error, "spans are lost until the collector takes them")

@@ -46,6 +46,7 @@ async fn the_log_says_once_that_a_collector_is_bad_and_once_that_it_is_good_agai
     let (_, log) = serving.stop();
     let said = |words: &str| log.lines().filter(|line| line.contains(words)).count();
     assert_eq!(said("spans are lost until the collector takes them"), 1, "{log}");
+    assert!(said(&addr.to_string()) >= 3, "{log}");
     assert_eq!((said("it answered 403 Forbidden"), said("the collector takes spans again")), (1, 1), "{log}");
     assert_eq!((said("Export.Failed"), said("ExportError")), (0, 0), "{log}");
     assert_eq!(said("Ignoring value 'gzip' for OTEL_EXPORTER_OTLP_COMPRESSION"), 1, "{log}");
