@@ -17,12 +17,14 @@ use hyper_util::rt::TokioExecutor;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 use launcher_trace::StartTrace;
-use opentelemetry::global;
 use opentelemetry::trace::{SpanId, TraceId};
+use opentelemetry::{KeyValue, global};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceBuilder, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracerProvider};
+use rustix::system::uname;
 
 use self::collector::Collector;
 
@@ -65,7 +67,7 @@ impl Traces {
             .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
             .build()?;
         let provider = SdkTracerProvider::builder()
-            .with_resource(Resource::builder().with_service_name(program).build())
+            .with_resource(resource(program))
             // Whoever asks has decided for its trace; what nobody has decided for is recorded.
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
             .with_id_generator(Identifiers(Arc::new(SystemEntropy)))
@@ -84,6 +86,20 @@ impl Drop for Traces {
             tracing::warn!(%error, "the last spans are lost");
         }
     }
+}
+
+/// Who tells all this: what the program knows of itself, unless the environment says otherwise.
+fn resource(program: &'static str) -> Resource {
+    let told = std::env::var("OTEL_SERVICE_NAME").ok().filter(|name| !name.is_empty());
+    let known = Resource::builder_empty()
+        .with_attributes([
+            KeyValue::new("service.name", program),
+            KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+            // In a cluster the pod's: replicas are told apart by it.
+            KeyValue::new("service.instance.id", uname().nodename().to_string_lossy().into_owned()),
+        ])
+        .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
+    told.into_iter().fold(known, ResourceBuilder::with_service_name).build()
 }
 
 /// Identifiers: planned ones for the span of a whole start, else new ones.

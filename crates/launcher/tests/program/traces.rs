@@ -2,8 +2,9 @@
 
 mod away;
 mod collector;
+mod requests;
 
-use reqwest::Client;
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use self::collector::Collector;
@@ -16,8 +17,13 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A request of an admin.
+fn request(serving: &Serving, method: Method, path: &str) -> RequestBuilder {
+    Client::new().request(method, serving.api(path)).header(ADMIN.0, ADMIN.1)
+}
+
 async fn asked(serving: &Serving, path: &str, body: &Value) -> Value {
-    let request = Client::new().post(serving.api(path)).header(ADMIN.0, ADMIN.1).json(body);
+    let request = request(serving, Method::POST, path).json(body);
     let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
     request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
 }
@@ -87,5 +93,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     assert!(log.contains("Connection refused"), "why is said: {log}");
 }
 
+/// Spans leave as soon as they are there.
+const AT_ONCE: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "20");
 /// The program's environment is empty but for what a test gives it.
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");

@@ -1,17 +1,13 @@
 //! A collector that does not take what it is sent.
 
-use reqwest::Client;
+use reqwest::Method;
 
 use super::collector::{Collector, Fault};
-use super::{ADMIN, PATH};
+use super::{AT_ONCE, PATH, request};
 use crate::lifecycle::Serving;
 
-/// Spans leave as soon as they are there.
-const AT_ONCE: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "20");
-
 async fn ask(serving: &Serving, path: &str) {
-    let answer = Client::new().get(serving.api(path)).header(ADMIN.0, ADMIN.1).send().await.unwrap();
-    answer.error_for_status().unwrap();
+    request(serving, Method::GET, path).send().await.unwrap().error_for_status().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

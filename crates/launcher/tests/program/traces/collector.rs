@@ -11,6 +11,9 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use launcher_testkit::eventually;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tokio::net::TcpListener;
@@ -24,6 +27,8 @@ pub(super) struct Collector(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     spans: Vec<Span>,
+    /// Who has told them.
+    told_by: Vec<Resource>,
     /// What becomes of the next requests; those after them are taken.
     faults: VecDeque<Fault>,
 }
@@ -60,8 +65,11 @@ impl Collector {
             Some(Fault::Status(status)) => StatusCode::from_u16(status).unwrap(),
             None => {
                 let sent = ExportTraceServiceRequest::decode(body).unwrap();
-                let spans = sent.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
-                self.0.lock().unwrap().spans.extend(spans.flat_map(|scope| scope.spans));
+                let mut state = self.0.lock().unwrap();
+                for told in sent.resource_spans {
+                    state.told_by.extend(told.resource);
+                    state.spans.extend(told.scope_spans.into_iter().flat_map(|scope| scope.spans));
+                }
                 StatusCode::OK
             }
         }
@@ -77,8 +85,21 @@ impl Collector {
         self.0.lock().unwrap().spans.clone()
     }
 
+    /// What whoever has told the first spans says of itself.
+    pub(super) fn teller(&self) -> Resource {
+        self.0.lock().unwrap().told_by[0].clone()
+    }
+
     /// Waits until so many faults are still to come.
     pub(super) async fn has_left(&self, faults: usize) {
         eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
+    }
+}
+
+/// The text under this key, if there is one.
+pub(super) fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
+    match attributes.iter().find(|one| one.key == key)?.value.as_ref()?.value.as_ref()? {
+        Value::StringValue(text) => Some(text),
+        _ => None,
     }
 }

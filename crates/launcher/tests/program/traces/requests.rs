@@ -1,0 +1,32 @@
+//! The spans of requests, and who tells them.
+
+use reqwest::Method;
+
+use super::collector::{Collector, text};
+use super::{AT_ONCE, request};
+use crate::lifecycle::Serving;
+
+const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spans_say_which_program_of_which_version_on_which_machine_tells_them() {
+    for (settings, name) in [
+        (&[][..], "workshop-launcher"),
+        (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES)], "workshops"),
+        (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES), ("OTEL_SERVICE_NAME", "mine")], "mine"),
+    ] {
+        let (collector, addr) = Collector::start().await;
+        let data = tempfile::tempdir().unwrap();
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+        let serving = Serving::start_with(data.path(), &[&[endpoint, AT_ONCE], settings].concat());
+        request(&serving, Method::GET, "/me").send().await.unwrap();
+        collector.span(|span| span.name == "GET /api/v1/me").await;
+        let told = collector.teller().attributes;
+        assert_eq!(text(&told, "service.name"), Some(name));
+        assert_eq!(text(&told, "service.version"), Some(env!("CARGO_PKG_VERSION")));
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(text(&told, "service.instance.id"), Some(host.trim()));
+        let course = text(&told, "deployment.environment.name");
+        assert_eq!(course, (!settings.is_empty()).then_some("course"));
+    }
+}
