@@ -1,22 +1,24 @@
 //! The span of a request, within the trace that the ingress has begun.
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, StatusCode};
 use opentelemetry::propagation::Extractor;
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue, global};
 
 use crate::metrics::Asked;
 
-/// What came with a request, for whoever looks for `traceparent`.
+const TRACEPARENT: &str = "traceparent";
+
+/// Of what came with a request `traceparent` alone: the rest of a trace context, `tracestate`, would be any client's text.
 struct Headers<'r>(&'r HeaderMap);
 
 impl Extractor for Headers<'_> {
     fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.to_str().ok()
+        self.0.get(key).filter(|_| key == TRACEPARENT)?.to_str().ok()
     }
 
     fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(HeaderName::as_str).collect()
+        vec![TRACEPARENT]
     }
 }
 

@@ -3,7 +3,7 @@
 use reqwest::Method;
 
 use super::collector::{Collector, text};
-use super::{AT_ONCE, request};
+use super::{AT_ONCE, TRACE, hex, request};
 use crate::lifecycle::Serving;
 
 const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
@@ -29,4 +29,18 @@ async fn spans_say_which_program_of_which_version_on_which_machine_tells_them() 
         let course = text(&told, "deployment.environment.name");
         assert_eq!(course, (!settings.is_empty()).then_some("course"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_writes_nothing_into_a_span() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE]);
+    let asked = request(&serving, Method::GET, "/me").header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+    asked.header("tracestate", "vendor=anything").header("baggage", "user=anybody").send().await.unwrap();
+    let span = collector.span(|span| span.name == "GET /api/v1/me").await;
+    assert_eq!(hex(&span.trace_id), TRACE);
+    let told = format!("{span:?}");
+    assert!(span.trace_state.is_empty() && !told.contains("anything") && !told.contains("anybody"), "{told}");
 }
