@@ -2,14 +2,20 @@
 
 use jiff::Timestamp;
 use launcher_domain::{Instance, InstanceState};
+use launcher_fleet::FleetError;
 use launcher_trace::{StartTrace, Times};
+use launcher_workshop::Workshop;
 use opentelemetry::KeyValue;
 
 use crate::error::{Chain, LoopError};
 
 /// The fleet was told of a workshop for the first time, or could not be.
-pub(crate) fn applied(instance: &Instance, times: Times, error: Option<&LoopError>) {
-    let failure = error.map(|error| Chain(error).to_string());
+pub(crate) fn applied(instance: &Instance, times: Times, answer: &Result<Result<Workshop, FleetError>, LoopError>) {
+    let failure = match answer {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(Chain(error).to_string()),
+        Err(error) => Some(Chain(error).to_string()),
+    };
     StartTrace::of(&instance.k8s_name).step("apply", times, failure.as_deref());
 }
 

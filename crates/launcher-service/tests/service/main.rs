@@ -20,6 +20,7 @@ mod proxy;
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod templates;
+mod traces;
 
 use std::sync::Arc;
 use std::time::Duration;
