@@ -86,8 +86,10 @@ impl StartTrace {
         let request = Context::current();
         let tracer = global::tracer(SCOPE);
         let mut span = tracer.span_builder("launch").with_start_time(SystemTime::from(times.0));
-        if request.span().span_context().is_valid() {
-            span = span.with_links(vec![Link::with_context(request.span().span_context().clone())]);
+        let asked = request.span().span_context().clone();
+        // A link to a request that nobody records would lead nowhere.
+        if asked.is_valid() && asked.is_sampled() {
+            span = span.with_links(vec![Link::with_context(asked)]);
             request.span().add_link(self.root_context(), Vec::new());
         }
         end(span.start_with_context(&tracer, &self.parent()), end_of(times), None);

@@ -12,6 +12,8 @@ use crate::lifecycle::Serving;
 
 const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+/// The flags of `traceparent` with which a request is recorded.
+const SAMPLED: &str = "01";
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -22,19 +24,19 @@ fn request(serving: &Serving, method: Method, path: &str) -> RequestBuilder {
     Client::new().request(method, serving.api(path)).header(ADMIN.0, ADMIN.1)
 }
 
-async fn asked(serving: &Serving, path: &str, body: &Value) -> Value {
+async fn asked(serving: &Serving, path: &str, body: &Value, flags: &str) -> Value {
     let request = request(serving, Method::POST, path).json(body);
-    let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+    let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-{flags}"));
     request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
 }
 
-/// Launches a workshop that runs this command; its name.
-async fn launched(serving: &Serving, command: &[&str]) -> String {
+/// Launches a workshop that runs this command, with these flags of the ingress; its name.
+async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
     let template = json!({"name": "Web", "app_type": "custom", "image": "web", "port": 8000, "command": command,
         "lifetime_seconds": 600});
-    let template = asked(serving, "/templates/", &template).await;
+    let template = asked(serving, "/templates/", &template, flags).await;
     let id = template["template_id"].as_str().unwrap();
-    let instance = asked(serving, &format!("/templates/{id}/launch"), &json!({})).await;
+    let instance = asked(serving, &format!("/templates/{id}/launch"), &json!({}), flags).await;
     instance["k8s_name"].as_str().unwrap().to_owned()
 }
 
@@ -44,7 +46,7 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}");
     let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
-    let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"]).await;
+    let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"], SAMPLED).await;
 
     let request = collector.span(|span| span.name == "POST /api/v1/templates/{template_id}/launch").await;
     assert_eq!(hex(&request.trace_id), TRACE, "the request belongs to the trace that the ingress has begun");
@@ -77,7 +79,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}/");
     let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
-    launched(&serving, &["false"]).await;
+    launched(&serving, &["false"], SAMPLED).await;
     let whole = collector.span(|span| span.name == "start").await;
     let status = whole.status.unwrap();
     assert_eq!((status.code, status.message.as_str()), (2, "crashed"));
@@ -87,7 +89,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     let data = tempfile::tempdir().unwrap();
     let nobody = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];
     let serving = Serving::start_with(data.path(), &nobody);
-    launched(&serving, &["false"]).await;
+    launched(&serving, &["false"], SAMPLED).await;
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains("Connection refused"), "why is said: {log}");

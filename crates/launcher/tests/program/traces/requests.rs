@@ -3,7 +3,7 @@
 use reqwest::Method;
 
 use super::collector::{Collector, text};
-use super::{AT_ONCE, TRACE, hex, request};
+use super::{AT_ONCE, PATH, TRACE, hex, launched, request};
 use crate::lifecycle::Serving;
 
 const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
@@ -43,4 +43,17 @@ async fn a_client_writes_nothing_into_a_span() {
     assert_eq!(hex(&span.trace_id), TRACE);
     let told = format!("{span:?}");
     assert!(span.trace_state.is_empty() && !told.contains("anything") && !told.contains("anybody"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_is_recorded_whatever_the_ingress_has_decided_and_leads_to_no_request_that_is_not() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE, PATH]);
+    launched(&serving, &["false"], "00").await;
+    collector.span(|span| span.name == "start").await;
+    let launch = collector.span(|span| span.name == "launch").await;
+    assert_eq!(launch.links, []);
+    assert!(collector.spans().iter().all(|span| !span.name.starts_with("POST ")), "the ingress said so");
 }
