@@ -27,12 +27,17 @@ pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Con
     let asker = global::get_text_map_propagator(|propagator| {
         propagator.extract_with_context(&Context::new(), &Headers(headers))
     });
-    let attributes = vec![
-        KeyValue::new("http.request.method", asked.method()),
-        KeyValue::new("http.route", asked.route().to_owned()),
+    // As OpenTelemetry's conventions have it, also for what is none of ours: `_OTHER` and `HTTP`, and no route.
+    let mut attributes = vec![
+        KeyValue::new("http.request.method", asked.method().unwrap_or("_OTHER")),
         KeyValue::new("request_id", request_id.to_owned()),
     ];
-    launcher_trace::request(&asker, format!("{} {}", asked.method(), asked.route()), attributes)
+    let mut name = asked.method().unwrap_or("HTTP").to_owned();
+    if let Some(route) = asked.route() {
+        attributes.push(KeyValue::new("http.route", route.to_owned()));
+        name = format!("{name} {route}");
+    }
+    launcher_trace::request(&asker, name, attributes)
 }
 
 /// Ends it with the answer; a stream's answer is its beginning.

@@ -57,3 +57,20 @@ async fn a_start_is_recorded_whatever_the_ingress_has_decided_and_leads_to_no_re
     assert_eq!(launch.links, []);
     assert!(collector.spans().iter().all(|span| !span.name.starts_with("POST ")), "the ingress said so");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_leads_nowhere_has_no_route_and_what_nobody_asks_no_method_of_its_own() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE]);
+    for (method, path, name, told) in [
+        (Method::GET, "/nowhere", "GET", ("GET", None)),
+        (Method::TRACE, "/me", "HTTP /api/v1/me", ("_OTHER", Some("/api/v1/me"))),
+    ] {
+        request(&serving, method, path).send().await.unwrap();
+        let span = collector.span(|span| span.name == name).await;
+        let said = |key| text(&span.attributes, key);
+        assert_eq!((said("http.request.method"), said("http.route")), (Some(told.0), told.1));
+    }
+}
