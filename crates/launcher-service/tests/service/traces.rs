@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
+use launcher_domain::InstanceState;
 use launcher_testkit::{Fault, eventually};
 use launcher_trace::StartTrace;
 use opentelemetry::trace::Status;
@@ -62,4 +63,24 @@ async fn a_refusal_is_a_failure_of_what_was_refused_and_told_before_the_end_of_t
     assert_eq!(names, ["launch", "apply", "queue", "start"]);
     assert!(matches!(&told[1].status, Status::Error { description } if description.contains("refuse")), "{told:?}");
     assert_eq!(told[3].status, Status::error("invalid-spec"));
+}
+
+#[tokio::test]
+async fn a_start_that_its_owner_ended_is_no_error_and_one_whose_workshop_was_taken_away_is() {
+    LazyLock::force(&RECORDER);
+    let world = World::new().await;
+    let alice = caller("alice");
+    let (ended, lost) = (world.launch(&alice).await.k8s_name, world.launch(&alice).await.k8s_name);
+    for name in [&ended, &lost] {
+        world.workshop(name).await;
+        world.until(name, InstanceState::Starting).await;
+    }
+    world.launcher.terminate(&alice, &ended).await.unwrap();
+    world.fleet.lose(&lost);
+    for (name, reason, status) in [(ended, "owner", Status::Unset), (lost, "lost", Status::error("lost"))] {
+        let told = start_of(&name).await;
+        let start = told.iter().find(|span| span.name == "start").unwrap();
+        let said = start.attributes.iter().find(|one| one.key.as_str() == "workshop.end_reason").unwrap();
+        assert_eq!((&*said.value.as_str(), &start.status), (reason, &status));
+    }
 }
