@@ -10,10 +10,9 @@ use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command};
 use http::Uri;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::client::legacy::connect::HttpConnector;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 use launcher_trace::StartTrace;
@@ -22,7 +21,7 @@ use opentelemetry::{KeyValue, global};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::resource::{EnvResourceDetector, ResourceBuilder, TelemetryResourceDetector};
+use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracerProvider};
 use rustix::system::uname;
 
@@ -59,13 +58,16 @@ impl Traces {
     /// [`TraceError`].
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
-        let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        let exporter = SpanExporter::builder()
-            .with_http()
-            .with_http_client(Collector::new(client))
-            .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
-            .build()?;
+        let exporter = SpanExporter::builder().with_http();
+        // Without TLS nobody's certificates are needed: a machine may have none.
+        let exporter = if endpoint.scheme() == Some(&Scheme::HTTPS) {
+            let trusted = HttpsConnectorBuilder::new().with_native_roots()?;
+            exporter.with_http_client(Collector::new(trusted.https_only().enable_http1().build()))
+        } else {
+            exporter.with_http_client(Collector::new(HttpConnector::new()))
+        };
+        let exporter =
+            exporter.with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/'))).build()?;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource(program))
             // Whoever asks has decided for its trace; what nobody has decided for is recorded.
@@ -99,7 +101,11 @@ fn resource(program: &'static str) -> Resource {
             KeyValue::new("service.instance.id", uname().nodename().to_string_lossy().into_owned()),
         ])
         .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
-    told.into_iter().fold(known, ResourceBuilder::with_service_name).build()
+    match told {
+        Some(name) => known.with_service_name(name),
+        None => known,
+    }
+    .build()
 }
 
 /// Identifiers: planned ones for the span of a whole start, else new ones.

@@ -1,5 +1,6 @@
 //! How spans are sent: the exporter's words to the collector.
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,9 +9,9 @@ use bytes::Bytes;
 use http::uri::Authority;
 use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::Connect;
+use hyper_util::rt::TokioExecutor;
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{
     OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_EXPORTER_OTLP_TIMEOUT_DEFAULT, OTEL_EXPORTER_OTLP_TRACES_TIMEOUT,
@@ -21,12 +22,10 @@ use tokio::time::timeout;
 /// More of a collector's answer is not read.
 const ANSWER: usize = 64 << 10;
 
-type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
-
 /// The exporter has a thread of its own; what it sends goes through the runtime.
 #[derive(Debug)]
-pub(super) struct Collector {
-    client: Connections,
+pub(super) struct Collector<C> {
+    client: Client<C, Full<Bytes>>,
     runtime: Handle,
     /// The exporter asks nothing else while it waits, and by itself it waits for ever.
     patience: Duration,
@@ -34,9 +33,10 @@ pub(super) struct Collector {
     is_bad: AtomicBool,
 }
 
-impl Collector {
+impl<C: Connect + Clone> Collector<C> {
     /// What is reached with these connections; within a runtime.
-    pub(super) fn new(client: Connections) -> Self {
+    pub(super) fn new(connector: C) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build(connector);
         Self { client, runtime: Handle::current(), patience: patience(), is_bad: AtomicBool::new(false) }
     }
 
@@ -60,7 +60,10 @@ impl Collector {
 }
 
 #[async_trait]
-impl HttpClient for Collector {
+impl<C> HttpClient for Collector<C>
+where
+    C: Connect + Clone + Debug + Send + Sync + 'static,
+{
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (client, patience, collector) = (self.client.clone(), self.patience, request.uri().clone());
         // The timer is the runtime's: it has to be set within.
@@ -74,7 +77,10 @@ impl HttpClient for Collector {
     }
 }
 
-async fn ask(client: Connections, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+async fn ask<C>(client: Client<C, Full<Bytes>>, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
     let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
     let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
     Ok(Response::from_parts(parts, body))

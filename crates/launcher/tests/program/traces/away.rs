@@ -5,6 +5,7 @@ use reqwest::Method;
 use super::collector::{Collector, Fault};
 use super::{AT_ONCE, PATH, request};
 use crate::lifecycle::Serving;
+use crate::{launcher, text};
 
 async fn ask(serving: &Serving, path: &str) {
     request(serving, Method::GET, path).send().await.unwrap().error_for_status().unwrap();
@@ -46,4 +47,20 @@ async fn the_log_says_once_that_a_collector_is_bad_and_once_that_it_is_good_agai
     assert_eq!((said("it answered 403 Forbidden"), said("the collector takes spans again")), (1, 1), "{log}");
     assert_eq!((said("Export.Failed"), said("ExportError")), (0, 0), "{log}");
     assert_eq!(said("Ignoring value 'gzip' for OTEL_EXPORTER_OTLP_COMPRESSION"), 1, "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_without_certificates_sends_to_a_collector_without_tls_and_to_no_other() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let without = ("SSL_CERT_FILE", "/nowhere/certificates.pem");
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, without, AT_ONCE]);
+    ask(&serving, "/me").await;
+    collector.span(|span| span.name == "GET /api/v1/me").await;
+
+    let output = launcher(&["serve"], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"), without]);
+    let complaint = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{complaint}");
+    assert!(complaint.contains("this machine has no certificates of authorities"), "{complaint}");
 }
