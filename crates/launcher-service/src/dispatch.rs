@@ -178,19 +178,20 @@ impl Launcher {
         if !instance.state.wants_workshop() {
             return self.delete(instance).await;
         }
-        let begun = self.0.clock.now();
-        let outcome = self.apply(instance).await;
-        if instance.applied_version == 0 {
-            traces::applied(instance, (begun, self.0.clock.now()), outcome.as_ref().err());
-        }
-        outcome
+        self.apply(instance).await
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
         let mut workshop = wanted(instance);
         // One that is known is changed, and never made anew: with it the work in it would be gone, and nobody told.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
-        match timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await? {
+        let begun = self.0.clock.now();
+        let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
+        // Before anything follows from it: a refusal ends the start of which this is a part.
+        if instance.applied_version == 0 {
+            traces::applied(instance, (begun, self.0.clock.now()), &answer);
+        }
+        match answer? {
             Ok(workshop) => {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)

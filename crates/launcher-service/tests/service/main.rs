@@ -21,6 +21,7 @@ mod refusals;
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod templates;
+mod traces;
 
 use std::sync::Arc;
 use std::time::Duration;
