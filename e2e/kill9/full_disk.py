@@ -2,7 +2,8 @@
 """The disk with the data directory runs full: who launches is asked to come back, and everything else goes on.
 
 Meanwhile the app of one workshop crashes, one that was asked to end a moment before ends, and one more is asked to end.
-Once there is room again, rows say what became of them, and the same Idempotency-Keys launch, once each.
+Once there is room again, rows say what became of them, and the same Idempotency-Keys launch, once each. At last the
+launcher is told to stop while the disk is full: it does, and the next one brings back what ran.
 
 The disk is a small tmpfs in a mount namespace of this test's own, which takes root. The launcher's log is on it, too.
 """
@@ -112,10 +113,21 @@ class FullDisk:
         if not taken:
             assert self.end(self.asked)[0] == 202
         became = {self.crashing: "failed", self.ending: "terminated", self.asked: "terminated"}
-        self.outage.assert_in_line(dict.fromkeys([self.working, *names], "running") | became)
+        self.states = dict.fromkeys([self.working, *names], "running") | became
+        self.outage.assert_in_line(self.states)
         assert self.outage.row(self.crashing)["reason"]["code"] == "crashed"
         assert {self.outage.row(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
         assert self.outage.visit(self.working) == 200
+
+    def stopped_while_full(self):
+        """A planned stop does not wait for room, and leaves no process; the next start brings back what ran."""
+        with Filler(self.launcher.data):
+            self.launcher.stop()
+            assert not self.launcher.workshop_processes(), "a planned stop has left processes"
+        self.launcher.start()
+        for name in (name for name, state in self.states.items() if state == "running"):
+            wait_for(f"{name} to be back", lambda: self.outage.visit(name) == 200, 30)
+        self.outage.assert_in_line(self.states)
 
 
 def main():
@@ -127,6 +139,7 @@ def main():
         with Filler(launcher.data) as filler:
             taken = disk.while_full(filler)
         disk.afterwards(taken)
+        disk.stopped_while_full()
         end = "taken" if taken else "refused"
         print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; an end was {end}")
         disk.outage.end_all()

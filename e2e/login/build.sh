@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh [NAME...]: builds Helm and what the login chain is made of out of the Go modules pinned in tools/, once: the
-# folder is named after their content. Traefik's custom resources lie beside them. Prints the folder. With `needs`, says
-# only whether it could, and what is missing.
+# build.sh [NAME...]: builds Helm, promtool and what the login chain is made of out of the Go modules pinned in tools/,
+# once: the folder is named after their content. Traefik's custom resources lie beside them. Prints the folder. With
+# `needs`, says only whether it could, and what is missing.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -27,17 +27,15 @@ traefik_source() {
   printf '%s\n' "$copy"
 }
 
-build() { # FOLDER PACKAGE NAME CGO
-  local folder=$1 package=$2 name=$3 directory=$login/tools/$1
-  local -a options=(-ldflags "-s -w")
+build() { # FOLDER PACKAGE NAME CGO TAGS
+  local folder=$1 package=$2 name=$3 flags="-s -w" directory=$login/tools/$1
   [[ ! -x "$LOGIN_BIN/$name" ]] || return 0
   say "building $name"
   [[ "$folder" != traefik ]] || directory=$(traefik_source)
   # With C or without, a program runs in an image that holds nothing else.
-  [[ "$4" == 0 ]] \
-    || options=(-ldflags "-s -w -extldflags -static" -tags "netgo,osusergo,sqlite_omit_load_extension")
+  [[ "$4" == 0 ]] || flags+=" -extldflags -static"
   # Nothing of the caller's own Go set-up may change what is built. Moved into place whole, or not at all.
-  (cd "$directory" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$4 nice go build "${options[@]}" \
+  (cd "$directory" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$4 nice go build -ldflags "$flags" -tags "$5" \
     -o "$LOGIN_BIN/$name.new" "$package")
   mv "$LOGIN_BIN/$name.new" "$LOGIN_BIN/$name"
   rm -rf "$LOGIN_BIN/$name-source"
@@ -48,9 +46,9 @@ need_go
 mkdir -p "$LOGIN_BIN"
 exec 8>"$LOGIN_CACHE/build.lock"
 flock 8
-while read -r folder package name cgo; do
+while read -r folder package name cgo tags; do
   if [[ "$#" == 0 || " $* " == *" $name "* ]]; then
-    build "$folder" "$package" "$name" "$cgo"
+    build "$folder" "$package" "$name" "$cgo" "$tags"
   fi
 done < <(grep --invert-match '^#' "$login/tools/programs")
 printf '%s\n' "$LOGIN_BIN"

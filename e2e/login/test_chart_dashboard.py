@@ -1,10 +1,14 @@
-"""The chart's dashboard: panels that ask for metrics and labels that there are. No cluster is needed, and no Grafana."""
+"""The chart's dashboard: panels that ask for metrics and labels that there are, and get answers.
+
+No cluster is needed, and no Grafana.
+"""
 
 import json
 
 import promql_parser
 import pytest
 
+import promtool
 from chart import SETS, objects
 from series import metrics
 
@@ -12,13 +16,25 @@ FOUND = [one for one in objects("full", "ConfigMap") if "grafana_dashboard" in o
 DASHBOARD = json.loads(FOUND[0]["data"]["workshop-launcher.json"])
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"}
 each = pytest.mark.parametrize("title", PANELS)
+# What Grafana puts in, with the release of ci/full-values.yaml chosen.
+CHOSEN = {"$__rate_interval": "5m", "$namespace": "launcher", "$release": "workshop-launcher"}
+# A value of each label, where a panel leaves some out.
+SOME = {"outcome": "error", "state": "running"}
+
+
+def asked(title, *variables):
+    """A panel's questions, with values of these variables."""
+    for target in PANELS[title]["targets"]:
+        question = target["expr"]
+        for variable in variables:
+            question = question.replace(variable, CHOSEN[variable])
+        yield question
 
 
 def selectors(title):
     """What a panel's questions select, as the parser sees them."""
     found = []
-    for target in PANELS[title]["targets"]:
-        question = target["expr"].replace("$__rate_interval", "5m")
+    for question in asked(title, "$__rate_interval"):
         promql_parser.walk(promql_parser.parse(question), found.append)
     return [node for node in found if isinstance(node, promql_parser.VectorSelector)]
 
@@ -33,11 +49,11 @@ def test_it_is_off_unless_asked_for_and_has_the_labels_that_were_asked_for():
 def test_a_panel_asks_for_metrics_and_labels_that_there_are(title):
     assert selectors(title)
     for selector in selectors(title):
-        asked = {one.name: one.value for one in selector.matchers.matchers}
+        wanted = {one.name: one.value for one in selector.matchers.matchers}
         program = selector.name.split("_")[0]
-        assert set(asked) <= metrics()[selector.name][1] | {"namespace", "job"}, selector.prettify()
-        assert asked["namespace"] == "$namespace"
-        assert asked["job"] == {"launcher": "$release", "operator": "$release-operator"}[program]
+        assert set(wanted) <= metrics()[selector.name][1] | {"namespace", "job"}, selector.prettify()
+        assert wanted["namespace"] == "$namespace"
+        assert wanted["job"] == {"launcher": "$release", "operator": "$release-operator"}[program]
 
 
 @each
@@ -56,3 +72,37 @@ def test_nothing_that_is_measured_is_left_out():
     left = {name for name in listed if name not in shown and f"{name}_bucket" not in shown}
     # Sidecars are not collected; what came into a state is in the states themselves.
     assert {name for name in left if not name.startswith("sidecar_") and "transitions" not in name} == set()
+
+
+def everything(program):
+    """A series of each metric of a program, for ten minutes."""
+    for name, (kind, labels) in metrics().items():
+        if not name.startswith(program):
+            continue
+        own = [f'{label}="{SOME.get(label, "some")}"' for label in sorted(labels - {"le"})]
+        ends = ['le="1.0"', 'le="+Inf"'] if name.endswith("_bucket") else [None]
+        for bound in ends:
+            yield f"{name}{{{', '.join([*own, *filter(None, [bound])])}}}", "1x10" if kind == "gauge" else "0+3x10"
+
+
+@each
+def test_a_panel_gets_an_answer(title, tmp_path):
+    programs = {f"{program} a": dict(everything(program)) for program in ("launcher", "operator")}
+    collected = [one for target, told in programs.items() for one in promtool.series(target, told)]
+    # What is no number, as a quantile of nothing, is no answer.
+    questions = [f"count(({question}) >= 0) > bool 0" for question in asked(title, *CHOSEN)]
+    answered = [{"expr": one, "eval_time": "9m", "exp_samples": [{"labels": "{}", "value": 1}]} for one in questions]
+    status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
+    assert status == 0, said
+
+
+def test_the_phases_are_those_that_the_leader_counts(tmp_path):
+    """One that led before tells its last count for as long as it lives."""
+    before = {"operator_leading": "1x2 0x7", 'operator_workshops{phase="Running"}': "70x9"}
+    leader = {"operator_leading": "0x2 1x7", 'operator_workshops{phase="Running"}': "_x3 40x6"}
+    collected = [*promtool.series("operator a", before), *promtool.series("operator b", leader)]
+    (question,) = asked("Workshops by phase", *CHOSEN)
+    counted = {"labels": '{phase="Running"}', "value": 40}
+    answered = [{"expr": question, "eval_time": "9m", "exp_samples": [counted]}]
+    status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
+    assert status == 0, said

@@ -32,7 +32,7 @@ def routes(name):
 def way_to_workshops(name):
     """What the operator is told about it: its settings of this kind."""
     operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
-    told = {one["name"]: one["value"] for one in operator["env"]}
+    told = {one["name"]: one["value"] for one in operator["env"] if "value" in one}
     return {name: value for name, value in told.items() if "INGRESS" in name or "ELSEWHERE" in name}
 
 

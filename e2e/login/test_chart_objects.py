@@ -46,6 +46,8 @@ OPERATOR_NUMBERS = {
     "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
     "SERVICE_RUN_AS_USER": "workshops.runAsUser",
 }
+# What no setting is: OpenTelemetry's library reads it.
+OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"}
 every_set = pytest.mark.parametrize("name", SETS)
 
 
@@ -82,8 +84,20 @@ def test_secrets_come_by_reference_only(name):
         if container["name"] == "oauth2-proxy":
             assert referred == LOGIN_SECRETS, deployment
         else:
-            with_database = deployment == RELEASE and name == "github"
-            assert referred == ({"SERVICE_DATABASE_URL"} if with_database else set()), deployment
+            database = {"SERVICE_DATABASE_URL"} if deployment == RELEASE and name == "github" else set()
+            of_programs = container["name"] in ("launcher", "operator")
+            collector = {"OTEL_EXPORTER_OTLP_HEADERS"} if of_programs and name == "full" else set()
+            assert referred == database | collector, deployment
+
+
+@pytest.mark.parametrize("wanted", ["launcher", "operator"])
+def test_the_collector_is_told_what_it_asks_for_and_who_speaks(wanted):
+    container = container_of("full", wanted)
+    told = settings(container)
+    assert told["OTEL_RESOURCE_ATTRIBUTES"] == "deployment.environment.name=course 2026,service.namespace=teaching"
+    secret = next(one for one in container["env"] if one["name"] == "OTEL_EXPORTER_OTLP_HEADERS")["valueFrom"]
+    assert secret == {"secretKeyRef": {"name": "collector-key", "key": "headers"}}
+    assert not [name for name in settings(container_of("minimal", wanted)) if name.startswith("OTEL_")]
 
 
 @every_set
@@ -93,7 +107,8 @@ def test_the_programs_know_and_accept_every_setting(name, tmp_path):
         words = [LAUNCHER, *container["args"], "--help"]
         known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         for variable in container["env"]:
-            assert re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
+            of_library = variable["name"] in OF_LIBRARY
+            assert of_library or re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
         said = complaint(container, own)
         assert "SERVICE_" not in said and "no Ingress is made" not in said, said
 

@@ -29,9 +29,7 @@
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
-{{- with .Values.traces.endpoint }}
-- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
-{{- end }}
+{{- include "launcher.traceEnvironment" . }}
 {{- end }}
 
 {{- define "launcher.operatorEnvironment" -}}
@@ -66,7 +64,27 @@
 - {name: SERVICE_WORKSHOPS_ROUTED_ELSEWHERE, value: "true"}
 {{- end }}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
-{{- with .Values.traces.endpoint }}
-- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+{{- include "launcher.traceEnvironment" . }}
+{{- end }}
+
+{{- define "launcher.traceEnvironment" -}}
+{{- with .Values.traces }}
+{{- if .endpoint }}
+- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ .endpoint | quote }}}
+{{- if .headersSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .headersSecret | quote }}
+      key: {{ .headersKey }}
+{{- end }}
+{{- $attributes := list }}
+{{- range $name, $value := .resourceAttributes }}
+{{- $attributes = append $attributes (printf "%s=%s" $name $value) }}
+{{- end }}
+{{- with $attributes }}
+- {name: OTEL_RESOURCE_ATTRIBUTES, value: {{ join "," . | quote }}}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}

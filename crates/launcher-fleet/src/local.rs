@@ -21,6 +21,7 @@ mod listener;
 mod log;
 mod open;
 mod pages;
+mod place;
 mod ports;
 mod process;
 mod readiness;
@@ -41,6 +42,7 @@ use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::{is_k8s_name, uuid_v7};
 use launcher_process::stop::Stop;
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
@@ -77,12 +79,16 @@ struct Inner {
 struct Context {
     settings: LocalSettings,
     layout: Layout,
-    /// In the environment of every process of this fleet, and of no other's.
+    /// Whose the rows of the database are.
     fleet_id: String,
+    /// In the environment of every process that was started from this data directory, and of no other's.
+    place_id: String,
     clock: Arc<dyn Clock>,
     ports: Ports,
     census: CensusTaker,
     stop: Stop,
+    /// Cancelled once the fleet stops.
+    closing: CancellationToken,
     /// Held for as long as this fleet is open; the kernel lets go of it when the program ends, however it ends.
     _lock: std::fs::File,
 }
@@ -99,6 +105,7 @@ impl LocalFleet {
     /// accepted any more. Takes as long as the slowest process, at most a little more than the setting `stop_grace`.
     pub async fn stop(&self) {
         *self.0.closed.lock().await = true;
+        self.0.context.closing.cancel();
         for shop in self.0.all() {
             shop.wish_for(Wish::Rest);
         }

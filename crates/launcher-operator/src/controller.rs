@@ -30,7 +30,7 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
     let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watch())
-        .modify(|object| prune::metadata(object.meta_mut()))
+        .modify(|object| prune::workshop(object.meta_mut()))
         .default_backoff()
         .reflect(writer)
         .touched_objects();

@@ -106,6 +106,10 @@ impl Metrics {
 
     pub(crate) fn leading(&self, leads: bool) {
         self.leading.set(i64::from(leads));
+        if !leads {
+            // Somebody else counts them now.
+            self.workshops.clear();
+        }
     }
 }
 
@@ -116,13 +120,28 @@ mod tests {
     use super::*;
     use crate::listed;
 
+    fn page(metrics: &Metrics) -> String {
+        let (mut registry, mut page) = (Registry::default(), String::new());
+        metrics.register(&mut registry);
+        encode(&mut page, &registry).unwrap();
+        page
+    }
+
+    #[test]
+    fn who_leads_no_more_tells_no_counts_of_before() {
+        let metrics = Metrics::default();
+        metrics.leading(true);
+        metrics.counted([Phase::Running].into_iter());
+        assert!(page(&metrics).contains("operator_workshops{phase=\"Running\"} 1\n"));
+        metrics.leading(false);
+        assert!(!page(&metrics).contains("operator_workshops{"));
+    }
+
     #[test]
     fn what_is_measured_is_what_the_documentation_lists() {
-        let (metrics, mut registry, mut page) = (Metrics::default(), Registry::default(), String::new());
-        metrics.register(&mut registry);
+        let metrics = Metrics::default();
         // What has labels is told from its first use on.
         metrics.counted([].into_iter());
-        encode(&mut page, &registry).unwrap();
-        assert_eq!(listed::told(&page), listed::documented("operator_"));
+        assert_eq!(listed::told(&page(&metrics)), listed::documented("operator_"));
     }
 }

@@ -3,14 +3,13 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::{FailureCode, FailureReason, StartStep};
+pub(crate) use launcher_workshop::READY;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::WayIn;
 
-/// The condition that is true while the app answers.
-pub(crate) const READY: &str = "Ready";
 /// The condition that is true while there is a way in from outside.
 pub(crate) const EXPOSED: &str = "Exposed";
 

@@ -65,6 +65,11 @@ impl Metrics {
         self.transitions.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
+    /// Nobody knows how many rows there are: what they were would look like what they are.
+    pub(crate) fn uncounted(&self) {
+        self.instances.clear();
+    }
+
     /// How many rows there are in each state.
     pub(crate) fn counted(&self, counts: &[(InstanceState, u64)]) {
         for (state, count) in counts {

@@ -22,8 +22,9 @@ use crate::tunnel;
 
 /// How long a head may take, from its first byte, or from the connection's start.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long a connection may wait for its next request.
-const IDLE: Duration = Duration::from_secs(75);
+/// How long a connection may wait for its next request: longer than the proxies in front keep theirs (60 to 90 seconds
+/// unless told otherwise), so that no request meets a connection that is just being closed.
+const IDLE: Duration = Duration::from_secs(120);
 /// How long to read on behind a last answer, so that a client which is still sending gets to see it: a connection that
 /// is closed with bytes unread is reset, and takes the answer with it.
 const LINGER: Duration = Duration::from_secs(2);

@@ -30,6 +30,7 @@ mod target;
 pub mod telemetry;
 mod tunnel;
 mod upstream;
+mod waiting;
 
 pub use metrics::Activity;
 pub use policy::Policy;

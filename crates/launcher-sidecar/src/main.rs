@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemClock;
+use launcher_process::files;
 use launcher_process::settings::{read, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
 use launcher_sidecar::Sidecar;
-use launcher_sidecar::serve::{listen, serve};
+use launcher_sidecar::serve::{listen, serve, turn_away};
 use launcher_sidecar::settings::Settings;
 use launcher_sidecar::telemetry::Telemetry;
 use tokio::net::TcpListener;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
 #[tokio::main(flavor = "current_thread")]
 async fn run(settings: &Settings) -> Result<(), String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    files::open_as_many_as_allowed();
     for name in unknown_names::<Settings>(std::env::vars_os()) {
         tracing::warn!(name, "this setting is unknown and has no effect");
     }
@@ -42,8 +44,12 @@ async fn run(settings: &Settings) -> Result<(), String> {
     let sidecar = Sidecar::new(settings.policy(), settings.app());
     tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
     tracing::info!(listen = %settings.listen_addr, app = %settings.app(), owner = %settings.owner_email, "serving");
-    serve(listener, sidecar, stop.clone()).await;
-    if !stop.finish(settings.grace()).await {
+    serve(&listener, sidecar, stop.clone()).await;
+    let in_time = tokio::select! {
+        in_time = stop.finish(settings.grace()) => in_time,
+        () = turn_away(&listener) => false,
+    };
+    if !in_time {
         tracing::warn!("some requests were dropped: they took longer than SERVICE_SHUTDOWN_GRACE");
     }
     Ok(())

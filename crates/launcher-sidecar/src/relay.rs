@@ -1,7 +1,6 @@
 //! Moving the bytes of one request and its response both ways at the same time.
 
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,11 +15,8 @@ use crate::judge::Admitted;
 use crate::pages::Reason;
 use crate::response::{self, Reply};
 use crate::sidecar::Inner;
+use crate::waiting::Wait;
 
-/// How long a client may neither take nor send a byte that is waited for.
-const STALL: Duration = Duration::from_secs(300);
-/// How long an app may be silent when its client has ended its side of the connection, and so may be gone.
-const HALF_CLOSED: Duration = Duration::from_secs(30);
 /// How many bytes behind a request are read while it is answered.
 const MAX_AHEAD_BYTES: usize = 64 * 1024;
 
@@ -43,14 +39,6 @@ pub(crate) enum Step {
 enum Phase {
     Head(Scanner),
     Body { body: Transfer, app_stays: bool, close: bool },
-}
-
-/// Whom the alarm is set for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wait {
-    Nobody,
-    Client,
-    AppOfHalfClosed,
 }
 
 /// One request and its response on their ways.
@@ -94,7 +82,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             is_refused: false,
             has_begun: false,
             phase: Phase::Head(Scanner::default()),
-            wait: Wait::Nobody,
+            wait: Wait::Answer,
             has_moved: false,
         }
     }
@@ -122,7 +110,10 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
     /// From the client to the app. Ready only when that ends the exchange.
     fn poll_request(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         while !self.is_refused {
-            if ready!(self.app_outbox.poll_flush(&mut self.app, cx)).is_err() {
+            let waiting = self.app_outbox.len();
+            let flushed = self.app_outbox.poll_flush(&mut self.app, cx);
+            self.has_moved |= self.app_outbox.len() < waiting;
+            if ready!(flushed).is_err() {
                 self.is_refused = true;
             }
             if self.request.is_done() || self.is_refused {
@@ -278,22 +269,26 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
         Poll::Pending
     }
 
-    /// Ends an exchange in which nothing moves, unless it is the app that takes its time.
+    /// Ends an exchange in which nothing moves, unless it is the app that takes its time to answer.
     fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        let is_read = self.request.is_done() || self.is_refused || !self.app_outbox.is_empty();
-        let (wait, limit) = if !self.client.outbox.is_empty() || !is_read {
-            (Wait::Client, STALL)
-        } else if self.client.has_ended {
-            (Wait::AppOfHalfClosed, HALF_CLOSED)
-        } else {
-            self.client.alarm.clear();
-            self.wait = Wait::Nobody;
-            return Poll::Pending;
-        };
-        if self.has_moved || wait != self.wait {
-            self.client.alarm.set(Instant::now() + limit);
-            self.wait = wait;
+        let wait = self.waits_for();
+        match wait.limit() {
+            Some(limit) if self.has_moved || wait != self.wait => self.client.alarm.set(Instant::now() + limit),
+            Some(_) => {}
+            None => self.client.alarm.clear(),
         }
+        self.wait = wait;
         self.client.alarm.poll(cx).map(|()| Step::Abort)
+    }
+
+    fn waits_for(&self) -> Wait {
+        let is_behind = !self.is_refused && !self.app_outbox.is_empty();
+        let is_read = self.request.is_done() || self.is_refused || is_behind;
+        match (!self.client.outbox.is_empty() || !is_read, self.client.has_ended) {
+            (true, _) => Wait::Client,
+            (false, true) => Wait::AnswerForHalfClosed,
+            (false, false) if is_behind => Wait::AppThatTakesNothing,
+            (false, false) => Wait::Answer,
+        }
     }
 }

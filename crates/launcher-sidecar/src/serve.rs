@@ -2,11 +2,13 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::Semaphore;
 
 use crate::sidecar::Sidecar;
 
@@ -16,6 +18,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const KEEPALIVE: Duration = Duration::from_secs(60);
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1024;
+/// How many connections are served at a time; the next ones wait in the kernel. The app can connect, too, and must not be
+/// able to make the sidecar run out of memory: whoever takes its port then is sent what was meant for the owner alone.
+const MAX_CONNECTIONS: usize = 1024;
 
 /// Listens. What a connection inherits from its listener is set here, before the first one: it would cost four calls of
 /// the kernel for each.
@@ -35,23 +40,43 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Accepts connections and lets the sidecar serve them, until the stop is requested. Each connection is a task that the
 /// stop waits for.
-pub async fn serve(listener: TcpListener, sidecar: Sidecar, stop: Stop) {
+pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
+        let accepted = async {
+            let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|(stream, peer)| (stream, peer, place))
+        };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accepted => accepted,
             () = stop.requested() => return,
         };
         match accepted {
-            Ok((stream, peer)) => {
+            Ok((stream, peer, place)) => {
                 let (sidecar, stopped) = (sidecar.clone(), stop.clone());
                 let peer = peer.ip().to_canonical();
                 // Boxed, because the task would otherwise hold the connection's whole state twice.
-                stop.track(Box::pin(async move { sidecar.serve_connection(stream, Some(peer), stopped).await }));
+                stop.track(Box::pin(async move {
+                    sidecar.serve_connection(stream, Some(peer), stopped).await;
+                    drop(place);
+                }));
             }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
+            Err(error) => not_accepted(&error).await,
         }
     }
+}
+
+/// Ends each connection that comes; never returns. For as long as the process lives its port is not free: an app that
+/// goes on when both are told to stop could listen there in its place.
+pub async fn turn_away(listener: &TcpListener) {
+    loop {
+        if let Err(error) = listener.accept().await {
+            not_accepted(&error).await;
+        }
+    }
+}
+
+async fn not_accepted(error: &io::Error) {
+    tracing::warn!(%error, "a connection could not be accepted");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
 }

@@ -2,6 +2,7 @@
 //! reached through the workshop's address.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::sidecar::Sidecar;
 
 /// How long one request may take, its answer included.
 const REQUEST: Duration = Duration::from_secs(2);
-/// How many connections are answered at a time.
+/// How many connections are answered at a time, of those that come from elsewhere and of those that come from this very
+/// host. These may be the app's, which must not be able to keep the kubelet's probes waiting until the sidecar is killed.
 const MAX_CONNECTIONS: usize = 64;
 /// How long to wait when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -56,12 +58,13 @@ impl Telemetry {
     /// `open_connections`, `open_websockets`); one request a connection. Never returns.
     pub async fn serve(self, listener: TcpListener) {
         let telemetry = Arc::new(self);
-        let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let [elsewhere, here] = [(); 2].map(|()| Arc::new(Semaphore::new(MAX_CONNECTIONS)));
         loop {
-            // A connection beyond the limit waits in the kernel.
-            let Ok(place) = places.clone().acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
+                    let places = if is_from_here(&stream, peer) { &here } else { &elsewhere };
+                    // A connection beyond the limit is closed.
+                    let Ok(place) = places.clone().try_acquire_owned() else { continue };
                     let telemetry = telemetry.clone();
                     tokio::spawn(async move {
                         match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
@@ -138,6 +141,12 @@ impl Telemetry {
         );
         respond("200 OK", "application/json", &body)
     }
+}
+
+/// Whether the other side is on this host, which in a pod is the pod.
+fn is_from_here(stream: &TcpStream, peer: SocketAddr) -> bool {
+    let peer = peer.ip().to_canonical();
+    peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)
 }
 
 fn text(status: &str, body: &str) -> String {

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
-use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
+use launcher_workshop::{Phase, READY, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
@@ -120,9 +121,17 @@ impl FakeFleet {
         self.lock().workshops.get(name).cloned()
     }
 
-    /// Says how far a Workshop's start is.
+    /// Says how far a Workshop's start is, and that it begins now.
     pub fn starting(&self, name: &str, step: StartStep) {
-        self.report(name, WorkshopStatus::starting(step, None));
+        let ready = Condition {
+            type_: READY.to_owned(),
+            status: "False".to_owned(),
+            reason: "Starting".to_owned(),
+            message: String::new(),
+            last_transition_time: Time(self.clock.now()),
+            observed_generation: None,
+        };
+        self.report(name, WorkshopStatus { conditions: vec![ready], ..WorkshopStatus::starting(step, None) });
     }
 
     /// Makes a Workshop ready.

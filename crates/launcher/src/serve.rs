@@ -13,6 +13,7 @@ use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::Clock;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_fleet::{Fleet, KubernetesFleet, LocalFleet, LocalSettings};
+use launcher_process::files;
 use launcher_process::health::Health;
 use launcher_process::serve::serve_http;
 use launcher_process::settings::unknown_names;
@@ -62,6 +63,7 @@ pub(crate) enum ServeError {
 /// Serves until it is told to stop.
 pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(&settings.log)?;
+    files::open_as_many_as_allowed();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
     // Dropped before the runtime, which takes the last spans out.
     let _traces = {

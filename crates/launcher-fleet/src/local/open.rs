@@ -14,6 +14,7 @@ use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, WorkshopStatus};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::board::Board;
@@ -25,7 +26,7 @@ use super::ports::Ports;
 use super::settings::{LocalFleetError, LocalSettings};
 use super::shop::Shop;
 use super::state::{self, Record};
-use super::{Context, Inner, LocalFleet, ending};
+use super::{Context, Inner, LocalFleet, ending, place};
 
 /// How often to try for the lock, and how long to wait in between.
 const LOCK_ATTEMPTS: u32 = 20;
@@ -35,7 +36,8 @@ impl LocalFleet {
     /// Opens the fleet of a data directory and takes up the Workshops in it: those whose process still runs go on
     /// undisturbed (an app whose port another program has meanwhile starts again on another one); those that are to run and do not, because the machine or their launcher stopped (or because they
     /// crashed while no launcher looked), start again in the same directory; those whose time was up meanwhile expire;
-    /// those that were to go, go. Processes of this fleet that belong to no Workshop are ended.
+    /// those that were to go, go. Processes of this fleet that belong to no Workshop are ended. Those of another copy of the
+    /// directory are left alone.
     ///
     /// `stop` bounds what [`LocalFleet::gateway`] serves. Call it within a tokio runtime.
     ///
@@ -49,17 +51,20 @@ impl LocalFleet {
         }
         let lock = take_lock(&layout)?;
         let fleet_id = identity(&layout, &*clock)?;
-        let records = at(&layout.records(), state::load(&layout))?;
+        let mut records = at(&layout.records(), state::load(&layout))?;
+        let place_id = at(&layout.place(), place::settle(&layout, &lock, &fleet_id, &mut records, &*clock))?;
         // Before anything is started: what it holds, launchers before this one left.
-        let census = Census::take(&fleet_id);
+        let census = Census::take(&place_id);
         let context = Arc::new(Context {
             settings,
             layout,
-            census: CensusTaker::new(fleet_id.clone()),
+            census: CensusTaker::new(place_id.clone()),
             fleet_id,
+            place_id,
             clock,
             ports: Ports::of_this_machine(),
             stop,
+            closing: CancellationToken::new(),
             _lock: lock,
         });
         let inner = Arc::new(Inner {
@@ -92,7 +97,8 @@ impl Inner {
         let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
         let state = self.context.layout.state(shop.name());
         match started.filter(|_| adopted.is_some()) {
-            None => at(&state, shop.lost_its_process().map_err(io::Error::other))?,
+            // What it has started may still run: its record says in which group.
+            None => at(&state, shop.adopt(false).map_err(io::Error::other))?,
             Some(started) if phase == Phase::Running => {
                 let path = Path::new("/proc/net/tcp");
                 let is_ours = at(path, who_listened(&shop, started.port, census))? == Listener::Ours;
@@ -121,11 +127,6 @@ impl Inner {
 }
 
 impl Record {
-    /// What it becomes when its process is not there any more: what ran is about to start again.
-    pub(super) fn without_process(&self) -> Self {
-        Self { process: None, ..self.not_ready() }
-    }
-
     /// What it becomes when its app does not answer (yet, or any more): its time goes on, and it has no address.
     pub(super) fn not_ready(&self) -> Self {
         let mut next = self.clone();

@@ -58,15 +58,24 @@ impl ProcessId {
         Some(Self { number: Numbered { pid, started }, boot: boot()? })
     }
 
+    /// The same without the start of the machine; `None` when that was another one.
+    pub(super) fn of_this_boot(&self) -> Option<Numbered> {
+        (boot().as_ref() == Some(&self.boot)).then_some(self.number)
+    }
+
     /// Whether this very process still runs.
     pub(super) fn is_alive(&self) -> bool {
-        boot().as_ref() == Some(&self.boot) && self.number.is_alive()
+        self.of_this_boot().is_some_and(Numbered::is_alive)
     }
 }
 
 impl Numbered {
     pub(super) fn pid(self) -> Option<Pid> {
         Pid::from_raw(self.pid)
+    }
+
+    pub(super) fn is_older_than(self, other: Self) -> bool {
+        self.started < other.started
     }
 
     pub(super) fn is_alive(self) -> bool {

@@ -14,8 +14,10 @@ use super::ports::Lease;
 use super::process::Numbered;
 use super::state::{self, Record, StateError};
 
-/// How long to wait before a file that could not be written is tried again.
+/// How long to wait before a file that could not be written or removed is tried again.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
+/// How often it is tried once the fleet stops. The next start of the launcher does without.
+const LAST_TRIES: u32 = 3;
 
 /// What is wished for a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,14 +89,14 @@ impl Shop {
     /// name has another uid.
     pub(super) fn marker_of(&self, record: &Record) -> String {
         let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
-        format!("{}/{}/{uid}", self.context.fleet_id, self.name)
+        format!("{}/{}/{uid}", self.context.place_id, self.name)
     }
 
-    /// What its processes are known by: their marker, and the leader of their group while it lives.
+    /// What its processes are known by: their marker, and the leader of their group.
     pub(super) fn kin(&self) -> (String, Option<Numbered>) {
         let record = self.record();
-        let leader = record.process.as_ref().filter(|started| started.leader.is_alive());
-        (self.marker_of(&record), leader.map(|started| started.leader.number))
+        let leader = record.process.as_ref().and_then(|started| started.leader.of_this_boot());
+        (self.marker_of(&record), leader)
     }
 
     pub(super) fn wish_for(&self, wish: Wish) {
@@ -166,12 +168,10 @@ impl Shop {
         .await
     }
 
-    /// Changes the record, trying again for as long as the disk refuses.
+    /// Changes the record, trying again for as long as the disk refuses. When the fleet stops before that is done, the
+    /// record stays behind: the next start of the launcher finds its process gone.
     pub(super) async fn settle(self: &Arc<Self>, change: impl Fn(&mut Record) + Clone + Send + 'static) {
-        while let Err(error) = self.update(change.clone()).await {
-            tracing::error!(workshop = self.name, %error, "the state of a Workshop is tried again");
-            tokio::time::sleep(WRITE_PAUSE).await;
-        }
+        self.persist(|| self.update(change.clone())).await;
     }
 
     /// Runs something that blocks while it holds the record. Once its turn has come it runs to its end, even if the
@@ -207,15 +207,8 @@ impl Shop {
         lock(&self.record).status().phase
     }
 
-    /// Its process is not there any more.
-    pub(super) fn lost_its_process(&self) -> Result<(), StateError> {
-        let mut record = lock(&self.record);
-        let next = record.without_process();
-        self.replace(&mut record, next)
-    }
-
-    /// Its process was taken over while it ran. Its address may be another by now, as the launcher's may; when its app
-    /// does not listen on its port any more, it is not ready.
+    /// A launcher before this one left it. Its address may be another by now, as the launcher's may; when its app is not
+    /// there, or does not listen on its port any more, it is not ready.
     pub(super) fn adopt(&self, is_ready: bool) -> Result<(), StateError> {
         let mut record = lock(&self.record);
         let mut next = record.not_ready();
@@ -226,8 +219,25 @@ impl Shop {
         self.replace(&mut record, next)
     }
 
-    /// Takes its record away for good.
-    pub(super) fn remove(&self) -> Result<(), StateError> {
-        state::remove(&self.context.layout, &self.name)
+    /// Takes its record away for good. Returns whether it is gone: a fleet that stops does not wait for that.
+    pub(super) async fn remove(self: &Arc<Self>) -> bool {
+        self.persist(|| self.update_with(|shop, _| state::remove(&shop.context.layout, &shop.name))).await
+    }
+
+    /// Does something to the record until the disk lets it be done, or the fleet stops and a few tries more have failed,
+    /// too. Returns whether it was done.
+    async fn persist<D: Future<Output = Result<(), StateError>>>(&self, change: impl Fn() -> D) -> bool {
+        let mut last_tries = LAST_TRIES;
+        while let Err(error) = change().await {
+            tracing::error!(workshop = self.name, %error, "the record of a Workshop could not be changed");
+            if self.context.closing.is_cancelled() {
+                last_tries -= 1;
+            }
+            if last_tries == 0 {
+                return false;
+            }
+            tokio::time::sleep(WRITE_PAUSE).await;
+        }
+        true
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn remove(layout: &Layout, name: &str) -> Result<(), StateError> {
 }
 
 /// Reads all records. What cannot be read is set aside and reported, so that it does not stop the others; directories
-/// without a record are what a crash left of a creation or a deletion, and are cleared.
+/// without a record are what a crash left of a creation or a deletion, and are cleared, as far as that can be done.
 pub(super) fn load(layout: &Layout) -> io::Result<Vec<(String, Record)>> {
     let mut records = Vec::new();
     for entry in fs::read_dir(layout.records())? {
@@ -97,7 +97,7 @@ pub(super) fn load(layout: &Layout) -> io::Result<Vec<(String, Record)>> {
                 Ok(record) => records.push((name, record)),
                 Err(error) => set_aside(&path, &error)?,
             },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => clear(layout, &name)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => clear(layout, &name),
             Err(error) => return Err(error),
         }
     }
@@ -110,11 +110,14 @@ fn set_aside(path: &Path, error: &serde_json::Error) -> io::Result<()> {
     fs::rename(path, aside)
 }
 
-fn clear(layout: &Layout, name: &str) -> io::Result<()> {
+fn clear(layout: &Layout, name: &str) {
+    let left = layout.record(name);
     if layout.state(name).with_extension("json.unreadable").exists() {
-        return Ok(());
+        return;
     }
-    layout::remove(&layout.record(name))
+    if let Err(error) = layout::remove(&left) {
+        tracing::error!(path = %left.display(), %error, "what is left of a Workshop cannot be removed");
+    }
 }
 
 /// Replaces a file as a whole.

@@ -21,8 +21,6 @@ use super::{ending, layout, log, start};
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How many ports an app is given, one after the other, when other programs take them.
 const PORT_ATTEMPTS: u32 = 3;
-/// How long to wait before files that could not be removed are tried again.
-const REMOVE_PAUSE: Duration = Duration::from_secs(1);
 
 /// Looks after one Workshop.
 #[derive(Debug)]
@@ -36,7 +34,7 @@ pub(super) struct Supervisor {
 /// What is left of a Workshop when its supervisor is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Its record: the next start of the launcher takes it up.
+    /// Its record, or a part of it: the next start of the launcher takes it up, or clears it.
     Record,
     /// Nothing.
     Nothing,
@@ -177,11 +175,7 @@ impl Supervisor {
         if let Err(error) = tokio::task::spawn_blocking(move || layout::remove(&working)).await.unwrap_or(Ok(())) {
             tracing::warn!(workshop = self.shop.name(), %error, "the working directory could not be removed and is left");
         }
-        while let Err(error) = self.shop.update_with(|shop, _| shop.remove()).await {
-            tracing::error!(workshop = self.shop.name(), %error, "a Workshop's record could not be removed");
-            sleep(REMOVE_PAUSE).await;
-        }
-        Left::Nothing
+        if self.shop.remove().await { Left::Nothing } else { Left::Record }
     }
 
     /// Lets nobody in any more, and ends everything that was started for this Workshop.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use launcher_fleet::Fleet;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
-use crate::support::{Home, NONE, custom, script, wait_for};
+use crate::restart::{Launcher, done, role};
+use crate::support::{Home, NONE, custom, eventually, has_ended, kill, script, wait_for};
 
 async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
     let fleet = home.open();
@@ -50,7 +51,7 @@ async fn a_crash_of_a_running_app_ends_what_it_started() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let leader = home.processes().into_iter().find(|pid| command_line(*pid).contains("http.server")).unwrap();
 
-    crate::support::kill(leader);
+    kill(leader);
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
     assert_eq!(failed.reason.as_deref(), Some("crashed"));
@@ -59,6 +60,61 @@ async fn a_crash_of_a_running_app_ends_what_it_started() {
     assert!(failed.ready_at.is_some());
     assert_eq!(home.processes(), NONE);
     fleet.stop().await;
+}
+
+/// Starts a helper that shows no marker, as programs that write over their environment, and stays in the group.
+const WITH_AN_UNMARKED_HELPER: &str = "env -i sleep 1000 & echo $! > helper; echo $$ > leader; \
+    exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+
+#[tokio::test]
+async fn a_crash_of_a_running_app_ends_what_shows_no_marker() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&script("lab-a", WITH_AN_UNMARKED_HELPER)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let helper = Forgotten(home.noted("lab-a", "helper"));
+    assert!(!has_ended(helper.0));
+
+    kill(home.noted("lab-a", "leader"));
+
+    wait_for(&fleet, "lab-a", Phase::Failed).await;
+    assert!(has_ended(helper.0));
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_crash_while_the_launcher_is_away_ends_what_shows_no_marker() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&script("lab-a", WITH_AN_UNMARKED_HELPER)).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    Launcher::start(&home, "failures::a_crash_while_the_launcher_is_away_ends_what_shows_no_marker").await.kill();
+    let (helper, leader) = (Forgotten(home.noted("lab-a", "helper")), home.noted("lab-a", "leader"));
+    kill(leader);
+    eventually("the app is gone", || has_ended(leader)).await;
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let again = Forgotten(home.noted("lab-a", "helper"));
+    assert_ne!(home.noted("lab-a", "leader"), leader, "it was started again");
+    assert!(has_ended(helper.0));
+    fleet.stop().await;
+    assert!(has_ended(again.0));
+}
+
+/// A process that a test could not find by its marker when it leaves it behind.
+struct Forgotten(i32);
+
+impl Drop for Forgotten {
+    fn drop(&mut self) {
+        if !has_ended(self.0) {
+            kill(self.0);
+        }
+    }
 }
 
 fn command_line(pid: i32) -> String {

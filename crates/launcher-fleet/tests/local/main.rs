@@ -1,7 +1,9 @@
 //! The local fleet with real processes: small Python and shell programs.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod copies;
 mod failures;
+mod files;
 mod gateway;
 mod lifecycle;
 mod ports;

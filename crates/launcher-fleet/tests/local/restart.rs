@@ -9,7 +9,7 @@ use std::time::Duration;
 use launcher_fleet::{Fleet, FleetError, LocalFleetError};
 use launcher_workshop::{Phase, Workshop};
 
-use crate::support::{Home, NONE, custom, eventually, kill, script, server, wait_for, wait_until_gone};
+use crate::support::{Home, NONE, custom, eventually, has_ended, kill, script, server, wait_for, wait_until_gone};
 
 /// Set in a process that plays the launcher that is to be killed: its data directory.
 const ROLE: &str = "FLEET_TEST_DATA_DIR";
@@ -64,12 +64,6 @@ pub(crate) async fn done(home: &Home) -> ! {
 
 fn pid_file(home: &Home, name: &str) -> PathBuf {
     home.working(name).join("pid")
-}
-
-/// Whether a process has ended, asked for by its parent or not.
-fn has_ended(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
 }
 
 /// Writes its process number, so that a second start shows.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettin
 use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// How long anything may take before a test gives up on it.
@@ -45,6 +47,20 @@ impl Home {
         Self { directory: None, clock: Arc::new(TestClock::new()), settings: settings(directory) }
     }
 
+    /// A data directory that is not there yet.
+    pub(crate) fn empty() -> Self {
+        let mut home = Self::new();
+        home.settings.data_dir.push("data");
+        home
+    }
+
+    /// A copy of this data directory, as `cp` makes it.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = Self::empty();
+        assert!(Command::new("cp").arg("-a").args([self.path(), copy.path()]).status().unwrap().success());
+        copy
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.settings.data_dir
     }
@@ -61,14 +77,30 @@ impl Home {
         self.path().join("workshops").join(name)
     }
 
+    /// A number that a Workshop's program has noted in its working directory.
+    pub(crate) fn noted(&self, name: &str, file: &str) -> i32 {
+        fs::read_to_string(self.working(name).join(file)).unwrap().trim().parse().unwrap()
+    }
+
+    /// What the fleet knows of a Workshop.
+    pub(crate) fn record(&self, name: &str) -> PathBuf {
+        self.path().join("fleet/workshops").join(name)
+    }
+
     /// The identity of this directory's fleet.
     pub(crate) fn fleet_id(&self) -> String {
         fs::read_to_string(self.path().join("fleet/id")).unwrap_or_default()
     }
 
+    /// What the processes of this directory are known by.
+    fn place_id(&self) -> Option<String> {
+        let place: Value = serde_json::from_slice(&fs::read(self.path().join("fleet/place.json")).ok()?).unwrap();
+        Some(place["id"].as_str().unwrap().to_owned())
+    }
+
     /// The processes of this directory's fleet, by what their environment says.
     pub(crate) fn processes(&self) -> Vec<i32> {
-        let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.fleet_id());
+        let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.place_id().unwrap_or_else(|| self.fleet_id()));
         let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         numbers
             .filter(|pid: &i32| {
@@ -89,6 +121,12 @@ impl Drop for Home {
 
 pub(crate) fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+/// Whether a process has ended, asked for by its parent or not.
+pub(crate) fn has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
 }
 
 pub(crate) fn settings(data_dir: &Path) -> LocalSettings {

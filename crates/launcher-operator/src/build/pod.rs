@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
-    Capabilities, Container, ContainerPort, EnvVar, HTTPGetAction, LocalObjectReference, PodSecurityContext, PodSpec,
-    Probe, ResourceRequirements, SeccompProfile, SecurityContext,
+    Capabilities, Container, ContainerPort, EnvVar, HTTPGetAction, Lifecycle, LifecycleHandler, LocalObjectReference,
+    PodSecurityContext, PodSpec, Probe, ResourceRequirements, SeccompProfile, SecurityContext, SleepAction,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -25,8 +25,12 @@ pub(super) const SIDECAR_PORT: i32 = 8080;
 const TELEMETRY_PORT: i32 = 8081;
 /// The user of the sidecar: nobody that an image knows.
 const SIDECAR_USER: i64 = 65532;
-/// The sidecar gives requests under way 25 seconds.
-const TERMINATION_GRACE: i64 = 30;
+/// How long the sidecar goes on as if nothing were, when its pod ends, in seconds: until those in front have heard that the
+/// pod is no longer theirs to ask. An app that does not stop with it could listen in its place, and would be sent whatever
+/// still comes.
+const SIDECAR_STAYS: i64 = 5;
+/// In seconds: after that the sidecar gives requests under way another 25.
+const TERMINATION_GRACE: i64 = 35;
 /// What a stock image that starts as root needs in order to step down to its user; Pod Security `baseline` allows these.
 const BASELINE_CAPABILITIES: [&str; 7] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"];
 
@@ -98,7 +102,15 @@ fn sidecar(workshop: &Validated, settings: &OperatorSettings) -> Container {
         // A workshop is ready when its app answers, which the sidecar asks; every second, because somebody waits.
         readiness_probe: Some(probe("/readyz", 1, 3)),
         liveness_probe: Some(probe("/healthz", 20, 3)),
-        resources: Some(amounts(["5m", "16Mi"], ["1", "128Mi"])),
+        lifecycle: Some(Lifecycle {
+            pre_stop: Some(LifecycleHandler {
+                sleep: Some(SleepAction { seconds: SIDECAR_STAYS }),
+                ..LifecycleHandler::default()
+            }),
+            ..Lifecycle::default()
+        }),
+        // At most: a thousand connections, each with a head of 64 KiB that is not complete.
+        resources: Some(amounts(["5m", "16Mi"], ["1", "256Mi"])),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
         ..Container::default()
     }

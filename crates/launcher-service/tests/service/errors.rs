@@ -1,4 +1,7 @@
 use launcher_service::{Chain, ServiceError};
+use launcher_testkit::eventually;
+
+use crate::{SOON, World, measured};
 
 #[derive(Debug, thiserror::Error)]
 #[error("the lock is held")]
@@ -8,4 +11,16 @@ struct Locked;
 fn a_log_line_has_everything_behind_an_error() {
     let error = ServiceError::Internal(Box::new(std::io::Error::other(Locked)));
     assert_eq!(Chain(&error).to_string(), "internal error: the lock is held");
+}
+
+#[tokio::test]
+async fn without_its_database_it_tells_no_counts_of_before() {
+    let mut world = World::new().await;
+    let is_counted = |world: &World| measured(&world.launcher).contains("launcher_instances{");
+    eventually(SOON, async || is_counted(&world).then_some(())).await;
+    world.stop().await;
+    world.store.close().await;
+    // Its loops begin with a count.
+    world.start();
+    eventually(SOON, async || (!is_counted(&world)).then_some(())).await;
 }

@@ -60,15 +60,6 @@ async fn a_workshop_that_comes_too_late_for_its_failure_is_ended() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_is_refused_is_an_explained_failure() {
-    let world = World::new().await;
-    world.fleet.disturb([Fault::Refused]);
-    let name = world.launch(&caller("alice")).await.k8s_name;
-    let failed = world.until(&name, InstanceState::Failed).await;
-    assert_eq!(failed.reason.unwrap().code, FailureCode::InvalidSpec);
-}
-
-#[tokio::test]
 async fn a_deletion_whose_answer_is_lost_ends_all_the_same() {
     let world = World::new().await;
     let alice = caller("alice");

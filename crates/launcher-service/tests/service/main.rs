@@ -15,11 +15,13 @@ mod postgres;
 #[expect(dead_code, clippy::expect_used, reason = "here it is shut, and not frozen; a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/proxy.rs"]
 mod proxy;
+mod refusals;
 #[cfg(feature = "test-postgres")]
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod templates;
+mod traces;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +31,8 @@ use launcher_domain::{AdminList, Caller, EmailAddress, Instance, InstanceState, 
 use launcher_service::{LaunchRequest, Launcher};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock, eventually};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
 use sqlx::{AnyConnection, Connection};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -143,6 +147,14 @@ impl World {
         })
         .await
     }
+}
+
+/// What the service tells a collector.
+fn measured(launcher: &Launcher) -> String {
+    let (mut registry, mut text) = (Registry::default(), String::new());
+    launcher.register_metrics(&mut registry);
+    encode(&mut text, &registry).unwrap();
+    text
 }
 
 fn database(directory: &TempDir) -> String {

@@ -9,10 +9,9 @@ use launcher_domain::Limits;
 use launcher_service::{Launcher, ServiceError};
 use launcher_store::Store;
 use launcher_testkit::{FakeFleet, TestClock};
-use prometheus_client::encoding::text::encode;
-use prometheus_client::registry::Registry;
 use tokio::time::timeout;
 
+use crate::measured;
 use crate::proxy::{Proxy, SOCKET, folder_of};
 use crate::server::FreshDatabase;
 
@@ -21,10 +20,7 @@ const PROBE: Duration = Duration::from_secs(5);
 
 /// What the metric says.
 fn launcher_ready(launcher: &Launcher) -> String {
-    let (mut registry, mut text) = (Registry::default(), String::new());
-    launcher.register_metrics(&mut registry);
-    encode(&mut text, &registry).unwrap();
-    text.lines().find(|line| line.starts_with("launcher_ready ")).unwrap().to_owned()
+    measured(launcher).lines().find(|line| line.starts_with("launcher_ready ")).unwrap().to_owned()
 }
 
 #[tokio::test]

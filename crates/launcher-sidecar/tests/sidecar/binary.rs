@@ -1,10 +1,13 @@
 //! The program: its settings, its telemetry, and how it stops.
 
 use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
+
+use launcher_sidecar::serve::listen;
 
 use super::metrics::{documented, told};
 use super::support::program::{Program, command, run};
-use super::support::{ALICE, App, Client, eventually};
+use super::support::{ALICE, App, Client, eventually, soon};
 
 #[test]
 fn a_wrong_setting_is_one_clear_line() {
@@ -94,7 +97,9 @@ async fn told_to_stop_it_finishes_what_is_under_way() {
     client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.terminate().await;
-    assert!(program.ask("/readyz").await.contains("stopping"));
+    // The app is told to stop, too: if it goes on instead, it must not get what is sent here.
+    assert!(listen(program.addr).is_err());
+    assert_eq!(Client::connect(program.addr).await.read_to_end().await, "");
     client.send("bc").await;
     assert_eq!(client.read_response().await.body, "done");
     assert_eq!(program.exit_code().await, Some(0));
@@ -114,6 +119,35 @@ async fn told_to_stop_it_does_not_wait_for_ever() {
     program.terminate().await;
     assert_eq!(program.exit_code().await, Some(0));
     assert!(client.is_closed().await);
+}
+
+#[tokio::test]
+async fn it_serves_more_connections_than_it_may_have_files_at_first() {
+    let app = App::answering("").await;
+    let mut limited = Command::new("sh");
+    limited.env_clear().args(["-c", "ulimit -Sn 64; exec \"$0\"", env!("CARGO_BIN_EXE_launcher-sidecar")]);
+    let program = Program::start_by(limited, app.addr).await;
+    let mut clients = Vec::new();
+    for _ in 0..200 {
+        clients.push(Client::connect(program.addr).await);
+    }
+    for client in &mut clients {
+        client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
+        assert_eq!(client.read_response().await.status, 403);
+    }
+}
+
+#[tokio::test]
+async fn whoever_keeps_its_telemetry_busy_is_sent_away() {
+    let app = App::answering("").await;
+    let program = Program::start(app.addr, &[]).await;
+    let mut silent = Vec::new();
+    for _ in 0..64 {
+        silent.push(Client::connect(program.telemetry).await);
+    }
+    assert_eq!(program.ask("/healthz").await, "");
+    silent.clear();
+    soon(async { while !program.ask("/healthz").await.contains("alive") {} }).await;
 }
 
 #[tokio::test]

@@ -254,3 +254,26 @@ async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
     tokio::time::timeout(Duration::from_secs(301), task).await.unwrap().unwrap();
     assert!(begun.elapsed() > Duration::from_secs(600));
 }
+
+#[tokio::test]
+async fn an_app_that_takes_nothing_of_an_upload_for_minutes_is_given_up() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+    let task = tokio::spawn(async move { sidecar.serve_connection(far, None, stop).await });
+    let mut client = Client::over(near);
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: {}\r\n\r\n", u32::MAX)).await;
+    eventually("the app has the head", || setup.app.seen().ends_with("\r\n\r\n")).await;
+    // Whoever breaks off behind bytes that wait is not heard.
+    let uploading = tokio::spawn(async move { while client.io.write_all(&[b'a'; 4096]).await.is_ok() {} });
+    tokio::time::pause();
+    let begun = tokio::time::Instant::now();
+    tokio::time::timeout(Duration::from_secs(901), task).await.unwrap().unwrap();
+    assert!(begun.elapsed() > Duration::from_secs(800));
+    uploading.await.unwrap();
+}

@@ -28,8 +28,9 @@ impl Serving {
 
     pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
         let (listen, telemetry) = (free(), free());
-        let process = Command::new(env!("CARGO_BIN_EXE_launcher"))
-            .arg("serve")
+        // As few open files as some machines let a process have before it asks for more.
+        let process = Command::new("sh")
+            .args(["-c", "ulimit -Sn 128; exec \"$0\" serve", env!("CARGO_BIN_EXE_launcher")])
             .env_clear()
             .env("SERVICE_DATA_DIR", data)
             .env("SERVICE_LISTEN_ADDR", listen.to_string())
@@ -139,6 +140,21 @@ fn it_measures_what_the_documentation_lists_and_nothing_else() {
             break;
         }
         assert!(Instant::now() < deadline, "neither instances nor requests are counted: {metrics}");
+    }
+}
+
+#[test]
+fn it_serves_more_connections_than_it_may_have_files_at_first() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start(data.path());
+    let mut streams: Vec<_> = (0..200).map(|_| TcpStream::connect(serving.listen).unwrap()).collect();
+    for stream in &mut streams {
+        stream.write_all(b"GET /api/v1/me HTTP/1.1\r\nHost: w\r\n\r\n").unwrap();
+    }
+    for stream in &mut streams {
+        let mut status = [0; 13];
+        stream.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 401 ");
     }
 }
 

@@ -49,7 +49,8 @@ impl Setup {
         let addr = listener.local_addr().unwrap();
         let sidecar = Sidecar::new(policy, app.addr);
         let stop = Stop::new();
-        tokio::spawn(serve(listener, sidecar.clone(), stop.clone()));
+        let (served, stopped) = (sidecar.clone(), stop.clone());
+        tokio::spawn(async move { serve(&listener, served, stopped).await });
         Self { sidecar, addr, app, stop }
     }
 

@@ -35,8 +35,13 @@ fn free() -> SocketAddr {
 impl Program {
     /// Starts the program with Alice as the owner, and waits until it listens.
     pub(crate) async fn start(app: SocketAddr, settings: &[(&str, &str)]) -> Self {
+        Self::start_by(command(settings), app).await
+    }
+
+    /// Starts the program by a command that ends in it.
+    pub(crate) async fn start_by(mut command: Command, app: SocketAddr) -> Self {
         let (addr, telemetry) = (free(), free());
-        let child = command(settings)
+        let child = command
             .env("SERVICE_OWNER_EMAIL", "alice@example.org")
             .env("SERVICE_APP_PORT", app.port().to_string())
             .env("SERVICE_LISTEN_ADDR", addr.to_string())
@@ -58,17 +63,12 @@ impl Program {
     pub(crate) async fn terminate(&self) {
         let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
-        // The listener is closed first of all.
-        let closed = async {
-            while Self::is_listening(self.addr).await {
+        let stopping = async {
+            while !self.ask("/readyz").await.contains("stopping") {
                 tokio::task::yield_now().await;
             }
         };
-        soon(closed).await;
-    }
-
-    async fn is_listening(addr: SocketAddr) -> bool {
-        tokio::net::TcpStream::connect(addr).await.is_ok()
+        soon(stopping).await;
     }
 
     /// The exit code, once it has ended.

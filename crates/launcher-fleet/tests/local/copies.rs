@@ -1,0 +1,109 @@
+//! Data directories that were copied, or moved.
+
+use std::fs;
+
+use launcher_fleet::Fleet;
+use launcher_workshop::Phase;
+
+use crate::restart::{Launcher, done, role};
+use crate::support::{Home, server, wait_for, wait_until_gone};
+
+#[tokio::test]
+async fn a_copy_leaves_what_runs_for_the_original_alone() {
+    let home = Home::new();
+    let fleet = home.open();
+    fleet.apply(&server("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let copy = home.copy();
+    fleet.apply(&server("lab-b")).await.unwrap();
+    wait_for(&fleet, "lab-b", Phase::Running).await;
+    let processes = home.processes();
+    assert_eq!(processes.len(), 2);
+
+    let copied = copy.open();
+
+    assert_eq!(copied.identity().await.unwrap(), fleet.identity().await.unwrap(), "its rows were copied with it");
+    wait_for(&copied, "lab-a", Phase::Running).await;
+    assert_eq!(copy.processes().len(), 1, "it runs its own");
+    copied.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&copied, "lab-a").await;
+    copied.stop().await;
+    assert_eq!(home.processes(), processes);
+    assert!(home.working("lab-a").exists());
+    assert_eq!(fleet.get("lab-a").await.unwrap().unwrap().status.unwrap().phase, Phase::Running);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_killed_launchers_workshops_in_a_copy_are_the_copys() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&server("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "copies::a_killed_launchers_workshops_in_a_copy_are_the_copys";
+    Launcher::start(&home, test).await.kill();
+    let copy = home.copy();
+    fs::remove_file(copy.path().join("done")).unwrap();
+    Launcher::start(&copy, test).await.kill();
+    let (originals, copys) = (home.processes(), copy.processes());
+    assert_eq!((originals.len(), copys.len()), (1, 1));
+    assert_ne!(originals, copys);
+
+    let copied = copy.open();
+
+    wait_for(&copied, "lab-a", Phase::Running).await;
+    assert_eq!(copy.processes(), copys, "what was started in the copy is adopted there");
+    let fleet = home.open();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(home.processes(), originals);
+    copied.stop().await;
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_directory_that_was_moved_has_its_workshops() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&server("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let (home, moved) = (Home::new(), Home::empty());
+    Launcher::start(&home, "copies::a_directory_that_was_moved_has_its_workshops").await.kill();
+    let processes = home.processes();
+    fs::rename(home.path(), moved.path()).unwrap();
+
+    let fleet = moved.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(moved.processes(), processes);
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&server("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "copies::a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on";
+    Launcher::start(&home, test).await.kill();
+    let processes = home.processes();
+    // As the version before left it.
+    fs::remove_file(home.path().join("fleet/place.json")).unwrap();
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(home.processes(), processes);
+    let copy = home.copy();
+    copy.open().stop().await;
+    assert_eq!(home.processes(), processes);
+    fleet.stop().await;
+}

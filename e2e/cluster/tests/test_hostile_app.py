@@ -1,0 +1,133 @@
+"""An app that is after its sidecar's port: whoever listens there is sent what was meant for the owner alone, and the
+sessions of all who come by mistake."""
+
+import datetime
+import http.client
+
+import pytest
+from harness import wait_for
+from world import ALICE, BOB, IMAGES
+
+# Answers on its own port, and does not stop when it is told to. Asked for /steal, or with STEAL=at-once, it takes the
+# sidecar's port as soon as that is free. Asked for /flood, it takes more connections of the sidecar than there are, each with a head that is not complete, and keeps its
+# telemetry busy, for as long as the kubelet would take to see it fail.
+APP = """
+import http.server, os, resource, signal, socket, threading, time
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+said = "quiet"
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        text = said.encode() if self.server.server_port != 8080 else b"stolen"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+        if self.path in DEEDS:
+            threading.Thread(target=DEEDS[self.path], daemon=True).start()
+
+def steal():
+    while True:
+        try:
+            http.server.ThreadingHTTPServer(("0.0.0.0", 8080), Answer).serve_forever()
+        except OSError:
+            time.sleep(0.01)
+
+def flood():
+    global said
+    head = b"GET / HTTP/1.1\\r\\nX: " + b"x" * 60000
+    held, until = [], time.monotonic() + 10
+    for _ in range(2000):
+        one = socket.create_connection(("127.0.0.1", 8080))
+        one.setblocking(False)
+        one.send(head)
+        held.append(one)
+    while time.monotonic() < until:
+        silent = [socket.create_connection(("127.0.0.1", 8081)) for _ in range(200)]
+        time.sleep(0.05)
+        for one in silent:
+            one.close()
+    for one in held:
+        one.close()
+    said = "flooded"
+
+DEEDS = {"/steal": steal, "/flood": flood}
+if "STEAL" in os.environ:
+    threading.Thread(target=steal, daemon=True).start()
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Answer).serve_forever()
+"""
+TEMPLATE = {
+    "name": "hostile",
+    "image": f"{IMAGES}/jupyter:test",
+    "command": ["python3", "-c", APP],
+    "args": [],
+    "resources": {"cpu_request": "50m", "cpu_limit": "1", "memory_request": "64Mi", "memory_limit": "1Gi"},
+}
+
+
+@pytest.fixture
+def hostile(world):
+    name = world.launch(world.template(**TEMPLATE))
+    world.until(name, "running")
+    return name
+
+
+def ask(pod, path="/", email=ALICE):
+    """(status, body); status 0 when nobody answers."""
+    connection = http.client.HTTPConnection(pod["status"]["podIP"], 8080, timeout=5)
+    try:
+        connection.request("GET", path, headers={"X-Auth-Request-Email": email})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except (OSError, http.client.HTTPException):
+        return 0, ""
+    finally:
+        connection.close()
+
+
+def ready_since(pod):
+    return next(one["lastTransitionTime"] for one in pod["status"]["conditions"] if one["type"] == "Ready")
+
+
+def told_to_end(pod):
+    """When, to the second."""
+    killed = datetime.datetime.fromisoformat(pod["metadata"]["deletionTimestamp"])
+    return killed - datetime.timedelta(seconds=pod["metadata"]["deletionGracePeriodSeconds"])
+
+
+def test_it_cannot_take_the_port_while_anybody_may_be_led_there(world, hostile):
+    pod = world.pod(hostile)
+    address = pod["status"]["podIP"]
+
+    def is_led_there():
+        slices = [one for one in world.objects("endpointslices") if one["endpoints"]]
+        ends = [end for one in slices for end in one["endpoints"] if end["conditions"]["ready"]]
+        return address in [there for end in ends for there in end["addresses"]]
+
+    assert ask(pod, "/steal") == (200, "quiet") and is_led_there()
+    world.end(hostile)
+    wait_for("the port to be free for the app", lambda: ask(pod, email=BOB) == (200, "stolen"), 60)
+    stolen = datetime.datetime.now(datetime.UTC)
+    # Those in front need a moment to hear of it.
+    assert stolen - told_to_end(world.pod(hostile)) > datetime.timedelta(seconds=4), "the sidecar did not stay"
+    assert not is_led_there()
+
+
+def test_a_workshop_whose_app_has_the_port_first_is_never_ready(world):
+    name = world.launch(world.template(**TEMPLATE, env={"STEAL": "at-once"}))
+    seen = world.until(name, "failed")
+    assert (seen["reason"]["code"], seen["started_at"]) == ("crashed", None)
+    assert "0.0.0.0:8080 cannot be listened on" in seen["log_tail"]
+
+
+def test_it_cannot_make_its_sidecar_fail(world, hostile):
+    pod = world.pod(hostile)
+    assert ask(pod, "/steal") == ask(pod, "/flood") == (200, "quiet")
+    wait_for("the flood to be over", lambda: ask(pod) == (200, "flooded"), 60)
+    after = world.pod(hostile)
+    assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0, 0]
+    assert ready_since(after) == ready_since(pod), "its readiness was lost meanwhile"
+    assert ask(after, email=BOB)[0] == 403

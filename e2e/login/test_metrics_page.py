@@ -1,0 +1,45 @@
+"""What a launcher tells on /metrics, as Prometheus' own reader of OpenMetrics takes it. No cluster is needed."""
+
+import re
+import sys
+
+import pytest
+
+import promtool
+from chart import ROOT
+
+sys.path.insert(0, str(ROOT / "e2e"))
+from harness import Launcher, exchange, wait_for
+
+
+def page(launcher):
+    return exchange(launcher.telemetry_port, "GET", "/metrics")
+
+
+def read(folder, text):
+    """Prometheus' reading: (status, what it says). It takes a page into a database only with times in it."""
+    timed = re.sub(r"^([^#\n].*)$", r"\1 1700000000", text, flags=re.MULTILINE)
+    (folder / "page.txt").write_text(timed)
+    return promtool.promtool("tsdb", "create-blocks-from", "openmetrics", folder / "page.txt", folder / "blocks")
+
+
+def test_prometheus_reads_what_a_launcher_tells(tmp_path):
+    with Launcher() as launcher:
+        launcher.start()
+        assert launcher.request("GET", "/me")[0] == 200
+        wait_for("instances that are counted", lambda: b"launcher_instances{" in page(launcher)[2], 20)
+        _, headers, body = page(launcher)
+        launcher.stop()
+    assert headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+    text = body.decode()
+    status, said = read(tmp_path, text)
+    assert status == 0, said
+    told = [line for line in text.splitlines() if not line.startswith("#")]
+    # SAMPLES, CHUNKS and SERIES: each line is a series of its own, and all are taken.
+    assert said.splitlines()[-1].split()[-4:-1] == [str(len(told))] * 3, said
+
+
+@pytest.mark.parametrize("broken", ["ready 1\n", "ready one\n# EOF\n", 'ready{pod=a} 1\n# EOF\n'])
+def test_it_would_not_read_a_broken_page(broken, tmp_path):
+    assert read(tmp_path, "ready 1\n# EOF\n")[0] == 0
+    assert read(tmp_path, broken)[0] != 0
