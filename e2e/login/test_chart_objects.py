@@ -252,14 +252,15 @@ NAMES = (
     "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
     "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
     "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret "
-    "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key"
+    "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key "
+    "traces.headersSecret traces.headersKey"
 ).split()
 
 
 def named(name, own, others):
     """A typical set of values, with names of the release's own and others: as objects, and the operator's container."""
     words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
-    words += ["--set-string", f"login.workshopsSecret={own}", "--set", "monitoring.prometheusRule.enabled=false"]
+    words += ["--set-string", f"login.workshopsSecret={own}", "--set", "traces.endpoint=http://collector:4318"]
     common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", own, CHART, *common, *words)
     assert status == 0, text

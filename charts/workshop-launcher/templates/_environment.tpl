@@ -76,7 +76,7 @@
   valueFrom:
     secretKeyRef:
       name: {{ .headersSecret | quote }}
-      key: {{ .headersKey }}
+      key: {{ .headersKey | quote }}
 {{- end }}
 {{- $attributes := list }}
 {{- range $name, $value := .resourceAttributes }}
