@@ -35,7 +35,7 @@ requirements: ## pin the Python packages anew, at their current releases
 bench: ## measure beside the programs that do the same, and as it grows; options: make bench BENCH="--rounds 3"
 	@exec bench/run.py $(BENCH)
 
-cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check the one that KUBECONFIG names
+cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check the one that TEST_KUBECONFIG names
 	@exec e2e/cluster/up.sh
 
 cluster-images: ## build the images and bring them into that cluster

@@ -120,6 +120,7 @@ needs_browser() {
   need_command chromium chromium
 }
 run_browser() {
+  chromium_found
   launcher_program
   jupyter
   npm_packages e2e/browser
@@ -133,8 +134,9 @@ run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, rights"
 needs_cluster() {
   need_rust_tests
-  e2e/postgres/server.sh needs
-  e2e/cluster/up.sh needs
+  # Asked in a condition, nothing ends by itself.
+  e2e/postgres/server.sh needs || exit
+  e2e/cluster/up.sh needs || exit
 }
 run_cluster() {
   launcher_program
@@ -146,7 +148,6 @@ run_cluster() {
 
 DESCRIBED[chart]="the Helm chart: what its values become, what it refuses, what the cluster accepts"
 needs_chart() {
-  # Asked in a condition, nothing ends by itself.
   needs_cluster || exit
   e2e/login/build.sh needs
 }
@@ -163,6 +164,7 @@ needs_login() {
   needs_browser
 }
 run_login() {
+  chromium_found
   cluster_up
   login_programs
   e2e/cluster/images.sh
@@ -198,6 +200,12 @@ launcher_program() { build --quiet --test program; }
 jupyter() {
   packaging/local/venv.sh jupyter packaging/local/jupyter.txt
   export TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab
+}
+
+# chromium_found: where the browser's tests find the Chromium that there is.
+chromium_found() {
+  CHROMIUM=$(command -v chromium)
+  export CHROMIUM
 }
 
 # npm_packages FOLDER: what its package-lock.json names.

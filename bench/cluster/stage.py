@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,7 +17,7 @@ sys.path[:0] = [str(ROOT / "e2e"), str(ROOT / "e2e/cluster/tests")]
 from harness import ADMIN  # noqa: E402
 from world import APP, World  # noqa: E402
 
-PROGRAM = ROOT / "target/release/launcher"
+PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
 # As little as can be asked for: the sidecar asks for ten times as much, and the node has to have room for all.
 RESOURCES = APP["resources"] | {"cpu_request": "1m"}
 

@@ -10,8 +10,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Ignored by Git, removed by `make clean`.
 PLACE = ROOT / ".local" / "bench"
-SIDECAR = ROOT / "target/release/launcher-sidecar"
-LAUNCHER = ROOT / "target/release/launcher"
+# The variable overrides a target directory of Cargo's own configuration: what is built is what is measured.
+TARGET = ROOT / os.environ.setdefault("CARGO_TARGET_DIR", str(ROOT / "target"))
+SIDECAR = TARGET / "release/launcher-sidecar"
+LAUNCHER = TARGET / "release/launcher"
 LOAD = PLACE / "bin/load"
 # A current Caddy, if somebody has built one: `GOBIN=$PWD/.local/bench/bin go install
 # github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9` takes a quarter of an hour. Else the one that is installed.

@@ -13,7 +13,7 @@ import time
 from wire import Line
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "target/release/launcher"
+PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
 ADMIN = "admin@example.org"
 PATIENCE = 300
 # The smallest thing that counts as an app: it answers that it is there.

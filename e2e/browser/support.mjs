@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, open, readFile, readdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -26,13 +27,21 @@ export async function waitFor(what, seconds, look) {
   }
 }
 
+/** A loopback port that nobody listens on, and that nobody is given for an outgoing connection in between. */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+  const firstOutgoing = parseInt(await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8"), 10);
+  for (;;) {
+    const port = randomInt(firstOutgoing >> 1, firstOutgoing);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+    } catch {
+      continue; // Somebody listens there.
+    }
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 /** `launcher serve` with the templates that `make run` has, on ports and data of its own. */

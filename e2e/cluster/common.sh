@@ -36,15 +36,18 @@ binaries() { printf '%s/bin-%s\n' "$CACHE" "$(content_hash "$here"/tools/*/go.{m
 BIN=$(binaries)
 readonly BIN
 
-# foreign_cluster: whether KUBECONFIG names a cluster that the developer has brought.
-foreign_cluster() { [[ -n "${KUBECONFIG:-}" && "$KUBECONFIG" != "$ADMIN" ]]; }
+# Never the KUBECONFIG that somebody has exported: it may lead to a cluster that people work on.
+export KUBECONFIG=${TEST_KUBECONFIG:-$ADMIN}
+
+# foreign_cluster: whether TEST_KUBECONFIG names a cluster that the developer has brought.
+foreign_cluster() { [[ -n "${TEST_KUBECONFIG:-}" ]]; }
 
 # kubectl: our own build for our own cluster; for a developer's, the machine's where there is one.
 kubectl() {
   if foreign_cluster && type -P kubectl >/dev/null; then
     command kubectl "$@"
   else
-    KUBECONFIG=${KUBECONFIG:-$ADMIN} "$BIN/kubectl" "$@"
+    "$BIN/kubectl" "$@"
   fi
 }
 

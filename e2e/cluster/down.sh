@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stops what up.sh started, pods included, and takes back what it changed on this machine. Does nothing where nothing is
-# left. A cluster that KUBECONFIG names is never touched. Images and programs stay in the cache.
+# left. A cluster that TEST_KUBECONFIG names is never touched. Images and programs stay in the cache.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -92,7 +92,7 @@ remove_network_results() {
 
 main() {
   if foreign_cluster; then
-    say "KUBECONFIG=$KUBECONFIG is not ours to stop"
+    say "TEST_KUBECONFIG=$KUBECONFIG is not ours to stop"
     return
   fi
   [[ -d "$RUN" ]] || return 0

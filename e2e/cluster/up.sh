@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # up.sh [needs]: boots a Kubernetes of one node on this machine: real pods, Services, cluster DNS, enforced NetworkPolicies.
-# No Docker, no registry. Does nothing when it is up already. With KUBECONFIG set to a cluster of your own, only looks
+# No Docker, no registry. Does nothing when it is up already. With TEST_KUBECONFIG set to a cluster of your own, only looks
 # whether that answers. Needs root. With `needs`, says only whether it and the tests could, and what is missing. Prints how
 # to reach the cluster; `source e2e/cluster/env.sh` does what it says.
 set -euo pipefail
@@ -16,9 +16,9 @@ source "$here/images/archives.sh"
 readonly PARTS=(etcd apiserver controller-manager scheduler containerd kubelet kube-proxy kube-router)
 
 check_foreign() {
-  kubectl version >&2 || fail "KUBECONFIG=$KUBECONFIG is set, but that cluster does not answer; unset it to boot one here"
-  kubectl auth can-i create namespaces >/dev/null || fail "KUBECONFIG=$KUBECONFIG must be an administrator's"
-  say "using the cluster of KUBECONFIG=$KUBECONFIG"
+  kubectl version >&2 || fail "TEST_KUBECONFIG=$KUBECONFIG is set, but that cluster does not answer; unset it to boot one here"
+  kubectl auth can-i create namespaces >/dev/null || fail "TEST_KUBECONFIG=$KUBECONFIG must be an administrator's"
+  say "using the cluster of TEST_KUBECONFIG=$KUBECONFIG"
 }
 
 need_packages() {

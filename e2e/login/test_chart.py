@@ -42,6 +42,7 @@ REFUSED = [
     (["launcher.replicas=2"], "- launcher.replicas is 2, but SQLite takes one launcher"),
     (["database.type=postgresql"], "- database.postgresql.secret is missing"),
     ([rf"ingress.annotations.{MIDDLEWARES}=none"], "- ingress.annotations must not have traefik.ingress"),
+    (["traces.headersSecret=collector-key"], "- traces.endpoint is missing"),
     (["monitoring.serviceMonitor.enabled=true"], "- monitoring.namespace is missing"),
     (["monitoring.prometheusRule.enabled=true"], "- monitoring.serviceMonitor.enabled is missing"),
     (["hots=a.example.org"], "additional properties 'hots' not allowed"),
@@ -51,6 +52,8 @@ REFUSED = [
     (["ingress.controller=nginx"], "at '/ingress/controller': value must be one of 'traefik', 'any'"),
     (["login.provider=okta"], "at '/login/provider': value must be one of"),
     (["database.type=mysql"], "at '/database/type': value must be one of 'sqlite', 'postgresql'"),
+    (["traces.endpoint=http://me:swordfish@collector"], "at '/traces/endpoint': "),
+    ([r"traces.resourceAttributes.course=a\,b"], "at '/traces/resourceAttributes/course': "),
     (["launcher.replicas=0"], "at '/launcher/replicas': minimum: got 0, want 1"),
     (["limits.queued=1000000001"], "at '/limits/queued': maximum: got 1.000000001×10⁰⁹, want 1×10⁰⁹"),
     (["launcher.replicas=two"], "at '/launcher/replicas': got string, want integer"),
@@ -107,5 +110,5 @@ def test_no_value_holds_a_secret():
     of_secrets = re.compile("secret|password|token", re.IGNORECASE)
     names = {path.rpartition(".")[2] for path in leaves(values_schema()) if of_secrets.search(path)}
     # Names of Secrets, and in login.secretKeys names of their keys.
-    of_objects = {"pullSecrets", "imagePullSecrets", "secret", "workshopsSecret", "launcherSecret"}
+    of_objects = {"pullSecrets", "imagePullSecrets", "secret", "workshopsSecret", "launcherSecret", "headersSecret"}
     assert names == of_objects | {"clientID", "clientSecret", "cookieSecret"}

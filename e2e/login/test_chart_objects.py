@@ -8,7 +8,20 @@ import subprocess
 import pytest
 import yaml
 
-from chart import RELEASE, ROOT, SETS, configurations, containers, objects, program, render, values_schema
+from chart import (
+    CHART,
+    RELEASE,
+    ROOT,
+    SETS,
+    configurations,
+    containers,
+    helm,
+    objects,
+    program,
+    render,
+    values_of,
+    values_schema,
+)
 
 LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 IMAGES = {
@@ -27,6 +40,14 @@ NUMBERS = {
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
 }
+# And which a setting of the operator.
+OPERATOR_NUMBERS = {
+    "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
+    "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
+    "SERVICE_RUN_AS_USER": "workshops.runAsUser",
+}
+# What no setting is: OpenTelemetry's library reads it.
+OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"}
 every_set = pytest.mark.parametrize("name", SETS)
 
 
@@ -63,8 +84,20 @@ def test_secrets_come_by_reference_only(name):
         if container["name"] == "oauth2-proxy":
             assert referred == LOGIN_SECRETS, deployment
         else:
-            with_database = deployment == RELEASE and name == "github"
-            assert referred == ({"SERVICE_DATABASE_URL"} if with_database else set()), deployment
+            database = {"SERVICE_DATABASE_URL"} if deployment == RELEASE and name == "github" else set()
+            of_programs = container["name"] in ("launcher", "operator")
+            collector = {"OTEL_EXPORTER_OTLP_HEADERS"} if of_programs and name == "full" else set()
+            assert referred == database | collector, deployment
+
+
+@pytest.mark.parametrize("wanted", ["launcher", "operator"])
+def test_the_collector_is_told_what_it_asks_for_and_who_speaks(wanted):
+    container = container_of("full", wanted)
+    told = settings(container)
+    assert told["OTEL_RESOURCE_ATTRIBUTES"] == "deployment.environment.name=course 2026,service.namespace=teaching"
+    secret = next(one for one in container["env"] if one["name"] == "OTEL_EXPORTER_OTLP_HEADERS")["valueFrom"]
+    assert secret == {"secretKeyRef": {"name": "collector-key", "key": "headers"}}
+    assert not [name for name in settings(container_of("minimal", wanted)) if name.startswith("OTEL_")]
 
 
 @every_set
@@ -74,7 +107,8 @@ def test_the_programs_know_and_accept_every_setting(name, tmp_path):
         words = [LAUNCHER, *container["args"], "--help"]
         known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
         for variable in container["env"]:
-            assert re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
+            of_library = variable["name"] in OF_LIBRARY
+            assert of_library or re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
         said = complaint(container, own)
         assert "SERVICE_" not in said and "no Ingress is made" not in said, said
 
@@ -97,12 +131,17 @@ def test_the_largest_numbers_arrive_with_all_their_digits(tmp_path):
     rendered = render("github", *words)
     assert re.findall(r".*\de\+\d.*", rendered) == []
     deployments = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "Deployment"]
-    launcher = next(one for one in deployments if one["metadata"]["name"] == RELEASE)["spec"]["template"]["spec"]
-    told = settings(launcher["containers"][0])
-    for variable, name in NUMBERS.items():
-        assert told[variable] == str(numbers[name])
-    said = complaint(launcher["containers"][0], ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path])
-    assert "SERVICE_" not in said, said
+    for deployment, known, own in (
+        (RELEASE, NUMBERS, ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]),
+        (f"{RELEASE}-operator", OPERATOR_NUMBERS, []),
+    ):
+        pod = next(one for one in deployments if one["metadata"]["name"] == deployment)["spec"]["template"]["spec"]
+        told = settings(pod["containers"][0])
+        assert {variable: told[variable] for variable in known} == {
+            variable: str(numbers[name]) for variable, name in known.items()
+        }
+        said = complaint(pod["containers"][0], own)
+        assert "SERVICE_" not in said, said
 
 
 @every_set
@@ -192,6 +231,52 @@ def test_seeds_arrive_as_they_were_written():
     values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
     data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
     assert json.loads(data["templates.json"]) == values["templates"]
+
+
+def test_workshops_run_where_the_values_say():
+    values = yaml.safe_load(values_of("full").read_text())["workshops"]
+    told = settings(container_of("full", "operator"))
+    assert json.loads(told["SERVICE_NODE_SELECTOR"]) == values["nodeSelector"]
+    assert json.loads(told["SERVICE_TOLERATIONS"]) == values["tolerations"]
+
+
+def shape(value):
+    """What kinds of things it is made of."""
+    if isinstance(value, dict):
+        return {name: shape(below) for name, below in value.items()}
+    return [shape(below) for below in value] if isinstance(value, list) else type(value).__name__
+
+
+# Everything that somebody names.
+NAMES = (
+    "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
+    "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
+    "monitoring.namespace login.secret login.secretKeys.clientID login.secretKeys.clientSecret "
+    "login.secretKeys.cookieSecret database.sqlite.storageClass database.postgresql.secret database.postgresql.key "
+    "traces.headersSecret traces.headersKey"
+).split()
+
+
+def named(name, own, others):
+    """A typical set of values, with names of the release's own and others: as objects, and the operator's container."""
+    words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
+    words += ["--set-string", f"login.workshopsSecret={own}", "--set", "traces.endpoint=http://collector:4318"]
+    common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
+    status, text = helm("template", own, CHART, *common, *words)
+    assert status == 0, text
+    found = [one for one in yaml.safe_load_all(text) if one]
+    pods = [one["spec"]["template"]["spec"] for one in found if one["kind"] == "Deployment"]
+    return found, next(pod["containers"][0] for pod in pods if pod["containers"][0]["name"] == "operator")
+
+
+@every_set
+@pytest.mark.parametrize("own, others", [("2025", "2026"), ("true", "false"), ("null", "no")])
+def test_names_that_yaml_reads_as_something_else_stay_names(name, own, others):
+    found, operator = named(name, own, others)
+    plain, _ = named(name, "own", "others")
+    assert shape(found) == shape(plain)
+    said = complaint(operator, [])
+    assert "SERVICE_" not in said, said
 
 
 def test_pod_security_of_the_namespace_that_the_chart_makes():

@@ -2,8 +2,8 @@
 """An hour in the life of a service: launches, extensions, ends and WebSockets at a steady rate, on one machine or on a
 cluster. Nothing is lost, nothing fails, and memory, file descriptors and live rows are as many at the end as at the start.
 
-    e2e/soak/soak.py local --minutes 60
-    source e2e/cluster/env.sh && e2e/soak/soak.py kubernetes --minutes 60
+    .local/cluster/bin/python e2e/soak/soak.py local --minutes 60
+    source e2e/cluster/env.sh && .local/cluster/bin/python e2e/soak/soak.py kubernetes --minutes 60
 
 It needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
 """
@@ -20,7 +20,7 @@ import time
 E2E = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(E2E), str(E2E / "cluster/tests")]
 
-from harness import ROOT, wait_for
+from harness import PROGRAM, wait_for
 from places import PLACES
 from websockets.sync.client import connect
 
@@ -149,7 +149,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--every", type=float, help="seconds between two launches")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--program", default=str(ROOT / "target/release/launcher"))
+    parser.add_argument("--program", default=str(PROGRAM.parents[1] / "release/launcher"))
     given = parser.parse_args()
     with PLACES[given.fleet](given.program, LIFETIME) as place:
         Soak(place, given.minutes, given.every or place.every, given.seed).go()

@@ -2,6 +2,10 @@
 # As root on Debian what is missing is installed; everybody else is told what to install.
 # shellcheck shell=bash
 
+# The variable overrides a target directory of Cargo's own configuration: what is built is what is run.
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/target}
+export CARGO_TARGET_DIR
+
 say() { printf '%s\n' "$*" >&2; }
 
 fail() {
@@ -54,7 +58,7 @@ python_with_venv() {
 # shellcheck disable=SC2034
 need_python() {
   PYTHON=$(python_with_venv) && return
-  can_install || fail "Python 3.11 or newer with its venv module is missing. On Debian: apt-get install python3-venv"
+  can_install || fail "Python 3.11 or newer with its venv module is missing. On Debian 12 or Ubuntu 24.04: apt-get install python3-venv"
   install_packages python3-venv
-  PYTHON=$(python_with_venv) || fail "the package python3-venv did not bring a Python 3.11 or newer with venv"
+  PYTHON=$(python_with_venv) || fail "this system's python3-venv is older than Python 3.11: put a newer one on the PATH as python3"
 }

@@ -21,4 +21,4 @@ export SERVICE_SEED_TEMPLATES=${SERVICE_SEED_TEMPLATES:-packaging/local/template
 export SERVICE_LOCAL_JUPYTER=${SERVICE_LOCAL_JUPYTER:-$PWD/.local/jupyter/bin/jupyter-lab}
 
 say "starting the workshop launcher: ${SERVICE_PUBLIC_URL:-http://localhost:${SERVICE_LISTEN_ADDR##*:}}/ (Ctrl-C stops it)"
-exec "${CARGO_TARGET_DIR:-target}/debug/launcher" serve
+exec "$CARGO_TARGET_DIR/debug/launcher" serve

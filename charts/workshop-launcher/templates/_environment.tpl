@@ -14,7 +14,7 @@
   valueFrom:
     secretKeyRef:
       name: {{ .Values.database.postgresql.secret | quote }}
-      key: {{ .Values.database.postgresql.key }}
+      key: {{ .Values.database.postgresql.key | quote }}
 {{- else }}
 - {name: SERVICE_DATA_DIR, value: /data}
 {{- end }}
@@ -29,9 +29,7 @@
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
-{{- with .Values.traces.endpoint }}
-- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
-{{- end }}
+{{- include "launcher.traceEnvironment" . }}
 {{- end }}
 
 {{- define "launcher.operatorEnvironment" -}}
@@ -47,18 +45,46 @@
 - {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}
 {{- end }}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
+- {name: SERVICE_ROOM_GRACE, value: {{ .Values.workshops.roomGraceSeconds | int64 | quote }}}
+- {name: SERVICE_RUN_AS_USER, value: {{ .Values.workshops.runAsUser | int64 | quote }}}
+{{- with .Values.workshops.nodeSelector }}
+- {name: SERVICE_NODE_SELECTOR, value: {{ . | toJson | quote }}}
+{{- end }}
+{{- with .Values.workshops.tolerations }}
+- {name: SERVICE_TOLERATIONS, value: {{ . | toJson | quote }}}
+{{- end }}
 {{- if eq .Values.ingress.controller "traefik" }}
 - {name: SERVICE_INGRESS_CLASS, value: {{ include "launcher.ingressClass" . }}}
 - name: SERVICE_INGRESS_ANNOTATIONS
   value: {{ include "launcher.workshopAnnotations" . | fromYaml | toJson | quote }}
 {{- with .Values.ingress.tls.workshopsSecret }}
-- {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . }}}
+- {name: SERVICE_INGRESS_TLS_SECRET, value: {{ . | quote }}}
 {{- end }}
 {{- else }}
 - {name: SERVICE_WORKSHOPS_ROUTED_ELSEWHERE, value: "true"}
 {{- end }}
 - {name: SERVICE_LOG, value: {{ .Values.logLevel | quote }}}
-{{- with .Values.traces.endpoint }}
-- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ . | quote }}}
+{{- include "launcher.traceEnvironment" . }}
+{{- end }}
+
+{{- define "launcher.traceEnvironment" -}}
+{{- with .Values.traces }}
+{{- if .endpoint }}
+- {name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ .endpoint | quote }}}
+{{- if .headersSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .headersSecret | quote }}
+      key: {{ .headersKey | quote }}
+{{- end }}
+{{- $attributes := list }}
+{{- range $name, $value := .resourceAttributes }}
+{{- $attributes = append $attributes (printf "%s=%s" $name $value) }}
+{{- end }}
+{{- with $attributes }}
+- {name: OTEL_RESOURCE_ATTRIBUTES, value: {{ join "," . | quote }}}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}

@@ -9,7 +9,7 @@
 {{/* Takes (list root component). */}}
 {{- define "launcher.selector" -}}
 app.kubernetes.io/name: {{ (index . 0).Chart.Name }}
-app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
@@ -65,7 +65,7 @@ login.{{ .Values.workshops.domain }}
 {{- $traefik := eq .Values.ingress.controller "traefik" -}}
 namespaceSelector:
   matchLabels:
-    kubernetes.io/metadata.name: {{ ternary (.Values.ingress.namespace | default "traefik") .Release.Namespace $traefik }}
+    kubernetes.io/metadata.name: {{ ternary (.Values.ingress.namespace | default "traefik") .Release.Namespace $traefik | quote }}
 podSelector:
   matchLabels:
     {{- if $traefik }}
@@ -113,7 +113,7 @@ apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
   name: {{ index . 3 }}
-  namespace: {{ $root.Release.Namespace }}
+  namespace: {{ $root.Release.Namespace | quote }}
   labels:
     {{- include "launcher.labels" (list $root (index . 1)) | nindent 4 }}
 spec:
@@ -129,7 +129,7 @@ spec:
 {{- with .Values.images.pullSecrets -}}
 imagePullSecrets:
 {{- range . }}
-- name: {{ . }}
+- name: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -7,7 +7,7 @@ api, workshops, or none: for the login proxies themselves. */}}
 {{- range $middlewares }}
 {{- $names = printf "%s-%s-%s@kubernetescrd" $root.Release.Namespace (include "launcher.name" $root) . | append $names }}
 {{- end -}}
-traefik.ingress.kubernetes.io/router.entrypoints: {{ $root.Values.ingress.entryPoint }}
+traefik.ingress.kubernetes.io/router.entrypoints: {{ $root.Values.ingress.entryPoint | quote }}
 traefik.ingress.kubernetes.io/router.tls: "true"
 traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $names }}
 {{- end }}

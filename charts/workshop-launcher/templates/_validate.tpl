@@ -26,6 +26,9 @@
 {{- end }}
 {{- include "launcher.loginProblems" . }}
 {{- include "launcher.databaseProblems" . }}
+{{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}
+- traces.endpoint is missing: without it nothing is sent, neither traces.headersSecret nor traces.resourceAttributes
+{{- end }}
 {{- if and .Values.networkPolicy.enabled .Values.monitoring.serviceMonitor.enabled (not .Values.monitoring.namespace) }}
 - monitoring.namespace is missing: where Prometheus runs; the NetworkPolicies let nobody else read metrics
 {{- end }}

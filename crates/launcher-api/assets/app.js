@@ -196,13 +196,22 @@
   document.addEventListener("htmx:sse:error", () => connected(false));
   document.addEventListener("htmx:sse:after:connection", () => connected(true));
 
-  // An error that is a page of its own (what the page shows is gone) is not put into a part of this one.
+  // An error that is a page of its own (what the page shows is gone) is not put into a part of this one. After a fault of the
+  // service's what the page shows is still there: htmx puts nothing in its place, and asks again in its turn.
   document.addEventListener("htmx:before:swap", (event) => {
     const ctx = event.detail?.ctx;
-    if (ctx?.response?.status >= 400 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {
+    const status = ctx?.response?.status;
+    if (status >= 400 && status < 500 && ctx.text?.trimStart().toLowerCase().startsWith("<!doctype")) {
       event.preventDefault();
       if (!leaving) location.reload();
     }
+  });
+
+  // But whoever pressed a button waits for what became of it.
+  document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
+    const notice = document.getElementById("not-done");
+    if (!notice || ctx.response.status < 500 || ctx.request.method === "GET") return;
+    document.getElementById("notice").replaceChildren(notice.content.cloneNode(true));
   });
 
   document.addEventListener("submit", (event) => {

@@ -8,7 +8,7 @@ mod query;
 mod unique;
 
 pub(crate) use conditional::{IfMatch, etag, is_unchanged};
-pub(crate) use headers::{idempotency_key, last_event_id};
+pub(crate) use headers::{idempotency_key, is_idempotency_key, last_event_id};
 pub(crate) use json::{Json, OptionalJson};
 pub(crate) use path::{InstanceName, TemplateId};
 pub(crate) use query::{ListQuery, next_page, with_link};

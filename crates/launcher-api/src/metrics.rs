@@ -14,6 +14,11 @@ use prometheus_client::registry::{Registry, Unit};
 /// Upper bounds of the time to an answer, in seconds.
 const SECONDS: [f64; 9] = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 5.0];
 
+/// What a method is counted as that nothing here is done with.
+const OTHER: &str = "other";
+/// What a path is counted as that no route leads to.
+const NONE: &str = "none";
+
 /// Counters, a gauge and a histogram of the API and the pages. Clones count together.
 #[derive(Debug, Clone)]
 pub struct Metrics {
@@ -55,18 +60,20 @@ impl Asked {
             Method::POST => "POST",
             Method::PUT => "PUT",
             Method::DELETE => "DELETE",
-            _ => "other",
+            _ => OTHER,
         };
-        let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
+        let route = request.extensions().get::<MatchedPath>().map_or(NONE, MatchedPath::as_str);
         Self { method, route: route.to_owned() }
     }
 
-    pub(crate) fn method(&self) -> &'static str {
-        self.method
+    /// `None` for a method that nothing here is done with.
+    pub(crate) fn method(&self) -> Option<&'static str> {
+        (self.method != OTHER).then_some(self.method)
     }
 
-    pub(crate) fn route(&self) -> &str {
-        &self.route
+    /// `None` when no route leads there.
+    pub(crate) fn route(&self) -> Option<&str> {
+        (self.route != NONE).then_some(&*self.route)
     }
 }
 

@@ -1,22 +1,24 @@
 //! The span of a request, within the trace that the ingress has begun.
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, StatusCode};
 use opentelemetry::propagation::Extractor;
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue, global};
 
 use crate::metrics::Asked;
 
-/// What came with a request, for whoever looks for `traceparent`.
+const TRACEPARENT: &str = "traceparent";
+
+/// Of what came with a request `traceparent` alone: the rest of a trace context, `tracestate`, would be any client's text.
 struct Headers<'r>(&'r HeaderMap);
 
 impl Extractor for Headers<'_> {
     fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key)?.to_str().ok()
+        self.0.get(key).filter(|_| key == TRACEPARENT)?.to_str().ok()
     }
 
     fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(HeaderName::as_str).collect()
+        vec![TRACEPARENT]
     }
 }
 
@@ -25,12 +27,17 @@ pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Con
     let asker = global::get_text_map_propagator(|propagator| {
         propagator.extract_with_context(&Context::new(), &Headers(headers))
     });
-    let attributes = vec![
-        KeyValue::new("http.request.method", asked.method()),
-        KeyValue::new("http.route", asked.route().to_owned()),
+    // As OpenTelemetry's conventions have it, also for what is none of ours: `_OTHER` and `HTTP`, and no route.
+    let mut attributes = vec![
+        KeyValue::new("http.request.method", asked.method().unwrap_or("_OTHER")),
         KeyValue::new("request_id", request_id.to_owned()),
     ];
-    launcher_trace::request(&asker, format!("{} {}", asked.method(), asked.route()), attributes)
+    let mut name = asked.method().unwrap_or("HTTP").to_owned();
+    if let Some(route) = asked.route() {
+        attributes.push(KeyValue::new("http.route", route.to_owned()));
+        name = format!("{name} {route}");
+    }
+    launcher_trace::request(&asker, name, attributes)
 }
 
 /// Ends it with the answer; a stream's answer is its beginning.

@@ -49,12 +49,14 @@ pub struct Extension {
 }
 
 /// What extending would do: `min(expires_at + extension, ready + max_lifetime)`, when that gains anything.
+///
+/// One whose time is up at `now` does not run any more, whether or not the fleet has said so already.
 #[must_use]
-pub fn extension(instance: &Instance) -> Extension {
+pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
     let settings = &instance.settings;
     let latest_expires_at = instance.started_at.map(|ready| later(ready, settings.max_lifetime_seconds));
     let outcome = match (instance.state, instance.expires_at, latest_expires_at) {
-        (InstanceState::Running, Some(expires_at), Some(latest)) => {
+        (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => {
             let extended = later(expires_at, settings.extension_seconds).min(latest);
             if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
         }
@@ -68,19 +70,15 @@ impl Instance {
     ///
     /// `expected_expires_at` is the expiry that the caller saw, when it says so: it makes a double click harmless.
     ///
-    /// One whose time is up does not run any more, whether or not the fleet has said so already.
-    ///
     /// # Errors
     /// [`ExtendError`]; the instance stays as it is.
     pub fn extend(&self, expected_expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, ExtendError> {
-        if self.state != InstanceState::Running || self.expires_at.is_some_and(|end| end <= now) {
-            return Err(ExtendError::NotRunning);
-        }
-        if expected_expires_at.is_some() && expected_expires_at != self.expires_at {
+        let outcome = extension(self, now).outcome;
+        let changed = expected_expires_at.is_some() && expected_expires_at != self.expires_at;
+        if changed && outcome != Err(ExtendError::NotRunning) {
             return Err(ExtendError::ExpiryChanged);
         }
-        let extended = extension(self).outcome?;
-        Ok(Self { expires_at: Some(extended), spec_version: self.spec_version + 1, ..self.clone() })
+        Ok(Self { expires_at: Some(outcome?), spec_version: self.spec_version + 1, ..self.clone() })
     }
 }
 

@@ -96,7 +96,7 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
     delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
     // It stays until its pods are gone, and so does a Workshop that is deleted meanwhile: its end is the end.
     delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()).await?;
-    context.ledger.forget(name);
+    context.forget(name);
     Ok(())
 }
 

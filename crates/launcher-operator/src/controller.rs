@@ -30,7 +30,7 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
     let workshops = watcher(Api::<Guarded>::namespaced(client.clone(), &namespace), watch())
-        .modify(|object| prune::metadata(object.meta_mut()))
+        .modify(|object| prune::workshop(object.meta_mut()))
         .default_backoff()
         .reflect(writer)
         .touched_objects();
@@ -68,10 +68,7 @@ fn phase(object: &Guarded) -> launcher_workshop::Phase {
 fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
     match error {
         // It is gone, and with it what we remember of it.
-        controller::Error::ObjectNotFound(object) => {
-            context.backoff.forget(&object.name);
-            context.ledger.forget(&object.name);
-        }
+        controller::Error::ObjectNotFound(object) => context.forget(&object.name),
         // Logged where the next try is decided.
         controller::Error::ReconcilerFailed(..) => {}
         controller::Error::QueueError(error) => tracing::warn!(%error, "a watch was interrupted"),

@@ -23,6 +23,8 @@ pub struct Seen<'a> {
     pub pods: &'a [Pod],
     /// Since when it could be ready and is not: it was made, or stopped being ready.
     pub waiting_since: Timestamp,
+    /// Since when an image was seen to fail to be pulled, if it was.
+    pub pull_fails_since: Option<Timestamp>,
 }
 
 /// How a workload is doing.
@@ -75,6 +77,12 @@ impl Failure {
     }
 }
 
+/// Whether an image of these pods fails to be pulled.
+pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
+    let mut live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    live.any(|pod| pod::failed_pull(pod).is_some())
+}
+
 /// How a workload is doing at `now`.
 #[must_use]
 pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
@@ -91,7 +99,8 @@ pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) ->
     }
     let start = Deadline::new(seen.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
     let room = seen.deployment.and_then(|status| quota(status, settings.room_grace));
-    let waits = live.iter().filter_map(|pod| pod::waits(pod, settings.room_grace));
+    let pull_fails_since = seen.pull_fails_since.unwrap_or(now);
+    let waits = live.iter().filter_map(|pod| pod::waits(pod, settings.room_grace, pull_fails_since));
     let deadlines: Vec<Deadline> = waits.chain(room).chain([start]).collect();
     if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
         return Diagnosis::Failed(passed.failure.clone());
@@ -135,7 +144,7 @@ fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
 }
 
 /// A message of the cluster's as the end of ours: short, and on one line.
-fn sentence(message: &str) -> String {
+pub(crate) fn sentence(message: &str) -> String {
     const MOST: usize = 300;
     let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }

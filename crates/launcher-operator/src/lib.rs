@@ -20,8 +20,10 @@ mod listed;
 mod live;
 mod metrics;
 mod reconcile;
+mod refusal;
 mod run;
 pub mod settings;
+mod since;
 mod status;
 pub mod traces;
 mod transitions;
@@ -29,7 +31,7 @@ pub mod validate;
 
 pub use metrics::Metrics;
 pub use run::{Operator, run};
-pub use settings::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings, WayIn};
+pub use settings::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration, WayIn};
 
 /// The one field manager of everything that the operator applies.
 pub const FIELD_MANAGER: &str = "workshop-operator";

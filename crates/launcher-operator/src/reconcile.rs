@@ -19,14 +19,14 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::context::Context;
 use crate::controller::Guarded;
-use crate::diagnose::{Diagnosis, Seen, diagnose};
+use crate::diagnose::{Diagnosis, Seen, add, diagnose, pull_fails};
 use crate::evidence;
 use crate::lease::NotLeading;
 use crate::live;
 use crate::settings::WayIn;
 use crate::status;
 use crate::validate::{is_over, validate};
-use crate::{traces, transitions};
+use crate::{refusal, traces, transitions};
 
 /// A reconcile that takes longer is given up and tried again: the client's own retries go on for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -115,17 +115,46 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let built = build(&validated, &context.settings);
-    let applied = apply::apply(context, &name, &uid, built).await?;
+    let applied = match apply::apply(context, &name, &uid, built).await {
+        Ok(applied) => applied,
+        Err(error) => return not_applied(workshop, error, context, now).await,
+    };
+    context.refused.forget(&name);
     let pods = context.children.pods(&name);
     let waiting_since = status::waiting_since(workshop, &applied, now);
     let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
-    let seen = Seen { deployment, pods: &pods, waiting_since };
+    let pull_fails_since = pull_fails(&pods).then(|| context.pull_fails.holds(&name, now));
+    if pull_fails_since.is_none() {
+        context.pull_fails.forget(&name);
+    }
+    let seen = Seen { deployment, pods: &pods, waiting_since, pull_fails_since };
     let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);
     write(workshop, status.clone(), context).await?;
     traces::tell(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
+}
+
+/// What is refused to a Workshop is tried again, and its owner is told what it waits for; if the refusal is the Workshop's
+/// own affair, only for a while. One that has been ready goes on without what is refused.
+async fn not_applied(
+    workshop: &Workshop,
+    error: ApplyError,
+    context: &Context,
+    now: Timestamp,
+) -> Result<Action, ReconcileError> {
+    let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
+    let name = workshop.name_any();
+    let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready) else {
+        context.refused.forget(&name);
+        return Err(error.into());
+    };
+    if is_over(Some(add(context.refused.holds(&name, now), context.settings.room_grace)), now) {
+        return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
+    }
+    write(workshop, status::refused(workshop, &reason, now), context).await?;
+    Err(error.into())
 }
 
 /// Says that it is over, and only then takes its workload away: the status is not written when the Workshop has changed
@@ -141,10 +170,7 @@ async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) 
 fn is_final(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| match status.phase {
         Phase::Expired => true,
-        Phase::Failed => {
-            status.reason.as_deref() != Some(FailureCode::InvalidSpec.as_str())
-                || status.observed_generation == workshop.metadata.generation
-        }
+        Phase::Failed => !status.is_outdated(workshop.metadata.generation),
         Phase::Pending | Phase::Starting | Phase::Running => false,
     })
 }

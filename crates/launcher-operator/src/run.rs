@@ -15,6 +15,7 @@ use crate::controller;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
+use crate::since::Since;
 
 /// An operator that is about to run.
 #[derive(Clone)]
@@ -75,6 +76,8 @@ impl Operator {
             children,
             ledger: Ledger::default(),
             backoff: Backoff::default(),
+            pull_fails: Since::default(),
+            refused: Since::default(),
         }
     }
 }

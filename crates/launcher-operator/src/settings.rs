@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+pub use k8s_openapi::api::core::v1::Toleration;
+
 /// Everything the operator is told.
 #[derive(Debug, Clone)]
 pub struct OperatorSettings {
@@ -24,6 +26,8 @@ pub struct OperatorSettings {
     pub pull_secrets: Vec<String>,
     /// The user that apps of the profile `restricted` run as; never 0.
     pub run_as_user: i64,
+    /// On which machines workshops run.
+    pub placement: Placement,
     /// How long a workshop may take to become ready.
     pub start_timeout: Duration,
     /// How long a workshop may wait for a machine or for quota.
@@ -47,6 +51,15 @@ pub struct SidecarSettings {
     pub require_authentication: bool,
     /// How the names of the login proxy's cookies begin.
     pub session_cookie_prefix: String,
+}
+
+/// On which machines workshops run: on all that take them, unless this says otherwise.
+#[derive(Debug, Clone, Default)]
+pub struct Placement {
+    /// The labels that a machine must have.
+    pub node_selector: BTreeMap<String, String>,
+    /// The taints that keep others off it, and not workshops.
+    pub tolerations: Vec<Toleration>,
 }
 
 /// How workshops are reached from outside.

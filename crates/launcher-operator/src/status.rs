@@ -2,15 +2,14 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
-use launcher_domain::FailureReason;
+use launcher_domain::{FailureCode, FailureReason, StartStep};
+pub(crate) use launcher_workshop::READY;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::WayIn;
 
-/// The condition that is true while the app answers.
-pub(crate) const READY: &str = "Ready";
 /// The condition that is true while there is a way in from outside.
 pub(crate) const EXPOSED: &str = "Exposed";
 
@@ -51,6 +50,21 @@ pub(crate) fn of_applied(
             ..WorkshopStatus::starting(*step, before.ready_at)
         },
         Diagnosis::Failed(Failure { reason, evidence: _ }) => failed(workshop, reason, log_tail, now),
+    }
+}
+
+/// The status of a Workshop that the cluster does not take for now.
+#[must_use]
+pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
+    let before = Before::of(workshop);
+    let step = match reason.code {
+        FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
+        _ => StartStep::Preparing,
+    };
+    WorkshopStatus {
+        observed_generation: before.generation,
+        conditions: vec![before.condition(READY, false, "Refused", &reason.message, now)],
+        ..WorkshopStatus::starting(step, before.ready_at)
     }
 }
 

@@ -1,10 +1,11 @@
-//! The steps of a start that only the cluster knows, read off the times that it keeps of a pod: whole seconds.
+//! The steps of a start that only the cluster knows, read off the times that it keeps of a pod: whole seconds, the first
+//! of them never before the launcher's dispatch.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use launcher_trace::StartTrace;
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
 use crate::build::APP_CONTAINER;
 
@@ -36,7 +37,7 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
     let was_ready = workshop.status.as_ref().is_some_and(|before| before.ready_at.is_some());
     let is_over = matches!(status.phase, Phase::Running | Phase::Failed);
-    let created = workshop.metadata.creation_timestamp.as_ref().map(|time| time.0);
+    let created = created_at(workshop);
     let (Some(mut from), true, false) = (created, is_over, was_ready || was(Phase::Failed)) else { return Vec::new() };
     let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
     let ready = (status.phase == Phase::Running).then_some(now);

@@ -3,8 +3,9 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
+use tracing::Metadata;
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{ParseError, Targets};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, ParseError, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -38,7 +39,8 @@ pub enum LogFormat {
 pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
     // Levels per module are all that is offered: a filter on fields would bring a regular expression engine into every
     // process, and the sidecar's memory is paid once per workshop.
-    let filter: Targets = settings.log.parse()?;
+    let asked_for: Targets = settings.log.parse()?;
+    let filter = asked_for.and(filter_fn(|line| !is_repeated(line)).with_max_level_hint(LevelFilter::TRACE));
     let terminal = std::io::stderr().is_terminal();
     let json = match settings.log_format {
         LogFormat::Auto => !terminal,
@@ -50,4 +52,11 @@ pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
     // A second call finds a logger in place, which tests do: the first one stays.
     drop(tracing_subscriber::registry().with(lines.with_filter(filter)).try_init());
     Ok(())
+}
+
+/// What the library says of every batch of spans that it cannot send, without where to and why: whoever sends them has
+/// said both, once.
+fn is_repeated(line: &Metadata<'_>) -> bool {
+    let repeated = ["Export.", "BatchSpanProcessor.ExportError", "BatchSpanProcessor.Shutdown."];
+    line.target().starts_with("opentelemetry") && repeated.iter().any(|name| line.name().starts_with(name))
 }

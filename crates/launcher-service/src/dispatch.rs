@@ -178,24 +178,25 @@ impl Launcher {
         if !instance.state.wants_workshop() {
             return self.delete(instance).await;
         }
-        let begun = self.0.clock.now();
-        let outcome = self.apply(instance).await;
-        if instance.applied_version == 0 {
-            traces::applied(instance, (begun, self.0.clock.now()), outcome.as_ref().err());
-        }
-        outcome
+        self.apply(instance).await
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
         let mut workshop = wanted(instance);
         // One that is known is changed, and never made anew: with it the work in it would be gone, and nobody told.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
-        match timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await? {
+        let begun = self.0.clock.now();
+        let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
+        // Before anything follows from it: a refusal ends the start of which this is a part.
+        if instance.applied_version == 0 {
+            traces::applied(instance, (begun, self.0.clock.now()), &answer);
+        }
+        match answer? {
             Ok(workshop) => {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)
             }
-            Err(FleetError::Refused(message)) => Ok(self.refused(instance, &message).await?),
+            Err(FleetError::Refused(message)) => self.refused(instance, message).await,
             Err(error) => Err(error.into()),
         }
     }
@@ -209,10 +210,17 @@ impl Launcher {
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
-    async fn refused(&self, instance: &Instance, message: &str) -> Result<(), ServiceError> {
-        tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
+    /// Fails a start that the fleet never takes. A change of what is there ends nothing: it goes on as the fleet has it, and
+    /// the change is tried again.
+    async fn refused(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
-        self.change(Row::Observed(&instance.k8s_name), |instance| Ok(instance.observe(&found))).await?;
+        let is_nothing = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();
+        let fail = |row: &Instance| Ok(row.observe(&found).filter(|_| is_nothing(row)));
+        let row = self.change(Row::Observed(&instance.k8s_name), fail).await?;
+        if row.is_some_and(|row| row.state.wants_workshop()) {
+            return Err(FleetError::Refused(message).into());
+        }
+        tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
         Ok(())
     }
 }

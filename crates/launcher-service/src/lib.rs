@@ -28,7 +28,7 @@ use launcher_fleet::Fleet;
 use launcher_store::{Store, StoreError};
 use tokio::sync::{Notify, broadcast};
 use tokio::time::error::Elapsed;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::feed::News;
@@ -49,6 +49,9 @@ const FEED_BACKLOG: usize = 256;
 /// How long the database may take to say that it is there. A kubelet hangs up after five seconds, and what was asked for it
 /// ends there: nobody would note that there was no answer.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a step of the loops may still take when they stop. Each can be left wherever it is: a write that is not
+/// committed is rolled back, and what the fleet did not answer is asked again.
+const LAST_STEP: Duration = Duration::from_secs(3);
 
 /// The use cases. Cheap to clone; one per process.
 #[derive(Debug, Clone)]
@@ -98,14 +101,25 @@ impl Launcher {
         Self(Arc::new(inner))
     }
 
-    /// Runs the loops until `stop` is cancelled: dispatch, observe, feed and upkeep.
+    /// Runs the loops until `stop` is cancelled: dispatch, observe, feed and upkeep. Then each finishes the step that it is
+    /// at, or leaves it after three seconds: a fleet or a database that does not answer keeps no stop waiting.
     pub async fn run(&self, stop: CancellationToken) {
-        tokio::join!(
-            self.run_dispatch(stop.clone()),
-            self.run_observe(stop.clone()),
-            self.run_feed(stop.clone()),
-            self.run_upkeep(stop)
-        );
+        let loops = async {
+            tokio::join!(
+                self.run_dispatch(stop.clone()),
+                self.run_observe(stop.clone()),
+                self.run_feed(stop.clone()),
+                self.run_upkeep(stop.clone())
+            );
+        };
+        let limit = async {
+            stop.cancelled().await;
+            sleep(LAST_STEP).await;
+        };
+        tokio::select! {
+            () = loops => {}
+            () = limit => tracing::warn!("the loops stopped in the middle of a step: the next start finds what is left to do"),
+        }
     }
 
     /// The clock that the use cases go by.

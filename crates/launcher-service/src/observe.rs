@@ -87,7 +87,8 @@ impl Launcher {
         let Some(instance) = wanted.filter(|row| !is_another(row, workshop) && !has_outlived(row)) else {
             return self.end_stray(workshop).await;
         };
-        if let Some(status) = &workshop.status {
+        let status = workshop.status.as_ref();
+        if let Some(status) = status.filter(|status| !status.is_outdated(workshop.metadata.generation)) {
             let seen = status.observation();
             self.change(Row::Observed(&name), |instance| Ok(instance.observe(&seen))).await?;
         }
@@ -124,8 +125,14 @@ impl Launcher {
     /// Has the fleet told again what a row wants when the Workshop says otherwise. A row that the fleet is still to be told
     /// of is told anyway.
     async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
-        let told = instance.state.wants_workshop() && instance.applied_version >= instance.spec_version;
-        if told && (workshop.spec != WorkshopSpec::of(instance) || !carries_our_labels(workshop)) {
+        if workshop.spec != WorkshopSpec::of(instance) || !carries_our_labels(workshop) {
+            self.tell_again(instance).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_again(&self, instance: &Instance) -> Result<(), LoopError> {
+        if instance.state.wants_workshop() && instance.applied_version >= instance.spec_version {
             self.0.store.dispatch_again(instance.instance_id).await?;
             self.0.dispatch.notify_one();
         }
@@ -137,7 +144,14 @@ impl Launcher {
         if instance.applied_version == 0 {
             return Ok(());
         }
-        let found = answered(self.0.fleet.get(&instance.k8s_name)).await?;
+        let found = match answered(self.0.fleet.get(&instance.k8s_name)).await {
+            // It is there, and nobody can read it: so it is written anew.
+            Err(LoopError::Fleet(FleetError::Refused(message))) => {
+                tracing::warn!(workshop = %instance.k8s_name, message, "a Workshop is written as its instance wants it");
+                return self.tell_again(instance).await;
+            }
+            found => found?,
+        };
         if !is_its_own(instance, found.as_ref()) {
             self.workshop_gone(&instance.k8s_name).await?;
         }

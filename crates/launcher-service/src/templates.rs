@@ -53,12 +53,40 @@ impl Launcher {
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
     pub async fn create_template(&self, caller: &Caller, draft: TemplateDraft) -> Result<Template, ServiceError> {
+        self.create_template_once(caller, self.draw_template_id(), draft).await
+    }
+
+    /// Creates a template under an identifier that was drawn for it: whoever asks twice gets the one that there is. Where
+    /// another template has the identifier, that one stays as it is, and this one gets another.
+    ///
+    /// # Errors
+    /// Forbidden, Invalid, Unavailable.
+    pub async fn create_template_once(
+        &self,
+        caller: &Caller,
+        template_id: Uuid,
+        draft: TemplateDraft,
+    ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        let template_id = uuid_v7(&*self.0.clock, &*self.0.entropy);
-        let template = self.new_template(template_id, draft, caller.email().clone())?;
-        self.0.store.create_template(&template).await?;
-        tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
-        Ok(template)
+        let mut template = self.new_template(template_id, draft, caller.email().clone())?;
+        for _ in 0..ATTEMPTS {
+            if self.0.store.create_template(&template).await? {
+                tracing::info!(template = %template.template_id, by = %caller.email(), "template created");
+                return Ok(template);
+            }
+            let there = self.0.store.template(template.template_id).await?;
+            if let Some(same) = there.filter(|there| is_the_same(there, &template)) {
+                return Ok(same);
+            }
+            template.template_id = self.draw_template_id();
+        }
+        Err(ServiceError::Internal("a template's identifier was taken again and again".into()))
+    }
+
+    /// An identifier for a template that is not there yet.
+    #[must_use]
+    pub fn draw_template_id(&self) -> Uuid {
+        uuid_v7(&*self.0.clock, &*self.0.entropy)
     }
 
     /// Creates a template that a deployment brings along, unless it ever existed: what admins make of it stays.
@@ -150,4 +178,9 @@ impl Launcher {
         let settings = draft.validate().map_err(ServiceError::Invalid)?;
         Ok(Template { template_id, settings, active, version: 1, created_by, created_at: now, updated_at: now })
     }
+}
+
+/// Whether a template is what somebody wants to create, from an earlier attempt.
+fn is_the_same(there: &Template, wanted: &Template) -> bool {
+    there.created_by == wanted.created_by && there.active == wanted.active && there.settings == wanted.settings
 }

@@ -1,15 +1,21 @@
 //! What the service knows of a start, told to its trace.
 
 use jiff::Timestamp;
-use launcher_domain::{Instance, InstanceState};
+use launcher_domain::{EndReason, Instance, InstanceState};
+use launcher_fleet::FleetError;
 use launcher_trace::{StartTrace, Times};
+use launcher_workshop::Workshop;
 use opentelemetry::KeyValue;
 
 use crate::error::{Chain, LoopError};
 
 /// The fleet was told of a workshop for the first time, or could not be.
-pub(crate) fn applied(instance: &Instance, times: Times, error: Option<&LoopError>) {
-    let failure = error.map(|error| Chain(error).to_string());
+pub(crate) fn applied(instance: &Instance, times: Times, answer: &Result<Result<Workshop, FleetError>, LoopError>) {
+    let failure = match answer {
+        Ok(Ok(_)) => None,
+        Ok(Err(error)) => Some(Chain(error).to_string()),
+        Err(error) => Some(Chain(error).to_string()),
+    };
     StartTrace::of(&instance.k8s_name).step("apply", times, failure.as_deref());
 }
 
@@ -19,7 +25,11 @@ pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
     let failure = match after.state {
         InstanceState::Running => None,
         InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
-        InstanceState::Terminating | InstanceState::Terminated => Some("ended before it was ready"),
+        // Whoever ended it wanted no more of it: that is no error.
+        InstanceState::Terminating | InstanceState::Terminated => {
+            let of_nobody = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
+            after.end_reason.filter(of_nobody).map(EndReason::as_str)
+        }
         InstanceState::Queued | InstanceState::Starting => return,
     };
     if !was_starting {
@@ -27,9 +37,10 @@ pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
     }
     let trace = StartTrace::of(&after.k8s_name);
     trace.step("queue", (after.created_at, after.dispatched_at.unwrap_or(now)), None);
-    let attributes = vec![
+    let mut attributes = vec![
         KeyValue::new("workshop.name", after.k8s_name.clone()),
         KeyValue::new("workshop.template", after.settings.name.clone()),
     ];
+    attributes.extend(after.end_reason.map(|reason| KeyValue::new("workshop.end_reason", reason.as_str())));
     trace.whole((after.created_at, now), attributes, failure);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::instance::Observation;
 use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState};
-use launcher_workshop::{Phase, Workshop};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Row;
@@ -63,26 +63,35 @@ impl Launcher {
 
     /// Fails what has been starting for longer than the start timeout, when the fleet does not say so itself.
     async fn give_up_on_slow_starts(&self) -> Result<(), LoopError> {
-        let patience = self.0.limits.start_timeout + MARGIN;
-        let patience = SignedDuration::try_from(patience).unwrap_or(SignedDuration::MAX);
-        let now = self.0.clock.now();
         let mut comparison = Comparison::begin();
         for instance in self.0.store.observe_with_workshop().await? {
             let since = instance.dispatched_at.filter(|_| instance.state == InstanceState::Starting);
             // While this process was away, nobody may have been there to go on with the start.
-            let due = since.and_then(|since| since.max(self.0.begun).checked_add(patience).ok());
-            if due.is_some_and(|due| due < now) {
+            if since.is_some_and(|since| self.is_overdue(since.max(self.0.begun))) {
                 comparison.note(self.give_up_on(&instance).await)?;
             }
         }
         comparison.end()
     }
 
-    /// Fails one that is late, unless the fleet knows more of it: what it has told may not have been heard.
+    /// Whether what has been starting since then should have been ready, or given up by the fleet.
+    fn is_overdue(&self, since: Timestamp) -> bool {
+        let patience = SignedDuration::try_from(self.0.limits.start_timeout + MARGIN).unwrap_or(SignedDuration::MAX);
+        since.checked_add(patience).is_ok_and(|due| due < self.0.clock.now())
+    }
+
+    /// Fails one that is late, unless the fleet knows more of it: what it has told may not have been heard. One that the
+    /// fleet came to late is late by the fleet's time; but it is late one day, should the fleet never come back to it.
     async fn give_up_on(&self, instance: &Instance) -> Result<(), LoopError> {
         match answered(self.0.fleet.get(&instance.k8s_name)).await {
-            Ok(Some(workshop)) if is_its_own(instance, Some(&workshop)) && is_past_its_start(&workshop) => {
-                return self.workshop_seen(&workshop).await;
+            Ok(Some(workshop)) if is_its_own(instance, Some(&workshop)) => {
+                if is_past_its_start(&workshop) {
+                    return self.workshop_seen(&workshop).await;
+                }
+                let since = workshop.status.as_ref().and_then(WorkshopStatus::starting_since);
+                if since.is_some_and(|since| !self.is_overdue(since)) {
+                    return Ok(());
+                }
             }
             Ok(_) => {}
             // It may be ready by now. One that the fleet never took cannot be.

@@ -86,6 +86,10 @@ pub(crate) async fn run<IO, S>(
 impl<IO: AsyncRead + AsyncWrite + Unpin> Tunnel<'_, IO> {
     /// Ready when the tunnel is at its end.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // Before anything is read: who always has more to send leaves no turn for what comes after.
+        if self.is_closing && self.alarm.poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
         let Self { io, app, up, down, metrics, is_closing, .. } = self;
         (up.has_moved, down.has_moved) = (false, false);
         let upward = up.poll(*io, app, CLOSE_TO_APP, *is_closing, metrics, cx);

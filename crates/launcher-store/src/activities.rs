@@ -13,13 +13,10 @@ use crate::write::Write;
 
 pub(crate) const INSERT: &str =
     concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
-/// Lines are numbered as they were written, so the oldest of them are found without an index of times.
-pub(crate) const OLD: &str =
-    "SELECT 1 FROM (SELECT at FROM activities ORDER BY activity_id LIMIT 1) AS oldest WHERE oldest.at < $1";
+pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at LIMIT 1";
 /// In portions, so that no launch waits long behind it.
 pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
-     (SELECT activity_id FROM (SELECT activity_id, at FROM activities ORDER BY activity_id LIMIT 500) AS oldest \
-     WHERE oldest.at < $1)";
+     (SELECT activity_id FROM activities WHERE at < $1 ORDER BY at LIMIT 500)";
 
 impl Store {
     /// A page of the activity log, newest first. Everybody's: who may read it is decided before the store is asked.

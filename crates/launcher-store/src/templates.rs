@@ -20,15 +20,12 @@ pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, acti
                                WHERE template_id = $5 AND version = $6";
 
 impl Store {
-    /// Stores a new template of the person who created it.
+    /// Stores a new template of the person who created it. False: its identifier is taken, and nothing was written.
     ///
     /// # Errors
-    /// [`StoreError::Other`] when its identifier is taken.
-    pub async fn create_template(&self, template: &Template) -> Result<(), StoreError> {
-        if self.insert_template(template, Some(template.created_by.clone())).await? {
-            return Ok(());
-        }
-        Err(StoreError::Other("the template's identifier is taken".into()))
+    /// [`StoreError`].
+    pub async fn create_template(&self, template: &Template) -> Result<bool, StoreError> {
+        self.insert_template(template, Some(template.created_by.clone())).await
     }
 
     /// Stores a template unless its identifier exists, whatever has become of it since. True: it is new.

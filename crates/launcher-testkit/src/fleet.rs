@@ -1,14 +1,15 @@
 //! A fleet in memory that a test drives and disturbs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
-use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
+use launcher_workshop::{Phase, READY, ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
@@ -25,6 +26,8 @@ pub struct FakeFleet {
 #[derive(Debug)]
 struct State {
     workshops: BTreeMap<String, Workshop>,
+    /// Those that cannot be read until they are applied again.
+    unreadable: BTreeSet<String>,
     watchers: Vec<UnboundedSender<FleetEvent>>,
     created: usize,
     applied: usize,
@@ -56,6 +59,7 @@ impl FakeFleet {
     pub fn new(clock: Arc<TestClock>, runs_at_once: bool) -> Self {
         let state = State {
             workshops: BTreeMap::new(),
+            unreadable: BTreeSet::new(),
             watchers: Vec::new(),
             created: 0,
             applied: 0,
@@ -117,9 +121,17 @@ impl FakeFleet {
         self.lock().workshops.get(name).cloned()
     }
 
-    /// Says how far a Workshop's start is.
+    /// Says how far a Workshop's start is, and that it begins now.
     pub fn starting(&self, name: &str, step: StartStep) {
-        self.report(name, WorkshopStatus::starting(step, None));
+        let ready = Condition {
+            type_: READY.to_owned(),
+            status: "False".to_owned(),
+            reason: "Starting".to_owned(),
+            message: String::new(),
+            last_transition_time: Time(self.clock.now()),
+            observed_generation: None,
+        };
+        self.report(name, WorkshopStatus { conditions: vec![ready], ..WorkshopStatus::starting(step, None) });
     }
 
     /// Makes a Workshop ready.
@@ -156,10 +168,19 @@ impl FakeFleet {
         state.tell(&event);
     }
 
+    /// Makes a Workshop one that nobody can read, until it is applied again; its status says so.
+    pub fn garble(&self, name: &str) {
+        let mut state = self.lock();
+        let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
+        let failed = WorkshopStatus::failed(FailureReason::new(FailureCode::InvalidSpec, None), None);
+        workshop.status = Some(WorkshopStatus { observed_generation: Some(2), ..failed });
+        state.unreadable.insert(name.to_owned());
+    }
+
     /// Tells all watchers everything anew.
     pub fn relist(&self) {
         let mut state = self.lock();
-        let event = FleetEvent::Relisted(state.workshops.values().cloned().collect());
+        let event = FleetEvent::Relisted(state.readable());
         state.tell(&event);
     }
 
@@ -242,8 +263,14 @@ impl State {
         self.watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
     }
 
+    fn readable(&self) -> Vec<Workshop> {
+        let readable = self.workshops.iter().filter(|(name, _)| !self.unreadable.contains(*name));
+        readable.map(|(_, workshop)| workshop.clone()).collect()
+    }
+
     fn store(&mut self, wanted: &Workshop, running: Option<WorkshopStatus>) -> Workshop {
         let name = wanted.name_any();
+        self.unreadable.remove(&name);
         let mut workshop = wanted.clone();
         match self.workshops.get(&name) {
             Some(known) => {
@@ -289,6 +316,9 @@ impl Fleet for FakeFleet {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
+        if self.lock().unreadable.contains(name) {
+            return Err(FleetError::Refused("the test says that it cannot be read".to_owned()));
+        }
         Ok(self.workshop(name))
     }
 
@@ -299,7 +329,7 @@ impl Fleet for FakeFleet {
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         let (watcher, events) = unbounded_channel();
         let mut state = self.lock();
-        drop(watcher.send(FleetEvent::Relisted(state.workshops.values().cloned().collect())));
+        drop(watcher.send(FleetEvent::Relisted(state.readable())));
         state.watchers.push(watcher);
         UnboundedReceiverStream::new(events).boxed()
     }

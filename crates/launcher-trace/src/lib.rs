@@ -6,7 +6,7 @@
 //!
 //! Spans go to the global tracer; while nobody has installed one, recording costs next to nothing.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use opentelemetry::trace::{
@@ -17,6 +17,8 @@ use sha2::{Digest, Sha256};
 
 /// The name under which spans are recorded.
 const SCOPE: &str = "workshop-launcher";
+/// What takes no time by the clocks takes this long: a span without length is taken for a defect.
+const SHORTEST: Duration = Duration::from_micros(1);
 
 /// The trace of the start of one workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,14 +70,15 @@ impl StartTrace {
             .with_attributes(attributes)
             .start_with_context(&global::tracer(SCOPE), &nobody);
         drop(planned);
-        end(span, times.1, failure);
+        // A step that begins with the end of the start is a part of it.
+        end(span, end_of(times) + SHORTEST, failure);
     }
 
     /// Records a step of the start that is over. `failure` says why it has come to nothing.
     pub fn step(&self, name: &'static str, times: Times, failure: Option<&str>) {
         let tracer = global::tracer(SCOPE);
         let span = tracer.span_builder(name).with_start_time(SystemTime::from(times.0));
-        end(span.start_with_context(&tracer, &self.parent()), times.1, failure);
+        end(span.start_with_context(&tracer, &self.parent()), end_of(times), failure);
     }
 
     /// Records that the current request has launched the workshop, and links the one to the other.
@@ -83,11 +86,13 @@ impl StartTrace {
         let request = Context::current();
         let tracer = global::tracer(SCOPE);
         let mut span = tracer.span_builder("launch").with_start_time(SystemTime::from(times.0));
-        if request.span().span_context().is_valid() {
-            span = span.with_links(vec![Link::with_context(request.span().span_context().clone())]);
+        let asked = request.span().span_context().clone();
+        // A link to a request that nobody records would lead nowhere.
+        if asked.is_valid() && asked.is_sampled() {
+            span = span.with_links(vec![Link::with_context(asked)]);
             request.span().add_link(self.root_context(), Vec::new());
         }
-        end(span.start_with_context(&tracer, &self.parent()), times.1, None);
+        end(span.start_with_context(&tracer, &self.parent()), end_of(times), None);
     }
 
     fn parent(&self) -> Context {
@@ -108,11 +113,15 @@ pub fn request(asker: &Context, name: String, attributes: Vec<KeyValue>) -> Cont
     asker.with_span(span.start_with_context(&tracer, asker))
 }
 
-fn end(mut span: impl opentelemetry::trace::Span, at: Timestamp, failure: Option<&str>) {
+fn end_of(times: Times) -> SystemTime {
+    SystemTime::from(times.1).max(SystemTime::from(times.0) + SHORTEST)
+}
+
+fn end(mut span: impl opentelemetry::trace::Span, at: SystemTime, failure: Option<&str>) {
     if let Some(failure) = failure {
         span.set_status(Status::error(failure.to_owned()));
     }
-    span.end_with_timestamp(SystemTime::from(at));
+    span.end_with_timestamp(at);
 }
 
 #[cfg(test)]

@@ -10,22 +10,37 @@ use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
 pub use spec::{Workshop, WorkshopResources, WorkshopSpec, with_port};
-pub use status::{Phase, WorkshopStatus};
+pub use status::{Phase, READY, WorkshopStatus};
 
+use jiff::Timestamp;
 use launcher_domain::Instance;
 
 /// The value of the label `app` of every Workshop.
 pub const APP_LABEL: &str = "workshop";
 /// The value of the label `managed-by` of every Workshop.
 pub const MANAGED_BY_LABEL: &str = "workshop-launcher";
+/// The annotation with the time of dispatch, in milliseconds: Kubernetes keeps whole seconds of the time of creation.
+pub const DISPATCHED_AT: &str = "workshoplauncher.dev/dispatched-at";
 
-/// The Workshop that an instance wants: its name, exactly the labels `app` and `managed-by`, and its spec. There is no
-/// owner label; the owner is in the spec, where the sidecar's setting comes from.
+/// The Workshop that an instance wants: its name, exactly the labels `app` and `managed-by`, when it was dispatched, and
+/// its spec. There is no owner label; the owner is in the spec, where the sidecar's setting comes from.
 #[must_use]
 pub fn wanted(instance: &Instance) -> Workshop {
     let mut workshop = Workshop::new(&instance.k8s_name, WorkshopSpec::of(instance));
     workshop.metadata.labels = Some(labels());
+    workshop.metadata.annotations =
+        instance.dispatched_at.map(|at| BTreeMap::from([(DISPATCHED_AT.to_owned(), at.to_string())]));
     workshop
+}
+
+/// When the Workshop was created, as nearly as one knows: within the second that Kubernetes tells, it was not before its
+/// dispatch.
+#[must_use]
+pub fn created_at(workshop: &Workshop) -> Option<Timestamp> {
+    let second = workshop.metadata.creation_timestamp.as_ref()?.0;
+    let dispatched = workshop.annotations().get(DISPATCHED_AT).and_then(|at| at.parse::<Timestamp>().ok());
+    // A clock that is ahead of the cluster's tells nothing of that second.
+    Some(dispatched.filter(|at| at.as_second() == second.as_second()).unwrap_or(second))
 }
 
 /// The two labels of every Workshop.

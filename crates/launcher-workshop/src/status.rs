@@ -7,6 +7,9 @@ use launcher_domain::{FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The condition that is true while the app answers.
+pub const READY: &str = "Ready";
+
 /// How far the fleet is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Phase {
@@ -77,6 +80,21 @@ impl WorkshopStatus {
     #[must_use]
     pub fn starting(step: StartStep, ready_at: Option<Timestamp>) -> Self {
         Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
+    }
+
+    /// Whether it says that a spec cannot be run which has changed since: the Workshop is yet to be looked at again.
+    #[must_use]
+    pub fn is_outdated(&self, generation: Option<i64>) -> bool {
+        self.phase == Phase::Failed
+            && self.reason.as_deref() == Some(FailureCode::InvalidSpec.as_str())
+            && self.observed_generation != generation
+    }
+
+    /// Since when it starts, where the fleet tells: it was said not to be ready, or stopped being ready.
+    #[must_use]
+    pub fn starting_since(&self) -> Option<Timestamp> {
+        let unready = self.conditions.iter().find(|one| one.type_ == READY && one.status != "True");
+        unready.filter(|_| self.phase == Phase::Starting).map(|one| one.last_transition_time.0)
     }
 
     /// The status in the domain's words. A failure of a kind we do not know counts as a crash: it must not be lost.

@@ -1,31 +1,32 @@
 //! Where spans go: to a collector that speaks OTLP over HTTP, if one is named.
 
+mod collector;
+
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use bytes::Bytes;
-use clap::Args;
-use http::{Request, Response, Uri};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
+use clap::builder::{StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command};
+use http::Uri;
+use http::uri::{Authority, Scheme};
+use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 use launcher_trace::StartTrace;
-use opentelemetry::global;
 use opentelemetry::trace::{SpanId, TraceId};
-use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry::{KeyValue, global};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
+use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
 use opentelemetry_sdk::trace::{IdGenerator, Sampler, SdkTracerProvider};
-use tokio::runtime::Handle;
+use rustix::system::uname;
 
-/// More of a collector's answer is not read.
-const ANSWER: usize = 64 << 10;
+use self::collector::Collector;
+
 /// How long the last spans may take on their way out.
 const FLUSH: Duration = Duration::from_secs(3);
 
@@ -33,7 +34,7 @@ const FLUSH: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TraceSettings {
     /// The collector that traces are sent to by OTLP over HTTP, as in http://collector:4318; none when not given
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = endpoint)]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = Endpoint)]
     pub(crate) otlp_endpoint: Option<Uri>,
 }
 
@@ -57,15 +58,18 @@ impl Traces {
     /// [`TraceError`].
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
-        let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        let exporter = SpanExporter::builder()
-            .with_http()
-            .with_http_client(Collector { client, runtime: Handle::current() })
-            .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
-            .build()?;
+        let exporter = SpanExporter::builder().with_http();
+        // Without TLS nobody's certificates are needed: a machine may have none.
+        let exporter = if endpoint.scheme() == Some(&Scheme::HTTPS) {
+            let trusted = HttpsConnectorBuilder::new().with_native_roots()?;
+            exporter.with_http_client(Collector::new(trusted.https_only().enable_http1().build()))
+        } else {
+            exporter.with_http_client(Collector::new(HttpConnector::new()))
+        };
+        let exporter =
+            exporter.with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/'))).build()?;
         let provider = SdkTracerProvider::builder()
-            .with_resource(Resource::builder().with_service_name(program).build())
+            .with_resource(resource(program))
             // Whoever asks has decided for its trace; what nobody has decided for is recorded.
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
             .with_id_generator(Identifiers(Arc::new(SystemEntropy)))
@@ -73,8 +77,7 @@ impl Traces {
             .build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         global::set_tracer_provider(provider.clone());
-        // Without what else the URL may hold: a password is nobody's business.
-        tracing::info!(collector = endpoint.host(), "traces are sent");
+        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "traces are sent");
         Ok(Some(Self(provider)))
     }
 }
@@ -87,24 +90,22 @@ impl Drop for Traces {
     }
 }
 
-/// The exporter has a thread of its own; what it sends goes through the runtime.
-#[derive(Debug)]
-struct Collector {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    runtime: Handle,
-}
-
-#[async_trait]
-impl HttpClient for Collector {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let client = self.client.clone();
-        let answered = self.runtime.spawn(async move {
-            let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
-            let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
-            Ok(Response::from_parts(parts, body))
-        });
-        answered.await?
+/// Who tells all this: what the program knows of itself, unless the environment says otherwise.
+fn resource(program: &'static str) -> Resource {
+    let told = std::env::var("OTEL_SERVICE_NAME").ok().filter(|name| !name.is_empty());
+    let known = Resource::builder_empty()
+        .with_attributes([
+            KeyValue::new("service.name", program),
+            KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+            // In a cluster the pod's: replicas are told apart by it.
+            KeyValue::new("service.instance.id", uname().nodename().to_string_lossy().into_owned()),
+        ])
+        .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
+    match told {
+        Some(name) => known.with_service_name(name),
+        None => known,
     }
+    .build()
 }
 
 /// Identifiers: planned ones for the span of a whole start, else new ones.
@@ -129,8 +130,29 @@ impl IdGenerator for Identifiers {
     }
 }
 
+/// Reads the collector's URL. What is wrong is told without it: it may hold a password.
+#[derive(Debug, Clone, Copy)]
+struct Endpoint;
+
+impl TypedValueParser for Endpoint {
+    type Value = Uri;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<Uri, clap::Error> {
+        let text = StringValueParser::new().parse_ref(command, argument, value)?;
+        endpoint(&text).map_err(|reason| {
+            let argument = argument.map(Arg::to_string).unwrap_or_default();
+            let wrong = format!("invalid value for '{argument}': {reason}");
+            clap::Error::raw(ErrorKind::ValueValidation, wrong).with_cmd(command)
+        })
+    }
+}
+
 fn endpoint(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
+    // It would be sent to nobody, and found in the log.
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err("it names a user: write what the collector asks for into OTEL_EXPORTER_OTLP_HEADERS".to_owned());
+    }
     match uri.scheme_str() {
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
         _ => Err("it is no http or https URL; write it as in http://collector:4318".to_owned()),

@@ -9,8 +9,9 @@ from harness import wait_for
 from world import World
 
 STEPS = ("launch", "queue", "apply", "schedule", "prepare", "pull-image", "start-app")
-# A pod's times are whole seconds.
 SECOND = 10**9
+# A step that began and ended in the same second.
+SHORTEST = 1000
 
 
 class Collector(http.server.ThreadingHTTPServer):
@@ -103,7 +104,8 @@ def test_a_start_is_one_trace_of_launcher_and_operator():
     assert {parent for parent, *_ in spans.values()} == {root}
     assert spans.keys() == set(STEPS)
     for step, (_, from_, to) in spans.items():
-        assert began - SECOND <= from_ <= to <= ended + SECOND, (step, spans, began, ended)
+        assert began <= from_ <= to <= ended, (step, spans, began, ended)
     on_cluster = [spans[step] for step in STEPS[3:]]
-    assert all(one[2] == next_[1] for one, next_ in zip(on_cluster, on_cluster[1:])), on_cluster
+    gaps = {next_[1] - one[2] for one, next_ in zip(on_cluster, on_cluster[1:])}
+    assert gaps <= {0, -SHORTEST}, on_cluster
     assert on_cluster[-1][2] - on_cluster[0][1] > SECOND // 10, "a pod takes its time"

@@ -13,12 +13,13 @@ from visitor import Visitor
 LOGIN = ROOT / "e2e/login"
 RELEASE = "launcher"
 NAMESPACE, WORKSHOPS = "login-launcher", "login-workshops"
+INGRESS, IDP = "login-test-ingress", "login-test-idp"
 LAUNCHER, WORKSHOP_DOMAIN = "https://launcher.test", "workshops.test"
 ALICE, BOB, ADMIN = "alice@example.org", "bob@example.org", "admin@example.org"
 JUPYTERLAB, ECHO = "01980000-0000-7000-8000-000000000001", "01980000-0000-7000-8000-000000000002"
 DEFINITION, RELEASE_NAME = "workshops.workshoplauncher.dev", "meta.helm.sh/release-name"
 ANY = (
-    "--set", "ingress.controller=any", "--set", "ingress.className=traefik",
+    "--set", "ingress.controller=any", "--set", "ingress.className=login-test",
     "--set", "images.front=localhost/workshop-launcher/nginx:test",
 )
 VOLUME = pathlib.Path("/var/tmp/login-launcher-data")
@@ -69,14 +70,14 @@ class Chain:
         """What a cluster has before anything of ours is installed."""
         kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
         kubectl("apply", "--filename", LOGIN / "platform")
-        for namespace, name in (("ingress", "traefik"), ("idp", "dex"), ("idp", "sso")):
+        for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
             kubectl("--namespace", namespace, "rollout", "status", f"deployment/{name}", "--timeout=120s")
-        traefik = cluster_ip("ingress", "traefik")
+        traefik = cluster_ip(INGRESS, "traefik")
         self.addresses = {
             "launcher.test": traefik,
             f".{WORKSHOP_DOMAIN}": traefik,
-            "dex.test": cluster_ip("idp", "dex"),
-            "sso.test": cluster_ip("idp", "sso"),
+            "dex.test": cluster_ip(IDP, "dex"),
+            "sso.test": cluster_ip(IDP, "sso"),
         }
 
     def prepare(self):

@@ -14,6 +14,8 @@ from chain import ALICE, Chain
 def chain():
     """Traefik, dex and the release, ready; all of it goes away afterwards."""
     made = Chain()
+    # What a run that was killed has left would be in the way.
+    made.remove()
     try:
         made.platform()
         made.prepare()

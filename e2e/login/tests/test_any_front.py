@@ -16,8 +16,8 @@ from websockets.sync.client import connect
 
 from balancer import load_balancer
 from chain import (
-    ALICE, ANY, BOB, ECHO, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply, cluster_ip, kubectl,
-    namespaced,
+    ALICE, ANY, BOB, ECHO, INGRESS, JUPYTERLAB, LAUNCHER, NAMESPACE, RELEASE, WORKSHOP_DOMAIN, WORKSHOPS, apply, cluster_ip,
+    kubectl, namespaced,
 )
 from harness import wait_for
 from test_browser import in_a_browser
@@ -41,7 +41,7 @@ from visitor import PAGE, TLS
 
 FRONT = f"{RELEASE}-workshop-launcher-front"
 DOORS = {
-    "ingress": lambda: contextlib.nullcontext(cluster_ip("ingress", "traefik")),
+    "ingress": lambda: contextlib.nullcontext(cluster_ip(INGRESS, "traefik")),
     "load balancer": lambda: load_balancer("127.0.77.1", (cluster_ip(NAMESPACE, FRONT), 80)),
 }
 
@@ -106,7 +106,8 @@ def web_socket(visitor, host):
 def test_its_pods_are_ready_and_no_workshop_has_an_ingress(chain, echo):
     words = ("--namespace", NAMESPACE, "get", "pods", "--output", "json")
     pods = json.loads(kubectl(*words, "--selector", "app.kubernetes.io/component=front"))["items"]
-    assert pods and all("Ready" in {one["type"] for one in pod["status"]["conditions"]} for pod in pods)
+    conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
+    assert conditions and all(one["Ready"] == "True" for one in conditions)
     ingresses = lambda namespace: kubectl("--namespace", namespace, "get", "ingresses", "--output", "name").split()
     # The operator takes away those of workshops that are older than the front.
     wait_for("no Ingress of a workshop", lambda: not ingresses(WORKSHOPS), 60)
@@ -175,6 +176,7 @@ def test_two_hosts_in_one_request_open_nothing(door, echo, bob):
         cookies = "; ".join((bob.cookies_for("launcher.test"), bob.cookies_for(workshop)))
         head = (f"GET https://{target}/ HTTP/1.1", f"Host: {host}", "Connection: close", f"Cookie: {cookies}")
         received = bob.raw(target, ("\r\n".join(head) + "\r\n\r\n").encode())
+        assert received.startswith(b"HTTP/1.1 "), received[:300]
         assert b'"app"' not in received and ALICE.encode() not in received, received[:300]
         # Traefik sees to it itself.
         assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import subprocess
 import tempfile
@@ -16,6 +17,10 @@ OUTSIDE, INSIDE = "10.98.77.1", "10.98.77.2"
 @contextlib.contextmanager
 def quiet_network():
     """A network namespace that leads into the cluster: where pods come and go, Chromium gives up what it is loading."""
+    # What a run that was killed has left would be in the way.
+    if pathlib.Path("/run/netns", NAMESPACE).exists():
+        end_all_within()
+        run("ip", "netns", "delete", NAMESPACE)
     run("ip", "netns", "add", NAMESPACE)
     try:
         run("ip", "link", "add", "login0", "type", "veth", "peer", "name", "eth0", "netns", NAMESPACE)

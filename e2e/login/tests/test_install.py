@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chain import (
-    ALICE, ECHO, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, helm, kubectl, namespaced,
+    ALICE, ECHO, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, helm, kubectl, namespaced,
 )
 from harness import wait_for
 
@@ -109,18 +109,18 @@ def assert_kept_out(addresses):
     """A pod that claims to be Alice gets no answer at these addresses: {what is there: address}."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
-    apply(namespaced("Pod", "intruder", namespace="idp", spec=spec))
+    apply(namespaced("Pod", "intruder", namespace=IDP, spec=spec))
     try:
-        kubectl("--namespace", "idp", "wait", "pod", "intruder", "--for=condition=Ready", "--timeout=60s")
+        kubectl("--namespace", IDP, "wait", "pod", "intruder", "--for=condition=Ready", "--timeout=60s")
         for what, address in addresses.items():
             answer = kubectl(
-                "--namespace", "idp", "exec", "intruder", "--",
+                "--namespace", IDP, "exec", "intruder", "--",
                 "/app", "get", f"http://{address}/", "X-Auth-Request-Email", ALICE,
                 check=False,
             )
             assert "no answer" in answer, f"the {what} answered another pod: {answer}"
         # The same pod does reach what it may: it is the policy that keeps it out.
-        dex = kubectl("--namespace", "idp", "exec", "intruder", "--", "/app", "get", "http://dex:5556/dex/healthz")
+        dex = kubectl("--namespace", IDP, "exec", "intruder", "--", "/app", "get", "http://dex:5556/dex/healthz")
         assert dex.startswith("200")
     finally:
-        kubectl("--namespace", "idp", "delete", "pod", "intruder", "--wait=false")
+        kubectl("--namespace", IDP, "delete", "pod", "intruder", "--wait=false")

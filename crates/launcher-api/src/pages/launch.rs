@@ -12,12 +12,9 @@ use super::forms::{self, Fields};
 use super::html::{PageResult, page, shell};
 use super::view::{Card, Shell, WorkshopView};
 use super::{assets, markdown, texts, workshops};
-use crate::extract::TemplateId;
+use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::{Identified, permit};
 use crate::state::AppState;
-
-/// The longest key that a form sends; the pages' own have 32 characters.
-const MAX_KEY: usize = 200;
 
 #[derive(Debug, Template)]
 #[template(path = "launch.html")]
@@ -37,7 +34,7 @@ struct LaunchPage {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchForm {
-    /// The key of the rendered form: sent twice, it launches once.
+    /// The key of the rendered form: sent twice, it launches once. What cannot be one counts as none.
     #[serde(default)]
     idempotency_key: String,
     /// Where to go next.
@@ -74,7 +71,7 @@ pub(crate) async fn launch(
     headers: HeaderMap,
     Fields(form): Fields<LaunchForm>,
 ) -> PageResult {
-    let key = Some(form.idempotency_key).filter(|key| (1..=MAX_KEY).contains(&key.len()));
+    let key = Some(form.idempotency_key).filter(|key| is_idempotency_key(key));
     let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
     let launched = state.launcher.launch(&caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());

@@ -147,7 +147,7 @@ impl WorkshopView {
         let created = instance.created_at;
         let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
             .then(|| (Instant::from(created), texts::duration(now.as_second() - created.as_second())));
-        let extended = extension(instance);
+        let extended = extension(instance, now);
         Self {
             k8s_name: instance.k8s_name.clone(),
             mine,
@@ -163,7 +163,7 @@ impl WorkshopView {
             ends: expires_at.map(near),
             left: texts::duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
-            extend: running.then(|| extended.outcome.map(near).map_err(texts::extend_denied)),
+            extend: running.then(|| extended.outcome.map(near).map_err(texts::no_extension)),
             latest_end: extended.latest_expires_at.filter(|_| running).map(Instant::from),
             failure: instance.reason.clone(),
             log_tail: instance.log_tail.clone(),

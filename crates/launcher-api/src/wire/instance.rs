@@ -1,8 +1,8 @@
 //! An instance as it is sent.
 
-use launcher_domain::lifetime::extension;
-use launcher_domain::{EmailAddress, FailureReason, Instance};
-use launcher_service::Listed;
+use launcher_domain::lifetime::{Extension, extension};
+use launcher_domain::{EmailAddress, FailureReason};
+use launcher_service::{Launcher, Listed};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -87,8 +87,9 @@ pub(crate) struct ExtensionResponse {
     latest_expires_at: Option<String>,
 }
 
-impl From<&Listed> for WorkshopInstanceResponse {
-    fn from(listed: &Listed) -> Self {
+impl WorkshopInstanceResponse {
+    /// An instance as it is at the launcher's time.
+    pub(crate) fn new(launcher: &Launcher, listed: &Listed) -> Self {
         let Listed { instance, queue_position } = listed;
         Self {
             k8s_name: instance.k8s_name.clone(),
@@ -106,7 +107,7 @@ impl From<&Listed> for WorkshopInstanceResponse {
             expires_at: instance.expires_at.map(rfc3339),
             ended_at: instance.ended_at.map(rfc3339),
             end_reason: instance.end_reason.map(|reason| reason.as_str()),
-            extension: ExtensionResponse::from(instance),
+            extension: ExtensionResponse::new(&extension(instance, launcher.clock().now())),
         }
     }
 }
@@ -118,9 +119,8 @@ impl From<&FailureReason> for ReasonResponse {
     }
 }
 
-impl From<&Instance> for ExtensionResponse {
-    fn from(instance: &Instance) -> Self {
-        let extension = extension(instance);
+impl ExtensionResponse {
+    fn new(extension: &Extension) -> Self {
         Self {
             allowed: extension.outcome.is_ok(),
             denied_reason: extension.outcome.err().map(|error| error.code()),

@@ -56,6 +56,23 @@ async fn only_a_running_instance_can_be_extended_and_only_as_the_body_may_say() 
 }
 
 #[tokio::test]
+async fn what_has_come_to_its_end_does_not_say_that_it_can_be_extended() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let name = app.launched(&alice, &template, "running").await;
+    // The fleet has not ended it yet.
+    app.clock.advance(std::time::Duration::from_secs(7200));
+    let overdue = alice.get(&format!("/instances/{name}")).await.expect(200).json();
+    assert_eq!(overdue["state"], "running");
+    assert_eq!(overdue["extension"]["allowed"], false);
+    assert_eq!(overdue["extension"]["denied_reason"], "not-running");
+    let body = json!({ "expected_expires_at": overdue["expires_at"] });
+    let refused = alice.post_json(&format!("/instances/{name}/extend"), &body).await.expect(409);
+    assert_eq!(refused.code(), "not-running");
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn an_admin_extends_anybodys() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;

@@ -69,6 +69,18 @@ async fn many_are_ended_after_a_question() {
 }
 
 #[tokio::test]
+async fn what_is_no_instances_name_is_passed_over() {
+    let (app, mut ticked) = two_are_ready().await;
+    let admin = app.browser(ADMIN);
+    ticked.extend(["x\0", "\0", "", "../x", "Ü"].map(str::to_owned));
+    let report = admin.post(BULK, &form("extend", &ticked)).await;
+    assert!(report.body.contains("Extended 2 of 2") && !report.body.contains("Not done:"), "{}", report.body);
+    let question = admin.post(BULK, &form("end", &ticked)).await;
+    assert!(question.body.contains("End 2 workshops?"), "{}", question.body);
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn what_says_nothing_does_nothing() {
     let (app, ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);

@@ -178,3 +178,19 @@ async fn who_has_one_is_told_before_launching_another() {
     assert!(!bob.get(&page).await.body.contains(&name) && !bob.get("/").await.body.contains("You have one"));
     app.finish().await;
 }
+
+#[tokio::test]
+async fn a_forms_key_that_can_be_none_counts_as_none() {
+    let app = App::with_limit(20).await;
+    let alice = app.browser(ALICE);
+    let action = format!("/launch/{}", app.template("Penguins", |_| {}).await);
+    let long = "k".repeat(256);
+    for key in ["a\0b", "\0", "a b", "ü", &long] {
+        let form = [("idempotency_key", key), ("return_to", "/")];
+        let (first, second) = (alice.post(&action, &form).await, alice.post(&action, &form).await);
+        assert_ne!(first.location(), second.location(), "{key:?}");
+    }
+    let form = [("idempotency_key", &long[1..]), ("return_to", "/")];
+    assert_eq!(alice.post(&action, &form).await.location(), alice.post(&action, &form).await.location());
+    app.finish().await;
+}

@@ -42,6 +42,21 @@ async fn a_workshop_with_all_its_time_says_why_it_cannot_be_extended() {
 }
 
 #[tokio::test]
+async fn a_workshop_whose_time_is_up_is_not_offered_to_be_extended_though_it_still_runs() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let action = format!("action=\"/instances/{name}/extend\"");
+    assert!(alice.get_until("/", "Ready").await.body.contains(&action));
+    app.test.clock.advance(Duration::from_secs(7200));
+    for page in ["/".to_owned(), format!("/instances/{name}")] {
+        let page = alice.get(&page).await.body;
+        assert!(page.contains("Ready") && page.contains("Its time is up.") && !page.contains(&action), "{page}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn ending_asks_first_and_then_tells_why_it_ended() {
     let app = App::start().await;
     let alice = app.browser(ALICE);

@@ -5,6 +5,7 @@
 mod activity;
 mod bulk;
 mod catalog;
+mod creating;
 mod editor;
 mod instances;
 mod overview;

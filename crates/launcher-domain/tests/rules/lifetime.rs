@@ -12,7 +12,7 @@ fn extends_up_to_the_limit_and_then_says_so() {
         assert_eq!(running.expires_at, Some(at(hours * 3600)));
     }
     assert_eq!(running.extend(None, at(0)), Err(ExtendError::LifetimeLimitReached));
-    assert_eq!(extension(&running).latest_expires_at, Some(at(8 * 3600)));
+    assert_eq!(extension(&running, at(0)).latest_expires_at, Some(at(8 * 3600)));
 }
 
 #[test]
@@ -33,15 +33,19 @@ fn a_double_click_extends_once() {
 #[test]
 fn what_has_come_to_its_end_is_not_extended() {
     let running = instance(InstanceState::Running);
-    assert_eq!(running.extend(None, at(7200)), Err(ExtendError::NotRunning));
+    for expected in [None, running.expires_at, Some(at(1))] {
+        assert_eq!(running.extend(expected, at(7200)), Err(ExtendError::NotRunning));
+    }
+    assert_eq!(extension(&running, at(7200)).outcome, Err(ExtendError::NotRunning));
     assert!(running.extend(None, at(7199)).is_ok());
+    assert!(extension(&running, at(7199)).outcome.is_ok());
 }
 
 #[test]
 fn only_what_runs_can_be_extended() {
     for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
         assert_eq!(instance(state).extend(None, at(0)), Err(ExtendError::NotRunning), "{state:?}");
-        assert_eq!(extension(&instance(state)).outcome, Err(ExtendError::NotRunning), "{state:?}");
+        assert_eq!(extension(&instance(state), at(0)).outcome, Err(ExtendError::NotRunning), "{state:?}");
     }
 }
 

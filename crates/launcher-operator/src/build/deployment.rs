@@ -8,6 +8,11 @@ use super::{labels, metadata, pod, selector};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
+/// What the cluster's autoscaler and Karpenter read: a machine is not given up while a workshop runs there, since what was
+/// in its memory would be gone.
+const KEPT: [(&str, &str); 2] =
+    [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
+
 pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> Deployment {
     Deployment {
         metadata: metadata(workshop),
@@ -18,7 +23,11 @@ pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> D
             revision_history_limit: Some(0),
             selector: LabelSelector { match_labels: Some(selector(workshop)), match_expressions: None },
             template: PodTemplateSpec {
-                metadata: Some(ObjectMeta { labels: Some(labels(workshop)), ..ObjectMeta::default() }),
+                metadata: Some(ObjectMeta {
+                    labels: Some(labels(workshop)),
+                    annotations: Some(KEPT.map(|(name, value)| (name.to_owned(), value.to_owned())).into()),
+                    ..ObjectMeta::default()
+                }),
                 spec: Some(pod::pod(workshop, settings)),
             },
             ..DeploymentSpec::default()

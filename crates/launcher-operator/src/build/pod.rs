@@ -12,7 +12,7 @@ use launcher_domain::SecurityProfile;
 use launcher_workshop::with_port;
 
 use super::preset;
-use crate::settings::OperatorSettings;
+use crate::settings::{OperatorSettings, Placement};
 use crate::validate::Validated;
 
 /// The name of the app's container.
@@ -37,6 +37,7 @@ const BASELINE_CAPABILITIES: [&str; 7] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FS
 pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
     let secrets: Vec<_> =
         settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
+    let Placement { node_selector, tolerations } = settings.placement.clone();
     PodSpec {
         containers: vec![app(workshop, settings), sidecar(workshop, settings)],
         automount_service_account_token: Some(false),
@@ -47,6 +48,8 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
             ..PodSecurityContext::default()
         }),
         termination_grace_period_seconds: Some(TERMINATION_GRACE),
+        node_selector: (!node_selector.is_empty()).then_some(node_selector),
+        tolerations: (!tolerations.is_empty()).then_some(tolerations),
         ..PodSpec::default()
     }
 }

@@ -5,6 +5,7 @@ use std::mem::take;
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use launcher_workshop::DISPATCHED_AT;
 
 use crate::WORKSHOP_LABEL;
 
@@ -15,6 +16,13 @@ const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodSc
 pub(crate) fn metadata(metadata: &mut ObjectMeta) {
     metadata.managed_fields = None;
     metadata.annotations = None;
+}
+
+/// Of a Workshop, too, but for the time of its dispatch, which a start's trace looks at.
+pub(crate) fn workshop(found: &mut ObjectMeta) {
+    let dispatched = found.annotations.take().and_then(|mut noted| noted.remove_entry(DISPATCHED_AT));
+    metadata(found);
+    found.annotations = dispatched.map(|one| [one].into());
 }
 
 /// Of a Deployment only that it is there, which one, and why it makes no pod.

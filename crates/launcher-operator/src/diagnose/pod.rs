@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{Pod, PodCondition};
+use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{FailureCode, StartStep};
 
@@ -37,7 +37,7 @@ pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
 }
 
 /// What it waits for, and until when that is fine.
-pub(super) fn waits(pod: &Pod, room_grace: Duration) -> Option<Deadline> {
+pub(super) fn waits(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
         && is_unschedulable(scheduled)
     {
@@ -45,18 +45,16 @@ pub(super) fn waits(pod: &Pod, room_grace: Duration) -> Option<Deadline> {
         let failure = || Failure::new(FailureCode::Unschedulable, detail.as_deref());
         return Some(Deadline::new(since(pod, scheduled), room_grace, failure));
     }
-    let waiting = pod
-        .status
-        .as_ref()?
-        .container_statuses
-        .iter()
-        .flatten()
-        .filter_map(|status| status.state.as_ref()?.waiting.as_ref())
-        .find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))?;
-    let detail = waiting.message.as_deref().map(sentence);
+    let detail = failed_pull(pod)?.message.as_deref().map(sentence);
     let failure = || Failure::new(FailureCode::ImagePullFailed, detail.as_deref());
-    let scheduled = condition(pod, "PodScheduled").map_or_else(|| created(pod), |condition| since(pod, condition));
-    Some(Deadline::new(scheduled, PULL_GRACE, failure))
+    Some(Deadline::new(pull_fails_since, PULL_GRACE, failure))
+}
+
+/// What is said of an image that could not be pulled just now. It is tried again.
+pub(super) fn failed_pull(pod: &Pod) -> Option<&ContainerStateWaiting> {
+    let containers = pod.status.as_ref()?.container_statuses.iter().flatten();
+    let mut waiting = containers.filter_map(|status| status.state.as_ref()?.waiting.as_ref());
+    waiting.find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
 }
 
 /// What it waits for, in the words of its owner.

@@ -15,7 +15,7 @@ use launcher_domain::{Clock, Entropy};
 use launcher_operator::{Operator, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tower::service_fn;
 
 use crate::support::settings;
@@ -35,6 +35,8 @@ struct State {
     there: BTreeMap<(String, String), Value>,
     /// What there is once it has been asked for.
     next: Option<Value>,
+    /// What is not taken, by kind: with which status code, and in which words.
+    refused: BTreeMap<&'static str, (u16, &'static str)>,
     calls: Vec<Call>,
 }
 
@@ -57,17 +59,23 @@ impl Cluster {
         self
     }
 
+    /// A kind of which nothing is taken.
+    pub(crate) fn refusing(self, kind: &'static str, code: u16, message: &'static str) -> Self {
+        self.0.lock().unwrap().refused.insert(kind, (code, message));
+        self
+    }
+
     fn store(&self, kind: &str, object: Value) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.0.lock().unwrap().there.insert((kind.to_owned(), name), object);
     }
 
-    /// Lets an operator work for a while, its clock at one moment; what it asked, but for Lease and lists.
-    pub(crate) async fn operated(&self, now: Timestamp) -> Vec<Call> {
+    /// Lets an operator work for two minutes from then on; what it asked, but for Lease and lists.
+    pub(crate) async fn operated(&self, from: Timestamp) -> Vec<Call> {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
-        let operator = Operator::new(client, settings(), "test", Arc::new(Stopped(now)), &Zeros);
+        let operator = Operator::new(client, settings(), "test", Arc::new(Since(from, Instant::now())), &Zeros);
         assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
         std::mem::take(&mut self.0.lock().unwrap().calls)
     }
@@ -98,23 +106,29 @@ impl Cluster {
 
     fn one(&self, method: &Method, kind: &str, name: Option<&str>, part: Option<&str>, body: Value) -> (u16, Value) {
         let what = part.map_or_else(|| kind.to_owned(), |part| format!("{kind}/{part}"));
-        let found = {
+        let (found, refused) = {
             let mut state = self.0.lock().unwrap();
             if kind != "leases" {
                 state.calls.push((format!("{method} {what}"), body.clone()));
             }
-            state.there.get(&(kind.to_owned(), name.unwrap_or_default().to_owned())).cloned()
+            let found = state.there.get(&(kind.to_owned(), name.unwrap_or_default().to_owned())).cloned();
+            (found, state.refused.get(kind).copied())
         };
         let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
+        if let (&Method::PATCH, Some((code, message))) = (method, refused) {
+            return failure(code, message);
+        }
         match (method.as_str(), found) {
             ("GET", Some(found)) => {
                 let next = if kind == "workshops" { self.0.lock().unwrap().next.take() } else { None };
                 next.into_iter().for_each(|next| self.store(kind, next));
                 (200, found)
             }
-            ("GET", None) => failure(404),
-            ("PATCH", None) if part.is_some() => failure(404),
-            ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => failure(409),
+            ("GET", None) => failure(404, "not found"),
+            ("PATCH", None) if part.is_some() => failure(404, "not found"),
+            ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => {
+                failure(409, "it has changed")
+            }
             ("DELETE", _) => (200, json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })),
             ("POST" | "PUT", _) => {
                 self.store(kind, body.clone());
@@ -125,11 +139,15 @@ impl Cluster {
     }
 }
 
-fn failure(code: u16) -> (u16, Value) {
-    let reason = if code == 404 { "NotFound" } else { "Conflict" };
+fn failure(code: u16, message: &str) -> (u16, Value) {
+    let reason = match code {
+        404 => "NotFound",
+        409 => "Conflict",
+        _ => "Forbidden",
+    };
     let said = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-        "message": "as the test has it", "reason": reason, "code": code,
+        "message": message, "reason": reason, "code": code,
     });
     (code, said)
 }
@@ -153,13 +171,13 @@ pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
 }
 
-/// A clock at one moment.
+/// A clock that was set then, and goes as the test's time does.
 #[derive(Debug)]
-struct Stopped(Timestamp);
+struct Since(Timestamp, Instant);
 
-impl Clock for Stopped {
+impl Clock for Since {
     fn now(&self) -> Timestamp {
-        self.0
+        self.0.checked_add(self.1.elapsed()).unwrap()
     }
 }
 

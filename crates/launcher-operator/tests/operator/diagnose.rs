@@ -31,9 +31,16 @@ fn app(state: Value, last: Value) -> Pod {
 
 /// Of the pods as the operator keeps them.
 fn look(pods: &[Pod], now: &str) -> Diagnosis {
+    look_since(None, pods, now)
+}
+
+/// The same, of those whose image has failed to be pulled since then.
+fn look_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
-    diagnose(&Seen { deployment: None, pods: &pods, waiting_since: at(START) }, &settings(), at(now))
+    let pull_fails_since = failed.map(at);
+    let seen = Seen { deployment: None, pods: &pods, waiting_since: at(START), pull_fails_since };
+    diagnose(&seen, &settings(), at(now))
 }
 
 fn waiting(step: StartStep, until: &str) -> Diagnosis {
@@ -67,8 +74,12 @@ fn a_pod_on_its_way_out_is_not_ready() {
 #[test]
 fn an_image_may_fail_to_come_for_a_moment() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:00:14"), waiting(Preparing, "12:00:15"));
-    let failure = failure(look(&[pod], "12:00:15"));
+    let pods = std::slice::from_ref(&pod);
+    // It took long before it failed.
+    assert_eq!(look(pods, "12:00:40"), waiting(Preparing, "12:00:55"));
+    let seen = Some("12:00:40");
+    assert_eq!(look_since(seen, pods, "12:00:54"), waiting(Preparing, "12:00:55"));
+    let failure = failure(look_since(seen, pods, "12:00:55"));
     assert_eq!(failure.reason.code, FailureCode::ImagePullFailed);
     assert!(failure.reason.message.ends_with("not found"), "{}", failure.reason.message);
 }
@@ -137,7 +148,7 @@ fn a_quota_is_told_apart_from_a_rule_of_the_namespace() {
             "lastTransitionTime": "2026-01-01T12:00:00Z",
         }]}))
         .unwrap();
-        let seen = Seen { deployment: Some(&status), pods: &[], waiting_since: at(START) };
+        let seen = Seen { deployment: Some(&status), pods: &[], waiting_since: at(START), pull_fails_since: None };
         assert_eq!(diagnose(&seen, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
         assert_eq!(failure(diagnose(&seen, &settings(), at("12:01:00"))).reason.code, code);
     }

@@ -92,6 +92,20 @@ fn the_port_of_the_outside_is_in_the_url_and_not_in_the_host() {
 }
 
 #[test]
+fn workshops_run_where_the_settings_say() {
+    let validated = validate(&workshop(|_| {})).unwrap();
+    let pod = |settings| build(&validated, &settings).deployment.spec.template.spec.unwrap();
+    let anywhere = pod(settings());
+    assert_eq!((anywhere.node_selector, anywhere.tolerations), (None, None));
+    let mut settings = settings();
+    settings.placement.node_selector.insert("pool".to_owned(), "workshops".to_owned());
+    let taint = json!({ "key": "pool", "operator": "Equal", "value": "workshops", "effect": "NoSchedule" });
+    settings.placement.tolerations.push(serde_json::from_value(taint.clone()).unwrap());
+    let placed = serde_json::to_value(pod(settings)).unwrap();
+    assert_eq!((&placed["nodeSelector"], &placed["tolerations"]), (&json!({ "pool": "workshops" }), &json!([taint])));
+}
+
+#[test]
 fn everything_goes_with_its_workshop() {
     let built = built(|_| {});
     for metadata in [&built.deployment.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {

@@ -8,6 +8,7 @@ mod lease;
 mod old_views;
 mod pod_security;
 mod presets;
+mod refusals;
 mod seen;
 mod support;
 mod traces;

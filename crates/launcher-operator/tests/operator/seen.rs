@@ -1,5 +1,6 @@
 //! From what the cluster reports of a pod to the status that is written.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, statuses, with_children};
@@ -52,6 +53,31 @@ async fn what_a_start_waits_for_is_told() {
         let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
         assert_eq!(told, [(&json!("Starting"), &json!(step))]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_fails_after_a_long_pull_is_tried_again_for_a_moment() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let failing = json!({
+        "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" }],
+        "containerStatuses": [{
+            "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
+            "state": { "waiting": { "reason": "ErrImagePull", "message": "pull QPS exceeded" } },
+        }],
+    });
+    let calls = with_pod(&workshop, &failing).operated(at("12:00:40")).await;
+    let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["reason"])).collect();
+    let failed = (&json!("Failed"), &json!("image-pull-failed"));
+    assert_eq!(told, [(&json!("Starting"), &Value::Null), failed]);
+    let when: Vec<Timestamp> = statuses(&calls).map(ready_since).collect();
+    assert_eq!(when[1].duration_since(when[0]).as_secs(), 15);
+}
+
+/// Since when it is not ready.
+fn ready_since(status: &Value) -> Timestamp {
+    let ready = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == "Ready");
+    ready.unwrap()["lastTransitionTime"].as_str().unwrap().parse().unwrap()
 }
 
 #[tokio::test(start_paused = true)]

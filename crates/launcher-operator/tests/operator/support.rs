@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_operator::build::{Built, build};
 use launcher_operator::validate::validate;
-use launcher_operator::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
+use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
@@ -74,6 +74,7 @@ pub(crate) fn settings() -> OperatorSettings {
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],
         run_as_user: 1000,
+        placement: Placement::default(),
         start_timeout: Duration::from_secs(600),
         room_grace: Duration::from_secs(60),
         concurrency: 16,

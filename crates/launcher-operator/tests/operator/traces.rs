@@ -56,6 +56,21 @@ fn a_start_is_told_step_by_step_when_its_app_answers() {
 }
 
 #[test]
+fn it_begins_when_the_launcher_dispatched_it_within_the_second_that_the_cluster_tells() {
+    let pod = pod(&[("PodScheduled", "12:00:00"), ("PodReadyToStartContainers", "12:00:04")], json!({}));
+    let first = |dispatched: &str| {
+        let mut workshop = launched();
+        let dispatched = format!("2026-01-01T{dispatched}Z");
+        workshop.metadata.annotations = Some([("workshoplauncher.dev/dispatched-at".to_owned(), dispatched)].into());
+        steps(&workshop, std::slice::from_ref(&pod), &status(Phase::Running, None), now()).remove(0)
+    };
+    assert_eq!(first("12:00:00.7"), step("schedule", "12:00:00.7", "12:00:00.7"));
+    for other in ["11:59:59.9", "12:00:01.2", "some"] {
+        assert_eq!(first(other), step("schedule", "12:00:00", "12:00:00"), "{other}");
+    }
+}
+
+#[test]
 fn a_failure_is_the_end_of_the_step_that_it_stopped() {
     let pulls = json!({ "waiting": { "reason": "ImagePullBackOff" } });
     let pod = pod(&[("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")], pulls);

@@ -60,15 +60,6 @@ async fn a_workshop_that_comes_too_late_for_its_failure_is_ended() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_is_refused_is_an_explained_failure() {
-    let world = World::new().await;
-    world.fleet.disturb([Fault::Refused]);
-    let name = world.launch(&caller("alice")).await.k8s_name;
-    let failed = world.until(&name, InstanceState::Failed).await;
-    assert_eq!(failed.reason.unwrap().code, FailureCode::InvalidSpec);
-}
-
-#[tokio::test]
 async fn a_deletion_whose_answer_is_lost_ends_all_the_same() {
     let world = World::new().await;
     let alice = caller("alice");
@@ -192,6 +183,21 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
         (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_workshop_that_cannot_be_read_any_more_is_written_anew_and_goes_on() {
+    let world = World::new().await;
+    let name = world.running(&caller("alice")).await.k8s_name;
+    world.everything_told().await;
+    let before = world.fleet.applied();
+    world.fleet.garble(&name);
+    world.fleet.relist();
+    eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
+    // What is told is seen in its order.
+    world.running(&caller("bob")).await;
+    let instance = world.until(&name, InstanceState::Running).await;
+    assert_eq!(instance.reason, None);
 }
 
 #[tokio::test]

@@ -13,7 +13,9 @@ async fn a_launch_becomes_a_workshop_and_then_runs() {
     let workshop = world.workshop(&launched.k8s_name).await;
     assert_eq!(workshop.spec.owner, "alice@example.org");
     assert_eq!(workshop.metadata.labels.unwrap().len(), 2, "exactly app and managed-by");
-    assert_eq!(world.until(&launched.k8s_name, InstanceState::Starting).await.url, None);
+    let starting = world.until(&launched.k8s_name, InstanceState::Starting).await;
+    let told = &workshop.metadata.annotations.unwrap()["workshoplauncher.dev/dispatched-at"];
+    assert_eq!((Some(told.parse().unwrap()), starting.url), (starting.dispatched_at, None));
 
     world.fleet.ready(&launched.k8s_name);
     let ready_at = world.workshop(&launched.k8s_name).await.status.unwrap().ready_at;

@@ -15,11 +15,13 @@ mod postgres;
 #[expect(dead_code, clippy::expect_used, reason = "here it is shut, and not frozen; a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/proxy.rs"]
 mod proxy;
+mod refusals;
 #[cfg(feature = "test-postgres")]
 #[expect(clippy::expect_used, reason = "a server that is missing is named")]
 #[path = "../../../launcher-store/tests/conformance/server.rs"]
 mod server;
 mod templates;
+mod traces;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -7,12 +7,13 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, InstanceState, Limits};
+use launcher_domain::{FailureCode, InstanceState, Limits, StartStep};
 use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
 use launcher_service::Launcher;
 use launcher_testkit::{FakeFleet, Fault, eventually};
 use launcher_workshop::Workshop;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::{SOON, World, caller};
 
@@ -26,6 +27,10 @@ const FORGETFUL: Duration = Duration::from_secs(60);
 enum Question {
     Answered,
     Refused,
+    /// Never answered.
+    Silence {
+        asked: Arc<Notify>,
+    },
     /// Answered with what was so when it was asked, and not before the test says so.
     AnsweredLate {
         asked: Arc<Notify>,
@@ -56,6 +61,10 @@ impl Fleet for Reserved {
         match &self.question {
             Question::Answered => {}
             Question::Refused => return Err(FleetError::Unavailable("the test says so".to_owned())),
+            Question::Silence { asked } => {
+                asked.notify_one();
+                std::future::pending().await
+            }
             Question::AnsweredLate { asked, answer } => {
                 asked.notify_one();
                 answer.notified().await;
@@ -115,6 +124,23 @@ async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent()
     let mut world = World::new().await;
     let name = world.starting().await;
     world.kill().await;
+    world.clock.advance(TOO_LONG);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
+async fn a_start_that_the_fleet_came_to_late_has_all_its_time_and_no_more() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let name = world.starting().await;
+    world.impatient(true, Question::Answered).await;
+    world.fleet.starting(&name, StartStep::PullingImage);
+    world.start();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&name).await, InstanceState::Starting);
+    // Whoever began it has gone for good.
     world.clock.advance(TOO_LONG);
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
@@ -185,4 +211,18 @@ async fn the_time_that_nobody_was_there_does_not_count() {
     world.start();
     world.upkeep(&outdated).await;
     assert_eq!(world.state(&name).await, InstanceState::Starting);
+}
+
+#[tokio::test]
+async fn a_fleet_that_answers_nothing_keeps_no_stop_waiting() {
+    let mut world = World::with(Limits { max_instances_per_user: 9, ..Limits::default() }).await;
+    for _ in 0..4 {
+        world.starting().await;
+    }
+    let asked = Arc::new(Notify::new());
+    world.impatient(true, Question::Silence { asked: asked.clone() }).await;
+    world.start();
+    asked.notified().await;
+    // Each of the questions is given up after five seconds.
+    timeout(Duration::from_secs(10), world.stop()).await.unwrap();
 }

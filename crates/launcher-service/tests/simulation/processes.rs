@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use launcher_domain::{Entropy, Limits};
 use launcher_fleet::KubernetesFleet;
-use launcher_operator::{IngressSettings, Operator, OperatorSettings, PullPolicy, SidecarSettings};
+use launcher_operator::{IngressSettings, Operator, OperatorSettings, Placement, PullPolicy, SidecarSettings};
 use launcher_process::stop::Stop;
 use launcher_service::Launcher;
 use launcher_store::Store;
@@ -151,6 +151,7 @@ fn operator_settings() -> OperatorSettings {
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: Vec::new(),
         run_as_user: 1000,
+        placement: Placement::default(),
         start_timeout: START_TIMEOUT,
         room_grace: Duration::from_secs(20),
         concurrency: 8,

@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 use super::limits::serve;
-use super::support::{policy, soon};
+use super::support::{ALICE, App, Setup, eventually, policy, soon};
+use super::websocket::{SWITCH, upgrade};
 
 /// A request that is refused before its body, which is longer than anybody sends here.
 const REFUSED: &str = "POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000000\r\n\r\n";
@@ -36,6 +37,28 @@ async fn also_one_that_sends_faster_than_it_is_read() {
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
     // The clock does not go on by itself as long as there is something to read.
+    for _ in 0..100 {
+        tokio::time::advance(Duration::from_millis(100)).await;
+    }
+    assert!(task.is_finished(), "10 seconds later it is still read");
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn also_one_whose_websocket_is_closed() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write(SWITCH).await;
+        drop(tokio::io::copy(&mut stream.stream, &mut tokio::io::sink()).await);
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let client = tokio::io::join(Cursor::new(upgrade(ALICE)).chain(tokio::io::repeat(b'b')), tokio::io::sink());
+    let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+    let task = tokio::spawn(async move { sidecar.serve_connection(client, None, stop).await });
+    eventually("the WebSocket is open", || setup.sidecar.activity().open_websockets == 1).await;
+    tokio::time::pause();
+    setup.stop.request();
     for _ in 0..100 {
         tokio::time::advance(Duration::from_millis(100)).await;
     }

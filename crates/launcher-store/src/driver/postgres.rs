@@ -18,14 +18,16 @@ use crate::error::StoreError;
 /// The server gives up before this program does: on a lock that somebody holds, on a statement, and on a transaction
 /// whose program has stopped in the middle of it, so that its locks keep nobody else waiting. A migration that takes
 /// longer has to set its own limits. A server or a role may have been told to acknowledge before it has written: then
-/// a 201 could be lost, so that is put right, and anything stricter stays.
+/// a 201 could be lost, so that is put right, and anything stricter stays. A snapshot is no such transaction: it holds no
+/// lock that anybody waits for, and whoever copies it may take long over each part.
 static POSTGRES: Engine = Engine {
     session: "SET statement_timeout = '10s'; SET lock_timeout = '5s'; \
               SET idle_in_transaction_session_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
               SET client_min_messages = warning; \
               SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
     begin_write: "BEGIN ISOLATION LEVEL READ COMMITTED",
-    begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+    begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
+                     SET LOCAL idle_in_transaction_session_timeout = 0",
     connections: 10,
     // They overlap until they take the counter's row, which each holds from there to its commit: more would only wait.
     writers: 4,

@@ -188,7 +188,7 @@ async fn the_activity_log_is_read_and_purged_along_its_indexes() {
         planner.assert_uses(of_bob(), "activities_owner").await;
         planner.assert_uses(activities::list(&filter(Some(bob()), Some("name-1")), &page), "activities_").await;
     }
-    planner.assert_uses(with(activities::OLD, ["5"]), "activities_pkey").await;
-    planner.assert_uses(with(activities::PURGE, ["5"]), "activities_pkey").await;
+    planner.assert_uses(with(activities::OLD, ["5"]), "activities_at").await;
+    planner.assert_uses(with(activities::PURGE, ["5"]), "activities_at").await;
     planner.store.close().await;
 }

@@ -1,6 +1,6 @@
 //! The activity log: a line with each change, and none without one.
 
-use launcher_domain::{Act, Activity, ActivityAction, Caller, EndReason, InstanceState, Template};
+use launcher_domain::{Act, Activity, ActivityAction, Caller, EndReason, Instance, InstanceState, Template};
 use launcher_store::{ActivityFilter, LaunchRules, LoggedActivity, Page, Store};
 use sqlx::{AnyConnection, Connection, Executor};
 
@@ -82,7 +82,7 @@ async fn what_was_not_done_leaves_no_line() {
         assert_eq!(store.change_instance(&row, &late, &by(&admin(), 70)).await.unwrap(), None);
         changed(&store, &ended, |row| row.log_tail = Some("more".to_owned())).await;
         assert!(!store.seed_template(&template(1)).await.unwrap());
-        store.create_template(&template(1)).await.unwrap_err();
+        assert!(!store.create_template(&template(1)).await.unwrap());
         let other = Template { version: 3, ..template(1) };
         assert!(!store.save_template(&Template { version: 2, ..template(1) }, &other, &admin()).await.unwrap());
         assert_eq!(lines(&store).await, before);
@@ -186,6 +186,26 @@ async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_inst
         assert_eq!(subjects(&lines(&store).await), [(ActivityAction::Ended, recent.k8s_name.as_str())]);
         assert_eq!(store.purge_activities(at(1)).await.unwrap(), 0);
         assert!(store.observe_instance(&kept.k8s_name).await.unwrap().is_some());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn lines_of_a_clock_that_was_ahead_keep_no_other_line_from_being_purged() {
+    on_every_engine(async |store| {
+        // The oldest lines, and more of them than are removed at once.
+        let ahead = (0..501).map(|_| Instance { created_at: at(90), ..instance("alice@example.org") });
+        let mut young = Vec::new();
+        for draft in ahead {
+            young.push(created(store.launch(&draft, &NO_LIMITS, None).await.unwrap()).k8s_name);
+        }
+        launched(&store, "bob@example.org").await;
+
+        // With that of the template.
+        assert_eq!(store.purge_activities(at(50)).await.unwrap(), 2);
+        young.reverse();
+        let kept: Vec<_> = lines(&store).await.into_iter().map(|line| line.subject).collect();
+        assert_eq!(kept, young);
     })
     .await;
 }

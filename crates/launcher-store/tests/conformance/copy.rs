@@ -133,3 +133,24 @@ async fn a_copy_for_another_fleet_belongs_to_none_yet() {
         to.close().await;
     }
 }
+
+#[cfg(feature = "test-postgres")]
+#[tokio::test]
+async fn a_database_that_is_far_away_is_copied_to_in_its_time() {
+    use sqlx::{AnyConnection, Connection, Executor};
+
+    // 500 of them, one part, take longer than a server waits for anybody in the middle of a transaction that writes.
+    const FAR_AWAY: &str = "
+        CREATE FUNCTION far_away() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN PERFORM pg_sleep(0.022); RETURN NEW; END $$;
+        CREATE TRIGGER far_away BEFORE INSERT ON workshop_instances FOR EACH ROW EXECUTE FUNCTION far_away()";
+    let (source, target) = (postgres().await, postgres().await);
+    let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
+    let mut other = AnyConnection::connect(&target.url).await.unwrap();
+    other.execute(FAR_AWAY).await.unwrap();
+    other.close().await.unwrap();
+    from.copy_to(&to, FleetOfCopy::Same).await.unwrap();
+    assert_eq!(everything(&to).await, everything(&from).await);
+    from.close().await;
+    to.close().await;
+}

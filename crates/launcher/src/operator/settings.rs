@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use launcher_domain::identity::TrustedHeader;
-use launcher_operator::{IngressSettings, OperatorSettings, PullPolicy, SidecarSettings};
+use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
@@ -62,8 +62,8 @@ pub(crate) struct OperatorArgs {
 
     /// The annotations of each workshop's Ingress, as a JSON object; one of them has to name the gate in front of it
     #[arg(long, env = "SERVICE_INGRESS_ANNOTATIONS", default_value = "{}", value_name = "JSON",
-          value_parser = annotations)]
-    ingress_annotations: Annotations,
+          value_parser = strings)]
+    ingress_annotations: Strings,
 
     /// The secret with the certificate for the workshops' names
     #[arg(long, env = "SERVICE_INGRESS_TLS_SECRET", value_name = "SECRET")]
@@ -110,6 +110,14 @@ pub(crate) struct OperatorArgs {
           value_parser = clap::value_parser!(i64).range(1..=2_147_483_647))]
     run_as_user: i64,
 
+    /// The labels of the machines that workshops run on, as a JSON object; all machines when empty
+    #[arg(long, env = "SERVICE_NODE_SELECTOR", default_value = "{}", value_name = "JSON", value_parser = strings)]
+    node_selector: Strings,
+
+    /// The taints of machines that do not keep workshops off, as a JSON list of tolerations
+    #[arg(long, env = "SERVICE_TOLERATIONS", default_value = "[]", value_name = "JSON", value_parser = tolerations)]
+    tolerations: Tolerations,
+
     /// How long a workshop may take to become ready, in seconds
     #[arg(long, env = "SERVICE_START_TIMEOUT", default_value = "600", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -141,9 +149,13 @@ pub(crate) struct OperatorArgs {
     pub(crate) log: LogSettings,
 }
 
-/// Annotations, as clap carries them.
+/// Annotations, or labels, as clap carries them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Annotations(BTreeMap<String, String>);
+pub(crate) struct Strings(BTreeMap<String, String>);
+
+/// Tolerations, as clap carries them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tolerations(Vec<Toleration>);
 
 impl OperatorArgs {
     /// The way in from outside.
@@ -181,6 +193,10 @@ impl OperatorArgs {
             },
             pull_secrets: self.image_pull_secrets.clone(),
             run_as_user: self.run_as_user,
+            placement: Placement {
+                node_selector: self.node_selector.0.clone(),
+                tolerations: self.tolerations.0.clone(),
+            },
             start_timeout: Duration::from_secs(self.start_timeout),
             room_grace: Duration::from_secs(self.room_grace),
             concurrency: self.concurrency,
@@ -190,8 +206,19 @@ impl OperatorArgs {
     }
 }
 
-fn annotations(text: &str) -> Result<Annotations, String> {
+fn strings(text: &str) -> Result<Strings, String> {
     serde_json::from_str(text)
-        .map(Annotations)
+        .map(Strings)
         .map_err(|error| format!("write a JSON object of strings, as in {{\"name\": \"value\"}}: {error}"))
+}
+
+/// What is read has to be all that was written: a misspelt field would be dropped, and with it what was meant.
+fn tolerations(text: &str) -> Result<Tolerations, String> {
+    let wrong = |detail: &dyn std::fmt::Display| {
+        format!(r#"write a JSON list of tolerations, as in [{{"key": "name", "operator": "Exists"}}]: {detail}"#)
+    };
+    let read: Vec<Toleration> = serde_json::from_str(text).map_err(|error| wrong(&error))?;
+    let written: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
+    let same = serde_json::to_value(&read).is_ok_and(|read| read == written);
+    if same { Ok(Tolerations(read)) } else { Err(wrong(&"a field is none of a toleration's")) }
 }

@@ -32,7 +32,8 @@ const WRONG: &[(&str, &str, &[&str])] = &[
         &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"],
     ),
     ("SERVICE_LOG", "a=b=c", &["SERVICE_LOG"]),
-    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", &["write it as in http://collector:4318"]),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", &["--otlp-endpoint", "write it as in http://collector:4318"]),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:swordfish@collector:4318", &["OTEL_EXPORTER_OTLP_HEADERS"]),
 ];
 
 #[test]
@@ -48,6 +49,7 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         for word in *words {
             assert!(complaint.contains(word), "{name}={value}: {word:?} is not in {complaint}");
         }
+        assert!(!complaint.contains("swordfish"), "{name}={value}: a password stays where it is: {complaint}");
     }
 }
 

@@ -1,68 +1,42 @@
 //! Traces, as a collector gets them.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+mod away;
+mod collector;
+mod requests;
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::routing::post;
-use launcher_testkit::eventually;
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::trace::v1::Span;
-use prost::Message;
-use reqwest::Client;
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 
+use self::collector::Collector;
 use crate::lifecycle::Serving;
 
-const SOON: Duration = Duration::from_secs(30);
 const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-
-/// What speaks OTLP and keeps what it gets.
-#[derive(Clone, Default)]
-struct Collector(Arc<Mutex<Vec<Span>>>);
-
-impl Collector {
-    async fn start() -> (Self, SocketAddr) {
-        let collector = Self::default();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let addr = listener.local_addr().unwrap();
-        let kept = collector.clone();
-        let take = move |body: Bytes| async move {
-            let sent = ExportTraceServiceRequest::decode(body).unwrap();
-            let spans = sent.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
-            kept.0.lock().unwrap().extend(spans.flat_map(|scope| scope.spans));
-        };
-        tokio::spawn(axum::serve(listener, Router::new().route("/v1/traces", post(take))).into_future());
-        (collector, addr)
-    }
-
-    /// The span that `wanted` accepts, once it has come.
-    async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
-        eventually(SOON, async || self.0.lock().unwrap().iter().find(|span| wanted(span)).cloned()).await
-    }
-}
+/// The flags of `traceparent` with which a request is recorded.
+const SAMPLED: &str = "01";
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn asked(serving: &Serving, path: &str, body: &Value) -> Value {
-    let request = Client::new().post(serving.api(path)).header(ADMIN.0, ADMIN.1).json(body);
-    let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+/// A request of an admin.
+fn request(serving: &Serving, method: Method, path: &str) -> RequestBuilder {
+    Client::new().request(method, serving.api(path)).header(ADMIN.0, ADMIN.1)
+}
+
+async fn asked(serving: &Serving, path: &str, body: &Value, flags: &str) -> Value {
+    let request = request(serving, Method::POST, path).json(body);
+    let request = request.header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-{flags}"));
     request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
 }
 
-/// Launches a workshop that runs this command; its name.
-async fn launched(serving: &Serving, command: &[&str]) -> String {
+/// Launches a workshop that runs this command, with these flags of the ingress; its name.
+async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
     let template = json!({"name": "Web", "app_type": "custom", "image": "web", "port": 8000, "command": command,
         "lifetime_seconds": 600});
-    let template = asked(serving, "/templates/", &template).await;
+    let template = asked(serving, "/templates/", &template, flags).await;
     let id = template["template_id"].as_str().unwrap();
-    let instance = asked(serving, &format!("/templates/{id}/launch"), &json!({})).await;
+    let instance = asked(serving, &format!("/templates/{id}/launch"), &json!({}), flags).await;
     instance["k8s_name"].as_str().unwrap().to_owned()
 }
 
@@ -72,7 +46,7 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}");
     let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
-    let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"]).await;
+    let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"], SAMPLED).await;
 
     let request = collector.span(|span| span.name == "POST /api/v1/templates/{template_id}/launch").await;
     assert_eq!(hex(&request.trace_id), TRACE, "the request belongs to the trace that the ingress has begun");
@@ -88,13 +62,14 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
         let within = whole.start_time_unix_nano <= span.start_time_unix_nano
             && span.end_time_unix_nano <= whole.end_time_unix_nano;
         assert!(within, "{step} is a part of the start: {span:?} {whole:?}");
+        assert!(span.start_time_unix_nano < span.end_time_unix_nano, "{step} takes its time: {span:?}");
     }
     let launch = collector.span(|span| span.name == "launch").await;
     assert_eq!(launch.links[0].span_id, request.span_id, "and from the start the request");
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
     assert!(log.contains(&hex(&whole.trace_id)), "the log names the trace of a launch: {log}");
-    let told = format!("{:?}", collector.0.lock().unwrap());
+    let told = format!("{:?}", collector.spans());
     assert!(!told.contains("admin@example.org"), "who it was is nobody's business: {told}");
 }
 
@@ -102,22 +77,25 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
 async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
-    let endpoint = format!("http://someone:swordfish@{addr}/");
+    let endpoint = format!("http://{addr}/");
     let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
-    launched(&serving, &["false"]).await;
+    launched(&serving, &["false"], SAMPLED).await;
     let whole = collector.span(|span| span.name == "start").await;
     let status = whole.status.unwrap();
     assert_eq!((status.code, status.message.as_str()), (2, "crashed"));
     let (_, log) = serving.stop();
-    assert!(log.contains("traces are sent") && !log.contains("swordfish"), "a password stays where it is: {log}");
+    assert!(log.contains("traces are sent") && log.contains(&addr.to_string()), "{log}");
 
     let data = tempfile::tempdir().unwrap();
     let nobody = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];
     let serving = Serving::start_with(data.path(), &nobody);
-    launched(&serving, &["false"]).await;
+    launched(&serving, &["false"], SAMPLED).await;
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
+    assert!(log.contains("Connection refused"), "why is said: {log}");
 }
 
+/// Spans leave as soon as they are there.
+const AT_ONCE: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "20");
 /// The program's environment is empty but for what a test gives it.
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");

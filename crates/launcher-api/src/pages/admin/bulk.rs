@@ -5,6 +5,7 @@ use axum::extract::{RawForm, State};
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::Caller;
+use launcher_domain::names::is_k8s_name;
 use launcher_service::{Launcher, Listed, ServiceError};
 
 use crate::identity::Overseer;
@@ -108,9 +109,10 @@ impl Form {
         Ok(form)
     }
 
+    /// Notes one that was ticked. What is not the name of any is passed over: no list has it.
     fn tick(&mut self, value: &str) {
         let (name, end) = value.split_once(' ').unwrap_or((value, ""));
-        if !self.ticked.iter().any(|one| one.k8s_name == name) {
+        if is_k8s_name(name) && !self.ticked.iter().any(|one| one.k8s_name == name) {
             self.ticked.push(Ticked { k8s_name: name.to_owned(), expected_expires_at: end.parse().ok() });
         }
     }

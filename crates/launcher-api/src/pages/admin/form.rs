@@ -16,6 +16,8 @@ const MAX_NAME: usize = 80;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TemplateForm {
+    /// Of a template that is not there yet, the identifier that was drawn for it: sent twice, the form makes one.
+    pub(crate) template_id: String,
     pub(crate) version: String,
     pub(crate) name: String,
     pub(crate) description: String,
@@ -119,6 +121,7 @@ impl TemplateForm {
         let draft = TemplateDraft::from(template);
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
         Self {
+            template_id: String::new(),
             version: template.version.to_string(),
             name: draft.name,
             description: draft.description,

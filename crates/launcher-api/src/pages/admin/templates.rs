@@ -51,6 +51,7 @@ struct FormPage {
     heading: &'static str,
     submit: &'static str,
     action: String,
+    template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
     /// The fields that something is wrong with.
@@ -104,6 +105,7 @@ pub(crate) async fn new(
         Ok(id) => TemplateForm::copy_of(&state.launcher.template(&caller, id).await?),
         Err(_) => TemplateForm::new_template(),
     };
+    let form = TemplateForm { template_id: state.launcher.draw_template_id().to_string(), ..form };
     editor(&state, &caller, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
 
@@ -115,7 +117,10 @@ pub(crate) async fn create(
 ) -> PageResult {
     let created = match form.draft() {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &Purpose::New, &form, draft),
-        Ok(draft) => state.launcher.create_template(&caller, draft).await,
+        Ok(draft) => {
+            let drawn = Uuid::try_parse(&form.template_id).unwrap_or_else(|_| state.launcher.draw_template_id());
+            state.launcher.create_template_once(&caller, drawn, draft).await
+        }
         Err(errors) => return refused(&state, &caller, &Purpose::New, &form, &errors),
     };
     match created {
@@ -266,10 +271,14 @@ fn form_page(
     let groups = groups(form, errors);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary = wrong.cloned().collect();
-    let (heading, submit, action, version) = match purpose {
-        Purpose::New => (words::NEW_TEMPLATE, words::CREATE, LIST.to_owned(), None),
-        Purpose::Edit(id) => (texts::EDIT_TEMPLATE, words::SAVE, format!("{LIST}/{id}"), Some(form.version.clone())),
+    let (heading, submit, action) = match purpose {
+        Purpose::New => (words::NEW_TEMPLATE, words::CREATE, LIST.to_owned()),
+        Purpose::Edit(id) => (texts::EDIT_TEMPLATE, words::SAVE, format!("{LIST}/{id}")),
+    };
+    let (template_id, version) = match purpose {
+        Purpose::New => (Some(form.template_id.clone()), None),
+        Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
     let shell = shell(state, caller, "admin-templates");
-    FormPage { shell, notice: None, heading, submit, action, version, preview: None, summary, groups }
+    FormPage { shell, notice: None, heading, submit, action, template_id, version, preview: None, summary, groups }
 }

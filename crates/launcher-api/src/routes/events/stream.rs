@@ -41,10 +41,11 @@ pub(crate) async fn follow_instances(
     // A stream that the database cannot feed would end at once: rather say so.
     state.launcher.ready().await?;
     let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
+    let launcher = state.launcher.clone();
     let changes = feed.map(move |event| {
         // Held for as long as the stream.
         let _ = &open;
-        let body = WorkshopInstanceResponse::from(&*event.listed);
+        let body = WorkshopInstanceResponse::new(&launcher, &event.listed);
         let named = Event::default().event("instance").id(event.id.to_string());
         named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
     });

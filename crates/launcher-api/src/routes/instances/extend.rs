@@ -29,5 +29,5 @@ pub(crate) async fn extend_instance(
     OptionalJson(body): OptionalJson<ExtendBody>,
 ) -> Result<Json<WorkshopInstanceResponse>, Problem> {
     let listed = state.launcher.extend(&caller, &name, body.expected_expires_at).await?;
-    Ok(Json((&listed).into()))
+    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
 }

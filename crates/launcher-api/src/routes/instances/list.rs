@@ -44,6 +44,6 @@ pub(crate) async fn list_instances(
     let mut rows = state.launcher.instances(&caller, &filter, &one_more).await?;
     let path = state.api_path("/instances/");
     let next = next_page(&mut rows, &page, |listed| listed.instance.instance_id, &path, &query);
-    let body: Vec<_> = rows.iter().map(WorkshopInstanceResponse::from).collect();
+    let body: Vec<_> = rows.iter().map(|listed| WorkshopInstanceResponse::new(&state.launcher, listed)).collect();
     Ok((with_link(next), Json(body)).into_response())
 }

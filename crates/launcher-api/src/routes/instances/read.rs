@@ -24,5 +24,5 @@ pub(crate) async fn read_instance(
     InstanceName(name): InstanceName,
 ) -> Result<Json<WorkshopInstanceResponse>, Problem> {
     let listed = state.launcher.instance(&caller, &name).await?;
-    Ok(Json((&listed).into()))
+    Ok(Json(WorkshopInstanceResponse::new(&state.launcher, &listed)))
 }

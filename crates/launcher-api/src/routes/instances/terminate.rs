@@ -25,5 +25,5 @@ pub(crate) async fn terminate_instance(
     InstanceName(name): InstanceName,
 ) -> Result<(StatusCode, Json<WorkshopInstanceResponse>), Problem> {
     let listed = state.launcher.terminate(&caller, &name).await?;
-    Ok((StatusCode::ACCEPTED, Json((&listed).into())))
+    Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&state.launcher, &listed))))
 }

@@ -50,5 +50,6 @@ pub(crate) async fn launch_template(
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };
     let location = state.api_path(&format!("/instances/{}", launched.listed.instance.k8s_name));
-    Ok((status, [(LOCATION, location)], Json((&launched.listed).into())))
+    let body = WorkshopInstanceResponse::new(&state.launcher, &launched.listed);
+    Ok((status, [(LOCATION, location)], Json(body)))
 }

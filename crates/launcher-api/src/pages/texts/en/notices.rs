@@ -24,7 +24,15 @@ pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
 pub(crate) const EXPIRY_CHANGED: &str =
     "Its end has changed since you loaded the page. You see its current end below; extend it again if you need more.";
 
-/// Why there is no button to extend a running workshop.
+/// Why there is no button to extend a workshop that runs. One that does not is one whose time is up: it is about to end.
+pub(crate) fn no_extension(error: ExtendError) -> &'static str {
+    match error {
+        ExtendError::NotRunning => "Its time is up.",
+        ExtendError::LifetimeLimitReached | ExtendError::ExpiryChanged => extend_denied(error),
+    }
+}
+
+/// Why a workshop was not extended.
 pub(crate) fn extend_denied(error: ExtendError) -> &'static str {
     match error {
         ExtendError::NotRunning => "Only a running workshop can be extended.",
@@ -41,3 +49,8 @@ pub(crate) const GONE: &str = "The list below is up to date.";
 pub(crate) const INACTIVE_ADMIN: &str = "This template is archived: only administrators can launch it, to try it.";
 /// An archived template, as everybody else sees it.
 pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask your teacher for the current one.";
+/// Something that was pressed, and met a fault of the service's. Nobody can say for sure that nothing came of it.
+pub(crate) const FAULT_TITLE: &str = "That did not work.";
+/// What to do about it.
+pub(crate) const FAULT: &str = "The service cannot answer right now. Look at the list below in a moment: if it still is as \
+                                it was, try again. Running workshops are not affected.";

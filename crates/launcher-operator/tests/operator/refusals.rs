@@ -1,0 +1,89 @@
+//! What the API server does not take for a Workshop: what its owner is told, and when it is given up.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::support::{at, running};
+
+const QUOTA: &str = "services \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: services=1";
+const RIGHT: &str = "deployments.apps \"intro-abcdefghij\" is forbidden: User \"operator\" cannot patch resource";
+const WEBHOOK: &str = "admission webhook \"images.example.org\" denied the request: not from our registry";
+const POLICY: &str =
+    "deployments.apps \"intro-abcdefghij\" is forbidden: ValidatingAdmissionPolicy 'few' denied request";
+const INVALID: &str = "Deployment.apps \"intro-abcdefghij\" is invalid: spec.template: Invalid value";
+
+/// A cluster that takes nothing of this kind for a Workshop that was just made.
+fn refusing(kind: &'static str, code: u16, message: &'static str) -> Cluster {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    Cluster::default().listed("workshops", &workshop).by_now(&workshop).refusing(kind, code, message)
+}
+
+/// Each thing that was told, once.
+fn told(calls: &[Call]) -> Vec<(&str, &str)> {
+    let mut told: Vec<_> = statuses(calls)
+        .map(|status| {
+            let more = [&status["reason"], &status["startStep"]].into_iter().find_map(Value::as_str);
+            (status["phase"].as_str().unwrap(), more.unwrap_or_default())
+        })
+        .collect();
+    told.dedup();
+    told
+}
+
+/// When the last status was told.
+fn last_told(calls: &[Call]) -> Timestamp {
+    statuses(calls).last().unwrap()["conditions"][0]["lastTransitionTime"].as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_is_waited_for_and_then_told() {
+    let calls = refusing("services", 403, QUOTA).operated(at("12:00:00")).await;
+    assert_eq!(told(&calls), [("Starting", "waiting-for-room"), ("Failed", "quota-exceeded")]);
+    let last = statuses(&calls).last().unwrap();
+    assert!(last["message"].as_str().unwrap().ends_with(QUOTA), "{last}");
+    assert!((at("12:01:00")..at("12:01:31")).contains(&last_told(&calls)), "{last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_the_cluster_is_waited_for_and_then_told() {
+    for (code, message) in [(403, WEBHOOK), (400, WEBHOOK), (403, POLICY), (422, POLICY), (422, INVALID)] {
+        let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
+        assert_eq!(told(&calls), [("Starting", "preparing"), ("Failed", "invalid-spec")], "{code} {message}");
+        let last = statuses(&calls).last().unwrap();
+        assert!(last["message"].as_str().unwrap().ends_with(message), "{last}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_the_workshops_fault_is_tried_for_as_long_as_it_takes() {
+    for (code, message) in [(403, RIGHT), (500, "failed calling webhook: timeout")] {
+        let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
+        assert_eq!(told(&calls), Vec::new(), "{code} {message}");
+        let tries = calls.iter().filter(|(what, _)| what == "PATCH deployments").count();
+        assert!(tries > 5, "{tries}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_has_been_ready_goes_on_without_what_is_refused() {
+    for phase in ["Running", "Starting"] {
+        let mut workshop = running();
+        workshop["status"]["phase"] = phase.into();
+        let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
+        let calls = cluster.refusing("deployments", 422, POLICY).operated(at("12:30:00")).await;
+        assert_eq!(told(&calls), Vec::new());
+        assert!(!calls.iter().any(|(what, _)| what.starts_with("DELETE")), "{calls:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_made_before_the_refusal_goes_when_it_is_given_up() {
+    let mut workshop = running();
+    workshop["status"] = json!({ "phase": "Starting" });
+    let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    let calls = cluster.refusing("ingresses", 403, WEBHOOK).operated(at("12:00:00")).await;
+    assert_eq!(told(&calls).last(), Some(&("Failed", "invalid-spec")));
+    assert!(calls.iter().any(|(what, _)| what == "DELETE deployments"), "{calls:?}");
+}

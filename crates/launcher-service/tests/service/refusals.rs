@@ -1,0 +1,81 @@
+//! What follows when the fleet says that it will never take a Workshop.
+
+use launcher_domain::{EndReason, FailureCode, InstanceState};
+use launcher_testkit::{Fault, eventually};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+
+use crate::{SOON, World, caller};
+
+impl World {
+    /// How often the fleet did not take a Workshop, as the metrics say.
+    fn dispatch_failures(&self) -> u32 {
+        let (mut registry, mut text) = (Registry::default(), String::new());
+        self.launcher.register_metrics(&mut registry);
+        encode(&mut text, &registry).unwrap();
+        let count = text.lines().find_map(|line| line.strip_prefix("launcher_dispatch_failures_total "));
+        count.unwrap().parse().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_workshop_that_is_refused_is_an_explained_failure() {
+    let world = World::new().await;
+    world.fleet.disturb([Fault::Refused]);
+    let name = world.launch(&caller("alice")).await.k8s_name;
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::InvalidSpec);
+}
+
+#[tokio::test]
+async fn a_change_that_is_refused_ends_nothing_and_is_tried_again() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.everything_told().await;
+    world.fleet.disturb((0..4000).map(|_| Fault::Refused));
+    let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
+    let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
+    // The third time: after the first refusals the row was as it had been.
+    eventually(SOON, async || (world.fleet.applied() >= applied + 3).then_some(())).await;
+    assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
+    assert!(world.dispatch_failures() >= failures + 2, "each refusal is counted");
+    world.fleet.calm();
+    eventually(SOON, async || {
+        (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_runs_is_not_ended_by_a_refusal_though_the_fleet_has_never_answered_for_it() {
+    let world = World::new().await;
+    world.fleet.disturb([Fault::LostAnswer].into_iter().chain((0..4000).map(|_| Fault::Unavailable)));
+    let name = world.launch(&caller("alice")).await.k8s_name;
+    world.workshop(&name).await;
+    world.fleet.ready(&name);
+    world.until(&name, InstanceState::Running).await;
+    world.fleet.calm();
+    world.fleet.disturb((0..4000).map(|_| Fault::Refused));
+    let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
+    eventually(SOON, async || (world.fleet.applied() >= applied + 2).then_some(())).await;
+    world.until(&name, InstanceState::Running).await;
+    assert!(world.dispatch_failures() > failures, "a refusal is counted");
+    world.fleet.calm();
+    world.everything_told().await;
+    assert_eq!((world.fleet.names(), world.fleet.created()), (vec![name], 1));
+}
+
+#[tokio::test]
+async fn what_runs_ends_at_its_old_end_when_its_extension_is_refused() {
+    let world = World::new().await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.everything_told().await;
+    world.fleet.disturb((0..2).map(|_| Fault::Refused));
+    world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap();
+    eventually(SOON, async || world.fleet.is_calm().then_some(())).await;
+    world.fleet.expire(&running.k8s_name);
+    let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(ended.end_reason, Some(EndReason::Expired));
+}

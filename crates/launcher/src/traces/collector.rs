@@ -1,0 +1,99 @@
+//! How spans are sent: the exporter's words to the collector.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::uri::Authority;
+use http::{Request, Response, Uri};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::Connect;
+use hyper_util::rt::TokioExecutor;
+use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_otlp::{
+    OTEL_EXPORTER_OTLP_TIMEOUT, OTEL_EXPORTER_OTLP_TIMEOUT_DEFAULT, OTEL_EXPORTER_OTLP_TRACES_TIMEOUT,
+};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+
+/// More of a collector's answer is not read.
+const ANSWER: usize = 64 << 10;
+
+/// The exporter has a thread of its own; what it sends goes through the runtime.
+#[derive(Debug)]
+pub(super) struct Collector<C> {
+    client: Client<C, Full<Bytes>>,
+    runtime: Handle,
+    /// The exporter asks nothing else while it waits, and by itself it waits for ever.
+    patience: Duration,
+    /// Whether the last answer was none, or no good one.
+    is_bad: AtomicBool,
+}
+
+impl<C: Connect + Clone> Collector<C> {
+    /// What is reached with these connections; within a runtime.
+    pub(super) fn new(connector: C) -> Self {
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        Self { client, runtime: Handle::current(), patience: patience(), is_bad: AtomicBool::new(false) }
+    }
+
+    /// Says that it has turned bad, or good again; nothing while it stays as it is.
+    fn tell(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
+        let wrong = match outcome {
+            Ok(answer) if answer.status().is_success() => None,
+            Ok(answer) => Some(format!("it answered {}", answer.status())),
+            Err(error) => Some(innermost(error.as_ref())),
+        };
+        let was_bad = self.is_bad.swap(wrong.is_some(), Ordering::Relaxed);
+        let collector = collector.authority().map(Authority::as_str);
+        match wrong {
+            Some(error) if !was_bad => {
+                tracing::warn!(collector, error, "spans are lost until the collector takes them")
+            }
+            None if was_bad => tracing::info!(collector, "the collector takes spans again"),
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl<C> HttpClient for Collector<C>
+where
+    C: Connect + Clone + Debug + Send + Sync + 'static,
+{
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (client, patience, collector) = (self.client.clone(), self.patience, request.uri().clone());
+        // The timer is the runtime's: it has to be set within.
+        let answered = self.runtime.spawn(async move {
+            let answer = timeout(patience, ask(client, request)).await;
+            answer.unwrap_or_else(|_| Err(format!("no answer within {patience:?}").into()))
+        });
+        let outcome = answered.await?;
+        self.tell(&collector, &outcome);
+        outcome
+    }
+}
+
+async fn ask<C>(client: Client<C, Full<Bytes>>, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
+where
+    C: Connect + Clone + Send + Sync + 'static,
+{
+    let (parts, body) = client.request(request.map(Full::new)).await?.into_parts();
+    let body = Limited::new(body, ANSWER).collect().await?.to_bytes();
+    Ok(Response::from_parts(parts, body))
+}
+
+/// What is at the bottom of an error: the layers above only say that there is one.
+fn innermost(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
+}
+
+/// How long an answer may take, in milliseconds, read as the exporter reads it for its attempts.
+fn patience() -> Duration {
+    let told = |name| std::env::var(name).ok()?.parse().ok().map(Duration::from_millis);
+    let told = told(OTEL_EXPORTER_OTLP_TRACES_TIMEOUT).or_else(|| told(OTEL_EXPORTER_OTLP_TIMEOUT));
+    told.unwrap_or(OTEL_EXPORTER_OTLP_TIMEOUT_DEFAULT)
+}

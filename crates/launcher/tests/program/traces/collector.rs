@@ -1,0 +1,105 @@
+//! What speaks OTLP and keeps what it gets.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::StatusCode;
+use axum::routing::post;
+use launcher_testkit::eventually;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::KeyValue;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use tokio::net::TcpListener;
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// A collector. Clones share what it gets.
+#[derive(Clone, Default)]
+pub(super) struct Collector(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    spans: Vec<Span>,
+    /// Who has told them.
+    told_by: Vec<Resource>,
+    /// What becomes of the next requests; those after them are taken.
+    faults: VecDeque<Fault>,
+}
+
+/// What becomes of a request that is not taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fault {
+    /// No answer ever comes.
+    Silence,
+    /// The answer is this status.
+    Status(u16),
+}
+
+impl Collector {
+    pub(super) async fn start() -> (Self, SocketAddr) {
+        Self::start_with([]).await
+    }
+
+    pub(super) async fn start_with<const N: usize>(faults: [Fault; N]) -> (Self, SocketAddr) {
+        let collector = Self::default();
+        collector.0.lock().unwrap().faults.extend(faults);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let kept = collector.clone();
+        let take = move |body: Bytes| async move { kept.take(body).await };
+        tokio::spawn(axum::serve(listener, Router::new().route("/v1/traces", post(take))).into_future());
+        (collector, addr)
+    }
+
+    async fn take(&self, body: Bytes) -> StatusCode {
+        let fault = self.0.lock().unwrap().faults.pop_front();
+        match fault {
+            Some(Fault::Silence) => std::future::pending().await,
+            Some(Fault::Status(status)) => StatusCode::from_u16(status).unwrap(),
+            None => {
+                let sent = ExportTraceServiceRequest::decode(body).unwrap();
+                let mut state = self.0.lock().unwrap();
+                for told in sent.resource_spans {
+                    state.told_by.extend(told.resource);
+                    state.spans.extend(told.scope_spans.into_iter().flat_map(|scope| scope.spans));
+                }
+                StatusCode::OK
+            }
+        }
+    }
+
+    /// The span that `wanted` accepts, once it has come.
+    pub(super) async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
+        eventually(SOON, async || self.0.lock().unwrap().spans.iter().find(|span| wanted(span)).cloned()).await
+    }
+
+    /// All spans that have come.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        self.0.lock().unwrap().spans.clone()
+    }
+
+    /// What whoever has told the first spans says of itself.
+    pub(super) fn teller(&self) -> Resource {
+        self.0.lock().unwrap().told_by[0].clone()
+    }
+
+    /// Waits until so many faults are still to come.
+    pub(super) async fn has_left(&self, faults: usize) {
+        eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
+    }
+}
+
+/// The text under this key, if there is one.
+pub(super) fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
+    match attributes.iter().find(|one| one.key == key)?.value.as_ref()?.value.as_ref()? {
+        Value::StringValue(text) => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! The spans of requests, and who tells them.
+
+use reqwest::Method;
+
+use super::collector::{Collector, text};
+use super::{AT_ONCE, PATH, TRACE, hex, launched, request};
+use crate::lifecycle::Serving;
+
+const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spans_say_which_program_of_which_version_on_which_machine_tells_them() {
+    for (settings, name) in [
+        (&[][..], "workshop-launcher"),
+        (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES)], "workshops"),
+        (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES), ("OTEL_SERVICE_NAME", "mine")], "mine"),
+    ] {
+        let (collector, addr) = Collector::start().await;
+        let data = tempfile::tempdir().unwrap();
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+        let serving = Serving::start_with(data.path(), &[&[endpoint, AT_ONCE], settings].concat());
+        request(&serving, Method::GET, "/me").send().await.unwrap();
+        collector.span(|span| span.name == "GET /api/v1/me").await;
+        let told = collector.teller().attributes;
+        assert_eq!(text(&told, "service.name"), Some(name));
+        assert_eq!(text(&told, "service.version"), Some(env!("CARGO_PKG_VERSION")));
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(text(&told, "service.instance.id"), Some(host.trim()));
+        let course = text(&told, "deployment.environment.name");
+        assert_eq!(course, (!settings.is_empty()).then_some("course"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_writes_nothing_into_a_span() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE]);
+    let asked = request(&serving, Method::GET, "/me").header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+    asked.header("tracestate", "vendor=anything").header("baggage", "user=anybody").send().await.unwrap();
+    let span = collector.span(|span| span.name == "GET /api/v1/me").await;
+    assert_eq!(hex(&span.trace_id), TRACE);
+    let told = format!("{span:?}");
+    assert!(span.trace_state.is_empty() && !told.contains("anything") && !told.contains("anybody"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_is_recorded_whatever_the_ingress_has_decided_and_leads_to_no_request_that_is_not() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE, PATH]);
+    launched(&serving, &["false"], "00").await;
+    collector.span(|span| span.name == "start").await;
+    let launch = collector.span(|span| span.name == "launch").await;
+    assert_eq!(launch.links, []);
+    assert!(collector.spans().iter().all(|span| !span.name.starts_with("POST ")), "the ingress said so");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_leads_nowhere_has_no_route_and_what_nobody_asks_no_method_of_its_own() {
+    let (collector, addr) = Collector::start().await;
+    let data = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
+    let serving = Serving::start_with(data.path(), &[endpoint, AT_ONCE]);
+    for (method, path, name, told) in [
+        (Method::GET, "/nowhere", "GET", ("GET", None)),
+        (Method::TRACE, "/me", "HTTP /api/v1/me", ("_OTHER", Some("/api/v1/me"))),
+    ] {
+        request(&serving, method, path).send().await.unwrap();
+        let span = collector.span(|span| span.name == name).await;
+        let said = |key| text(&span.attributes, key);
+        assert_eq!((said("http.request.method"), said("http.route")), (Some(told.0), told.1));
+    }
+}

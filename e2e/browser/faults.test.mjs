@@ -1,0 +1,107 @@
+// What a page does while the service cannot answer: it stays, and says what was not done.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+
+const ALICE = "alice@example.org";
+// Writes wait for as long as this runs, until it loses its input; reads go on.
+const LOCK = `
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+sys.stdin.read()
+`;
+
+/** Another program holds the launcher's database, until it is told to let go. */
+async function lock(test, launcher) {
+  const child = spawn("python3", ["-c", LOCK, join(launcher.data, "launcher.db")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const release = async () => {
+    child.stdin.end();
+    assert.deepEqual(await ended, [0, null]);
+  };
+  test.after(release);
+  await once(child.stdout, "data");
+  return release;
+}
+
+/** The list asks how things are, as it does when the service tells of a change; returns when the answer has been seen to. */
+const ask = (page) =>
+  page.evaluate(async () => {
+    const done = new Promise((resolve) => document.addEventListener("htmx:finally:request", resolve, { once: true }));
+    document.getElementById("my-workshops").dispatchEvent(new Event("workshops-changed"));
+    await done;
+  });
+
+test("faults of the service", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const template = {
+    name: "Amber",
+    app_type: "custom",
+    image: "docker.io/library/python:3.13-alpine",
+    port: 8000,
+    command: ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+  };
+  const created = await fetch(`${launcher.url}/api/v1/templates/`, {
+    method: "POST",
+    headers: { "X-Auth-Request-Email": ADMIN, "Content-Type": "application/json" },
+    body: JSON.stringify(template),
+  });
+  assert.equal(created.status, 201);
+  const { page } = await openPage(t, browser, { email: ALICE });
+  await page.goto(launcher.url);
+  await page.getByRole("button", { name: "Launch Amber" }).click();
+  const entry = workshopEntry(page, "Amber");
+  const extend = entry.getByRole("button", { name: /^Extend until/ });
+  await extend.waitFor({ timeout: 30_000 });
+  const notice = page.getByRole("alert");
+  let loads = 0;
+  page.on("load", () => (loads += 1));
+  let fault;
+
+  await t.test("an extension that was not stored is said not to have worked", async (t) => {
+    const ends = await entry.locator("time[data-countdown]").getAttribute("datetime");
+    const release = await lock(t, launcher);
+    const answered = page.waitForResponse("**/extend", { timeout: 30_000 });
+    await extend.click();
+    const answer = await answered;
+    assert.equal(answer.status(), 503);
+    fault = await answer.text();
+    await notice.getByText("That did not work.").waitFor();
+    await screenshot(page, "not-done");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await screenshot(page, "not-done-phone");
+    await page.setViewportSize({ width: 1100, height: 800 });
+    await release();
+    await ask(page);
+    assert.equal(await entry.locator("time[data-countdown]").getAttribute("datetime"), ends);
+    assert.ok(await notice.isVisible(), "a list that is fetched anew does not take it away");
+    await extend.click();
+    await waitFor("a later end", 20, async () => (await entry.locator("time[data-countdown]").getAttribute("datetime")) !== ends);
+    await notice.waitFor({ state: "detached" });
+    assert.equal(loads, 0, "it is the same page all along");
+  });
+
+  await t.test("a page that cannot ask how things are stays as it is, and asks again", async () => {
+    assert.match(fault, /^<!doctype html>/i);
+    await page.route("**/fragments/workshops", (route) =>
+      route.fulfill({ status: 503, contentType: "text/html; charset=utf-8", body: fault }),
+    );
+    await ask(page);
+    await ask(page);
+    await page.unroute("**/fragments/workshops");
+    await ask(page);
+    await extend.waitFor();
+    assert.equal(await notice.count(), 0, "nobody asked for anything");
+    assert.equal(loads, 0);
+    await entry.getByRole("link", { name: /^Open/ }).waitFor();
+  });
+});
