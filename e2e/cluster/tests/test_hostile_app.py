@@ -9,8 +9,8 @@ from harness import wait_for
 from world import ALICE, BOB, IMAGES
 
 # Answers on its own port, and does not stop when it is told to. Asked for /steal, or with STEAL=at-once, it takes the
-# sidecar's port as soon as that is free. Asked for /flood, it takes more connections of the sidecar than there are, each with a head that is not complete, and keeps its
-# telemetry busy, for as long as the kubelet would take to see it fail.
+# sidecar's port as soon as that is free. Asked for /flood, it takes more connections of the sidecar than there are, each
+# with a head that is not complete, and keeps its telemetry busy, for as long as the kubelet would take to see it fail.
 APP = """
 import http.server, os, resource, signal, socket, threading, time
 

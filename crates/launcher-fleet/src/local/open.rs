@@ -34,10 +34,10 @@ const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 impl LocalFleet {
     /// Opens the fleet of a data directory and takes up the Workshops in it: those whose process still runs go on
-    /// undisturbed (an app whose port another program has meanwhile starts again on another one); those that are to run and do not, because the machine or their launcher stopped (or because they
-    /// crashed while no launcher looked), start again in the same directory; those whose time was up meanwhile expire;
-    /// those that were to go, go. Processes of this fleet that belong to no Workshop are ended. Those of another copy of the
-    /// directory are left alone.
+    /// undisturbed (an app whose port another program has meanwhile starts again on another one); those that are to run
+    /// and do not, because the machine or their launcher stopped (or because they crashed while no launcher looked),
+    /// start again in the same directory; those whose time was up meanwhile expire; those that were to go, go. Processes
+    /// of this fleet that belong to no Workshop are ended. Those of another copy of the directory are left alone.
     ///
     /// `stop` bounds what [`LocalFleet::gateway`] serves. Call it within a tokio runtime.
     ///

@@ -8,6 +8,16 @@ use launcher_workshop::Phase;
 use crate::restart::{Launcher, done, role};
 use crate::support::{Home, server, wait_for, wait_until_gone};
 
+/// The other launcher of these tests: it has one workshop running, and waits to be killed. Nothing in the test's own process.
+async fn run_one_in_its_role() {
+    if let Some(home) = role() {
+        let fleet = home.open();
+        fleet.apply(&server("lab-a")).await.unwrap();
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        done(&home).await;
+    }
+}
+
 #[tokio::test]
 async fn a_copy_leaves_what_runs_for_the_original_alone() {
     let home = Home::new();
@@ -36,12 +46,7 @@ async fn a_copy_leaves_what_runs_for_the_original_alone() {
 
 #[tokio::test]
 async fn a_killed_launchers_workshops_in_a_copy_are_the_copys() {
-    if let Some(home) = role() {
-        let fleet = home.open();
-        fleet.apply(&server("lab-a")).await.unwrap();
-        wait_for(&fleet, "lab-a", Phase::Running).await;
-        done(&home).await;
-    }
+    run_one_in_its_role().await;
     let home = Home::new();
     let test = "copies::a_killed_launchers_workshops_in_a_copy_are_the_copys";
     Launcher::start(&home, test).await.kill();
@@ -65,12 +70,7 @@ async fn a_killed_launchers_workshops_in_a_copy_are_the_copys() {
 
 #[tokio::test]
 async fn a_directory_that_was_moved_has_its_workshops() {
-    if let Some(home) = role() {
-        let fleet = home.open();
-        fleet.apply(&server("lab-a")).await.unwrap();
-        wait_for(&fleet, "lab-a", Phase::Running).await;
-        done(&home).await;
-    }
+    run_one_in_its_role().await;
     let (home, moved) = (Home::new(), Home::empty());
     Launcher::start(&home, "copies::a_directory_that_was_moved_has_its_workshops").await.kill();
     let processes = home.processes();
@@ -85,12 +85,7 @@ async fn a_directory_that_was_moved_has_its_workshops() {
 
 #[tokio::test]
 async fn a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on() {
-    if let Some(home) = role() {
-        let fleet = home.open();
-        fleet.apply(&server("lab-a")).await.unwrap();
-        wait_for(&fleet, "lab-a", Phase::Running).await;
-        done(&home).await;
-    }
+    run_one_in_its_role().await;
     let home = Home::new();
     let test = "copies::a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on";
     Launcher::start(&home, test).await.kill();

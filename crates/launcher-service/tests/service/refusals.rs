@@ -2,17 +2,13 @@
 
 use launcher_domain::{EndReason, FailureCode, InstanceState};
 use launcher_testkit::{Fault, eventually};
-use prometheus_client::encoding::text::encode;
-use prometheus_client::registry::Registry;
 
-use crate::{SOON, World, caller};
+use crate::{SOON, World, caller, measured};
 
 impl World {
     /// How often the fleet did not take a Workshop, as the metrics say.
     fn dispatch_failures(&self) -> u32 {
-        let (mut registry, mut text) = (Registry::default(), String::new());
-        self.launcher.register_metrics(&mut registry);
-        encode(&mut text, &registry).unwrap();
+        let text = measured(&self.launcher);
         let count = text.lines().find_map(|line| line.strip_prefix("launcher_dispatch_failures_total "));
         count.unwrap().parse().unwrap()
     }
