@@ -4,6 +4,7 @@
 //! no HTTP library: header lines come in as (name, value) pairs.
 
 use crate::email::{EmailAddress, EmailError};
+use crate::proof::{PROOF_HEADER, ProxySecret};
 
 /// The name of the header that carries the caller's e-mail address, lower-case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,9 @@ pub enum IdentityError {
     /// the way may have taken for the real one.
     #[error("the request carries its identity under a second spelling of the header's name")]
     Alias,
+    /// A trusted line without the proxy secret beside it: it did not come through the auth proxy.
+    #[error("the request carries an identity without the proof that the auth proxy set it (X-Auth-Request-Proof)")]
+    Unproven,
     /// The trusted line's value is not an e-mail address.
     #[error("the request's identity cannot be read: {0}")]
     Unreadable(EmailError),
@@ -88,6 +92,24 @@ impl TrustedHeader {
         }
     }
 
+    /// Reads the one identity among a request's header lines, and accepts it only beside exactly one valid proxy secret.
+    /// Without a secret to compare with, every identity is accepted as [`TrustedHeader::read`] does.
+    ///
+    /// # Errors
+    /// [`IdentityError`]; a request without any identity is `Missing` also when its proof is wrong.
+    pub fn read_proven<'a, L>(&self, secret: Option<&ProxySecret>, lines: L) -> Result<EmailAddress, IdentityError>
+    where
+        L: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
+    {
+        let Some(secret) = secret else { return self.read(lines) };
+        let identity = self.read(lines.clone());
+        if identity == Err(IdentityError::Missing) || is_proven(secret, lines) {
+            identity
+        } else {
+            Err(IdentityError::Unproven)
+        }
+    }
+
     /// Whether a header line speaks of the caller's identity in any spelling, and so must not reach an app: the
     /// trusted header, all of `X-Auth-Request-*`, and the `X-Forwarded-*` lines with which login proxies name a person.
     #[must_use]
@@ -108,6 +130,14 @@ impl TrustedHeader {
 impl Default for TrustedHeader {
     fn default() -> Self {
         Self { name: Self::DEFAULT.to_ascii_lowercase().into_boxed_str() }
+    }
+}
+
+fn is_proven<'a>(secret: &ProxySecret, lines: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+    let mut proofs = lines.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case(PROOF_HEADER.as_bytes()));
+    match (proofs.next(), proofs.next()) {
+        (Some((_, value)), None) => secret.accepts(value.trim_ascii()),
+        _ => false,
     }
 }
 

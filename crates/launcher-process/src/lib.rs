@@ -2,7 +2,9 @@
 //! serving HTTP with limits, and a graceful stop.
 
 pub mod files;
+pub mod follow;
 pub mod health;
+pub mod listen;
 pub mod serve;
 pub mod settings;
 pub mod stop;

@@ -1,4 +1,5 @@
 use launcher_domain::identity::{IdentityError, TrustedHeader};
+use launcher_domain::proof::{ProxySecret, ProxySecretError};
 use proptest::prelude::*;
 
 fn read(lines: &[(&str, &str)]) -> Result<String, IdentityError> {
@@ -46,6 +47,60 @@ fn a_header_name_that_could_be_an_alias_is_refused() {
     for name in ["", "X_Auth", "X Auth", "-X", "X:Y", "Ünder"] {
         assert!(TrustedHeader::parse(name).is_err(), "{name}");
     }
+}
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+const OTHER: &str = "fedcba9876543210fedcba9876543210";
+const PROOF: &str = "X-Auth-Request-Proof";
+
+fn read_proven(secret: &ProxySecret, lines: &[(&str, &str)]) -> Result<String, IdentityError> {
+    let lines = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+    TrustedHeader::default().read_proven(Some(secret), lines).map(|email| email.to_string())
+}
+
+#[test]
+fn identity_without_valid_proof_is_refused() {
+    let secret = ProxySecret::parse(SECRET).unwrap();
+    let alice = (H, "alice@example.org");
+    assert_eq!(read_proven(&secret, &[alice, (PROOF, SECRET)]).unwrap(), "alice@example.org");
+    assert_eq!(read_proven(&secret, &[("x-auth-request-proof", SECRET), alice]).unwrap(), "alice@example.org");
+    for lines in [
+        vec![alice],
+        vec![alice, (PROOF, OTHER)],
+        vec![alice, (PROOF, "")],
+        vec![alice, (PROOF, &SECRET[1..])],
+        vec![alice, (PROOF, SECRET), (PROOF, SECRET)],
+        vec![alice, ("X_Auth_Request_Proof", SECRET)],
+        vec![alice, alice, (PROOF, OTHER)],
+    ] {
+        assert_eq!(read_proven(&secret, &lines), Err(IdentityError::Unproven), "{lines:?}");
+    }
+    assert_eq!(read_proven(&secret, &[(PROOF, OTHER)]), Err(IdentityError::Missing));
+    assert_eq!(read_proven(&secret, &[alice, alice, (PROOF, SECRET)]), Err(IdentityError::Repeated));
+    assert!(TrustedHeader::default().speaks_of_identity(PROOF.as_bytes()));
+}
+
+#[test]
+fn two_secrets_are_accepted_during_a_rotation() {
+    let secret = ProxySecret::parse(&format!("{SECRET}\n\n{OTHER}\n")).unwrap();
+    assert!(secret.accepts(SECRET.as_bytes()) && secret.accepts(OTHER.as_bytes()));
+    let shared = secret.clone();
+    assert_eq!(secret.replace(OTHER), Ok(true));
+    assert!(!shared.accepts(SECRET.as_bytes()) && shared.accepts(OTHER.as_bytes()));
+    assert_eq!(secret.replace(OTHER), Ok(false));
+    assert_eq!(secret.replace("short"), Err(ProxySecretError::Length(1)));
+    assert!(shared.accepts(OTHER.as_bytes()), "the previous secret stays in force");
+}
+
+#[test]
+fn unusable_proxy_secret_is_explained_without_quoting_it() {
+    let wrong = |text: &str| ProxySecret::parse(text).unwrap_err();
+    assert_eq!(wrong(" \n"), ProxySecretError::Empty);
+    assert_eq!(wrong(&format!("{SECRET}\n{OTHER}\n{SECRET}")), ProxySecretError::TooMany(3));
+    assert_eq!(wrong(&format!("{SECRET}\nshort")), ProxySecretError::Length(2));
+    assert_eq!(wrong(&"x".repeat(257)), ProxySecretError::Length(1));
+    assert_eq!(wrong("correct horse battery staple and more"), ProxySecretError::Character(1));
+    assert!(!format!("{:?}", ProxySecret::parse(SECRET).unwrap()).contains(SECRET));
 }
 
 proptest! {

@@ -1,7 +1,9 @@
 //! What every process shares, through its public doors.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod follow;
 mod health;
+mod listen;
 mod serve;
 mod settings;
 mod stop;

@@ -1,0 +1,44 @@
+//! Following a small file that changes while the process runs, as a mounted Kubernetes Secret does.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Interval between two reads of a followed file.
+const INTERVAL: Duration = Duration::from_secs(2);
+/// Maximum size of a followed file, in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// Reads a file whole.
+///
+/// # Errors
+/// It cannot be read, is no UTF-8, or is larger than 64 KiB.
+pub async fn read(path: &Path) -> io::Result<String> {
+    let size = tokio::fs::metadata(path).await?.len();
+    if size > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has {size} bytes, more than {MAX_BYTES}")));
+    }
+    tokio::fs::read_to_string(path).await
+}
+
+/// Reads a file every two seconds and hands each new content to `apply`, which says whether it changed anything. Never
+/// returns. A content that cannot be read or applied is logged once, and the previous one stays in force.
+pub async fn follow<E: Display>(path: &Path, what: &'static str, apply: impl Fn(&str) -> Result<bool, E>) {
+    let mut previous = None;
+    loop {
+        tokio::time::sleep(INTERVAL).await;
+        let outcome = match read(path).await {
+            Ok(text) => apply(&text).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match &outcome {
+            Ok(true) => tracing::info!(path = %path.display(), "reloaded the {what}"),
+            Err(error) if previous.as_ref() != Some(&outcome) => {
+                tracing::error!(path = %path.display(), error, "cannot reload the {what}: the previous one stays in force");
+            }
+            _ => {}
+        }
+        previous = Some(outcome);
+    }
+}

@@ -1,0 +1,77 @@
+//! Listening sockets: both address families on one port, bounded kernel buffers.
+
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
+
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
+use tokio::net::TcpListener;
+
+/// Options of a listening socket. Accepted connections inherit all of them but the backlog.
+#[derive(Debug, Clone, Default)]
+pub struct ListenOptions {
+    /// Maximum number of connections that wait to be accepted; 1,024 when not given.
+    pub backlog: Option<u32>,
+    /// Kernel receive buffer of each connection, in bytes; the kernel's own sizing when not given.
+    pub receive_buffer: Option<usize>,
+    /// Kernel send buffer of each connection, in bytes; the kernel's own sizing when not given.
+    pub send_buffer: Option<usize>,
+    /// Disables Nagle's algorithm.
+    pub nodelay: bool,
+    /// TCP keepalive of each connection.
+    pub keepalive: Option<TcpKeepalive>,
+}
+
+/// Default backlog.
+const BACKLOG: u32 = 1024;
+
+/// Listens on an address, within a tokio runtime.
+///
+/// An unspecified address, `0.0.0.0` or `[::]`, means every address of both families: one dual-stack socket where the
+/// kernel has IPv6, so that no other process can bind the port in the other family. Without IPv6 it means every IPv4
+/// address. Peers over IPv4 then have IPv4-mapped addresses (`::ffff:192.0.2.1`).
+///
+/// # Errors
+/// The address is in use, not of this host, or not permitted.
+pub fn listen(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpListener> {
+    if !address.ip().is_unspecified() {
+        return bind(address, options);
+    }
+    let every = SocketAddr::from((Ipv6Addr::UNSPECIFIED, address.port()));
+    match bind(every, options) {
+        Err(error) if address.is_ipv4() && lacks_ipv6(&error) => bind(address, options),
+        outcome => outcome,
+    }
+}
+
+/// True when the kernel has no IPv6, or has it disabled.
+fn lacks_ipv6(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(code) if [AFNOSUPPORT, ADDRNOTAVAIL].contains(&code))
+}
+
+const AFNOSUPPORT: i32 = rustix::io::Errno::AFNOSUPPORT.raw_os_error();
+const ADDRNOTAVAIL: i32 = rustix::io::Errno::ADDRNOTAVAIL.raw_os_error();
+
+fn bind(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(!address.ip().is_unspecified())?;
+    }
+    // Only lets a restart bind while old connections linger. Two listeners on one port still exclude each other.
+    socket.set_reuse_address(true)?;
+    if let Some(bytes) = options.receive_buffer {
+        socket.set_recv_buffer_size(bytes)?;
+    }
+    if let Some(bytes) = options.send_buffer {
+        socket.set_send_buffer_size(bytes)?;
+    }
+    if options.nodelay {
+        socket.set_tcp_nodelay(true)?;
+    }
+    if let Some(keepalive) = &options.keepalive {
+        socket.set_tcp_keepalive(keepalive)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(options.backlog.unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX))?;
+    TcpListener::from_std(socket.into())
+}
