@@ -159,6 +159,11 @@ func ask(words []string) error {
 		return err
 	}
 	for index := 1; index+1 < len(words); index += 2 {
+		if strings.EqualFold(words[index], "Host") {
+			// Go sends the field, not the header.
+			request.Host = words[index+1]
+			continue
+		}
 		request.Header.Set(words[index], words[index+1])
 	}
 	client := http.Client{Timeout: 3 * time.Second}
