@@ -59,6 +59,13 @@ REFUSED = [
     (["launcher.replicas=two"], "at '/launcher/replicas': got string, want integer"),
     (["api.adminEmails={ada}"], "at '/api/adminEmails/0': 'ada' does not match"),
     (["networkPolicy.exceptAlso={example.org}"], "at '/networkPolicy/exceptAlso/0': "),
+    (["proxySecret.launcher={short}"], "at '/proxySecret/launcher/0': "),
+    ([f"proxySecret.workshops={{{'$' * 32}}}"], "at '/proxySecret/workshops/0': "),
+    ([f"proxySecret.launcher={{{'a' * 32},{'b' * 32},{'c' * 32}}}"], "at '/proxySecret/launcher': maxItems: got 3, want 2"),
+    (
+        [f"proxySecret.launcher={{{'a' * 32},{'b' * 32}}}", f"proxySecret.workshops={{{'b' * 32}}}"],
+        "- proxySecret.launcher and proxySecret.workshops must differ",
+    ),
     (["templates[0].name=x"], "at '/templates/0': missing properties 'template_id', 'app_type', 'image'"),
 ]
 
@@ -106,9 +113,10 @@ def test_a_seeded_template_has_the_fields_that_the_api_takes():
     assert set(chart["resources"]["properties"]) == set(api["resources"]["properties"])
 
 
-def test_no_value_holds_a_secret():
+def test_no_value_but_the_proxy_secrets_holds_a_secret():
     of_secrets = re.compile("secret|password|token", re.IGNORECASE)
-    names = {path.rpartition(".")[2] for path in leaves(values_schema()) if of_secrets.search(path)}
+    names = {path for path in leaves(values_schema()) if of_secrets.search(path) and "proxySecret." not in path}
     # Names of Secrets, and in login.secretKeys names of their keys.
     of_objects = {"pullSecrets", "imagePullSecrets", "secret", "workshopsSecret", "launcherSecret", "headersSecret"}
-    assert names == of_objects | {"clientID", "clientSecret", "cookieSecret"}
+    of_keys = {"clientID", "clientSecret", "cookieSecret"}
+    assert {path.rpartition(".")[2] for path in names} == of_objects | of_keys

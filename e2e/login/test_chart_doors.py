@@ -75,9 +75,10 @@ def test_every_ingress_is_of_the_class_whose_annotations_it_has(name):
 def test_traefik_strips_then_asks_the_login_before_everything_but_the_login(name):
     for (_, path), (_, annotations) in routes(name).items():
         gate = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
+        gate += ["launcher-proof"] if gate else []
         assert middlewares(annotations) == ["strip", *gate], path
         assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
-    assert middlewares(workshop_annotations(name)) == ["strip", "workshops"]
+    assert middlewares(workshop_annotations(name)) == ["strip", "workshops", "workshops-proof"]
 
 
 def test_traefik_asks_the_right_login_and_takes_its_word_alone():
@@ -90,11 +91,11 @@ def test_traefik_asks_the_right_login_and_takes_its_word_alone():
         "workshops": f"http://{WORKSHOPS_LOGIN}.launcher.svc/",
     }
     stripped = made["strip"]["headers"]["customRequestHeaders"]
-    assert set(stripped.values()) == {""}
+    assert set(stripped.values()) == {""} and "X-Auth-Request-Proof" in stripped
     for name in addresses:
         assert made[name]["forwardAuth"]["trustForwardHeader"] is False
         taken = re.compile(made[name]["forwardAuth"]["authResponseHeadersRegex"])
-        for header in ("X-Auth-Request-Email", "x_auth_request_email", "X.Auth-Request_User", *stripped):
+        for header in ("X-Auth-Request-Email", "x_auth_request_email", "X.Auth-Request_User", "x.auth_request-PROOF", *stripped):
             assert taken.search(header), header
         for header in ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Authorization", "Cookie"):
             assert not taken.search(header), header

@@ -17,8 +17,8 @@ IDENTITY = {
     f"X-{name}"
     for name in (
         "Auth-Request-Email", "Auth-Request-User", "Auth-Request-Groups", "Auth-Request-Preferred-Username",
-        "Auth-Request-Access-Token", "Auth-Request-Redirect", "Forwarded-Email", "Forwarded-User", "Forwarded-Groups",
-        "Forwarded-Preferred-Username", "Forwarded-Access-Token",
+        "Auth-Request-Access-Token", "Auth-Request-Redirect", "Auth-Request-Proof", "Forwarded-Email",
+        "Forwarded-User", "Forwarded-Groups", "Forwarded-Preferred-Username", "Forwarded-Access-Token",
     )
 }
 
@@ -101,6 +101,7 @@ def test_a_workshops_name_is_one_label(name, matches):
 def test_who_is_calling_is_what_the_login_said_or_nobody(http, servers):
     sent = dict((name, value) for name, value in directives(http, "proxy_set_header"))
     said = {"X-Auth-Request-Email": "$front_email", "X-Auth-Request-User": "$front_user"}
+    said["X-Auth-Request-Proof"] = "$front_proof"
     assert {name: sent[name] for name in IDENTITY} == dict.fromkeys(IDENTITY, "") | said
     assert sent["Host"] == sent["X-Forwarded-Host"] == "$http_host"
     assert (sent["X-Forwarded-Proto"], sent["X-Forwarded-Uri"]) == ("https", "$request_uri")
@@ -241,7 +242,7 @@ def test_its_pods_are_held_as_tightly_as_the_others():
         "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]},
     }
     assert {one["mountPath"]: one.get("readOnly", False) for one in own["volumeMounts"]} == {
-        "/etc/workshop-launcher": True, "/tmp": False,
+        "/etc/workshop-launcher": True, "/etc/workshop-launcher-proxy": True, "/tmp": False,
     }
     assert own["livenessProbe"]["httpGet"] == own["readinessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
     assert ("PodDisruptionBudget", FRONT) in rendered()

@@ -74,9 +74,17 @@ def complaint(container, own):
     return said
 
 
+def alone(folder):
+    """Options with which a launcher reads its settings on this machine: a port, files."""
+    (folder / "secrets").write_text("0123456789abcdef" * 2)
+    return ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets"]
+
+
 @every_set
 def test_secrets_come_by_reference_only(name):
-    assert not objects(name, "Secret")
+    assert {found["metadata"]["name"] for found in objects(name, "Secret")} <= {
+        f"{RELEASE}-proxy-secret", f"{RELEASE}-front",
+    }
     for config in objects(name, "ConfigMap"):
         assert not re.search("secret|client_id|password", json.dumps(config["data"]), re.IGNORECASE)
     for deployment, _, container in containers(name):
@@ -102,7 +110,7 @@ def test_the_collector_is_told_what_it_asks_for_and_who_speaks(wanted):
 
 @every_set
 def test_the_programs_know_and_accept_every_setting(name, tmp_path):
-    for wanted, own in (("launcher", ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]), ("operator", [])):
+    for wanted, own in (("launcher", alone(tmp_path)), ("operator", [])):
         container = container_of(name, wanted)
         words = [LAUNCHER, *container["args"], "--help"]
         known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -132,7 +140,7 @@ def test_the_largest_numbers_arrive_with_all_their_digits(tmp_path):
     assert re.findall(r".*\de\+\d.*", rendered) == []
     deployments = [one for one in yaml.safe_load_all(rendered) if one and one["kind"] == "Deployment"]
     for deployment, known, own in (
-        (RELEASE, NUMBERS, ["--listen-addr", "127.0.0.1:0", "--data-dir", tmp_path]),
+        (RELEASE, NUMBERS, alone(tmp_path)),
         (f"{RELEASE}-operator", OPERATOR_NUMBERS, []),
     ):
         pod = next(one for one in deployments if one["metadata"]["name"] == deployment)["spec"]["template"]["spec"]
@@ -193,6 +201,9 @@ def test_rights_are_those_of_the_committed_rules_in_the_workshops_namespace(name
         assert binding["metadata"]["namespace"] == roles[account]["metadata"]["namespace"] == namespace
         assert binding["roleRef"]["name"] == account
         assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "launcher"}]
+    # Mounting a Secret takes no right to read it.
+    granted = {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]}
+    assert not {"secrets", "*"} & granted
     accounts = {pod.get("serviceAccountName") for _, pod, _ in containers(name)}
     assert accounts == {*bindings, None}
 
@@ -222,7 +233,7 @@ def test_one_launcher_with_sqlite_several_with_postgresql(name):
 def test_what_holds_peoples_work_outlives_the_release(name):
     keep = {"helm.sh/resource-policy": "keep"}.items()
     kept = [found for found in objects(name) if keep <= found["metadata"].get("annotations", {}).items()]
-    expected = {"CustomResourceDefinition", "Namespace", "NetworkPolicy", "PersistentVolumeClaim"}
+    expected = {"CustomResourceDefinition", "Namespace", "NetworkPolicy", "PersistentVolumeClaim", "Secret"}
     expected -= {"github": {"PersistentVolumeClaim"}, "full": {"Namespace"}}.get(name, set())
     assert {found["kind"] for found in kept} == expected
 

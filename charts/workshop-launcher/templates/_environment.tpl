@@ -9,6 +9,9 @@
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
+{{- if .Values.proxySecret.enabled }}
+- {name: SERVICE_PROXY_SECRET_FILE, value: /etc/workshop-launcher-proxy/secrets}
+{{- end }}
 {{- if eq .Values.database.type "postgresql" }}
 - name: SERVICE_DATABASE_URL
   valueFrom:
@@ -40,6 +43,9 @@
 - {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | int64 | quote }}}
 {{- end }}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ .Values.images.sidecar | quote }}}
+{{- if .Values.proxySecret.enabled }}
+- {name: SERVICE_PROXY_SECRET_NAME, value: {{ include "launcher.proxySecretName" . }}}
+{{- end }}
 - {name: SERVICE_IMAGE_PULL_POLICY, value: {{ .Values.workshops.imagePullPolicy | kebabcase }}}
 {{- with .Values.workshops.imagePullSecrets }}
 - {name: SERVICE_IMAGE_PULL_SECRETS, value: {{ join "," . | quote }}}

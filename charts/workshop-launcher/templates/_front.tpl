@@ -42,10 +42,12 @@ proxy_set_header {{ . }} "";
 proxy_set_header X-Auth-Request-Email $front_email;
 proxy_set_header X-Auth-Request-User $front_user;
 {{- range include "launcher.identityHeaders" . | fromYamlArray }}
-{{- if not (has . (list "X-Auth-Request-Email" "X-Auth-Request-User")) }}
+{{- if not (has . (list "X-Auth-Request-Email" "X-Auth-Request-User" "X-Auth-Request-Proof")) }}
 proxy_set_header {{ . }} "";
 {{- end }}
 {{- end }}
+# The proof that this front says so: the proxy secret of launcher or workshops where the login was asked.
+proxy_set_header X-Auth-Request-Proof {{ ternary "$front_proof" "\"\"" .Values.proxySecret.enabled }};
 {{- end }}
 
 {{/* Of the request only what is named here gets to the question. */}}
@@ -87,11 +89,21 @@ location @login {
 }
 {{- end }}
 
-{{/* Asks, and remembers the answer. */}}
+{{/* Asks, and remembers the answer. Takes (list root audience): the proxy secret of that audience goes with it. */}}
 {{- define "launcher.front.asked" -}}
 auth_request /.front/question;
 auth_request_set $front_email $upstream_http_x_auth_request_email;
 auth_request_set $front_user $upstream_http_x_auth_request_user;
+{{- if (index . 0).Values.proxySecret.enabled }}
+include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
+{{- end }}
+{{- end }}
+
+{{/* One file of nginx's configuration for each audience, in a Secret. */}}
+{{- define "launcher.front.proofs" -}}
+{{- range $audience := list "launcher" "workshops" }}
+{{ $audience }}.conf: {{ printf "auth_request_set $front_proof \"%s\";\n" (include "launcher.proof" (list $ $audience)) | b64enc | quote }}
+{{- end }}
 {{- end }}
 
 {{- define "launcher.front.conf" -}}
@@ -183,13 +195,13 @@ http {
     server_name {{ .Values.host }};
     {{- include "launcher.front.gate" (list . "login") | nindent 4 }}
     location / {
-      {{- include "launcher.front.asked" . | nindent 6 }}
+      {{- include "launcher.front.asked" (list . "launcher") | nindent 6 }}
       error_page 401 = @login;
       proxy_pass {{ $launcher }};
     }
     # What a page loads by itself goes with the API: nobody is sent to a login by an image or a stream of events.
     location ~ ^/(api|assets|fragments)(/|$) {
-      {{- include "launcher.front.asked" . | nindent 6 }}
+      {{- include "launcher.front.asked" (list . "launcher") | nindent 6 }}
       error_page 401 = @unauthorized;
       proxy_pass {{ $launcher }};
     }
@@ -223,7 +235,7 @@ http {
     server_name "~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?)\.{{ .Values.workshops.domain | replace "." "\\." }}$";
     {{- include "launcher.front.gate" (list . "workshops-login") | nindent 4 }}
     location / {
-      {{- include "launcher.front.asked" . | nindent 6 }}
+      {{- include "launcher.front.asked" (list . "workshops") | nindent 6 }}
       error_page 401 = @login;
       error_page 502 = @gone;
       proxy_pass http://$front_workshop.{{ .Values.workshops.namespace }}.$front_services;

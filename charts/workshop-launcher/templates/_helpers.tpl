@@ -51,11 +51,11 @@ login.{{ .Values.workshops.domain }}
 /oauth2/sign_out?rd={{ $workshops | urlquery }}
 {{- end }}
 
-{{/* What a login proxy says about who is calling, and nobody else may. */}}
+{{/* Headers that only the doors set: who is calling, as a login proxy answered, and the proof that a door says so. */}}
 {{- define "launcher.identityHeaders" -}}
 {{- range list "X-Auth-Request-Email" "X-Auth-Request-User" "X-Auth-Request-Groups" "X-Auth-Request-Preferred-Username"
-  "X-Auth-Request-Access-Token" "X-Auth-Request-Redirect" "X-Forwarded-Email" "X-Forwarded-User" "X-Forwarded-Groups"
-  "X-Forwarded-Preferred-Username" "X-Forwarded-Access-Token" }}
+  "X-Auth-Request-Access-Token" "X-Auth-Request-Redirect" "X-Auth-Request-Proof" "X-Forwarded-Email" "X-Forwarded-User"
+  "X-Forwarded-Groups" "X-Forwarded-Preferred-Username" "X-Forwarded-Access-Token" }}
 - {{ . }}
 {{- end }}
 {{- end }}

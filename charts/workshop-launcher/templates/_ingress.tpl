@@ -2,7 +2,14 @@
 api, workshops, or none: for the login proxies themselves. */}}
 {{- define "launcher.annotations" -}}
 {{- $root := index . 0 }}
-{{- $middlewares := ternary (list "strip") (list "strip" (index . 1)) (eq (index . 1) "none") }}
+{{- $gate := index . 1 }}
+{{- $middlewares := list "strip" }}
+{{- if ne $gate "none" }}
+{{- $middlewares = append $middlewares $gate }}
+{{- if $root.Values.proxySecret.enabled }}
+{{- $middlewares = ternary "workshops-proof" "launcher-proof" (eq $gate "workshops") | append $middlewares }}
+{{- end }}
+{{- end }}
 {{- $names := list }}
 {{- range $middlewares }}
 {{- $names = printf "%s-%s-%s@kubernetescrd" $root.Release.Namespace (include "launcher.name" $root) . | append $names }}

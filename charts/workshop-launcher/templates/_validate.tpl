@@ -25,6 +25,7 @@
 {{- end }}
 {{- end }}
 {{- include "launcher.loginProblems" . }}
+{{- include "launcher.proxySecretProblems" . }}
 {{- include "launcher.databaseProblems" . }}
 {{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}
 - traces.endpoint is missing: without it nothing is sent, neither traces.headersSecret nor traces.resourceAttributes

@@ -1,0 +1,44 @@
+{{/* The proxy secrets. The doors send one beside each identity; launcher and sidecars accept no identity without it. */}}
+
+{{/* The name of the Secret with them, in the release's namespace and in the workshops'. */}}
+{{- define "launcher.proxySecretName" -}}
+{{ include "launcher.name" . }}-proxy-secret
+{{- end }}
+
+{{/* {"launcher": [...], "workshops": [...]} as JSON: those of the values, else those that the release's Secret has, else
+new ones. Kept in the root after the first call of a render, because randAlphaNum differs with each call. */}}
+{{- define "launcher.proxySecrets" -}}
+{{- if not (hasKey . "proxySecrets") }}
+{{- $present := (lookup "v1" "Secret" .Release.Namespace (include "launcher.proxySecretName" .)).data | default dict }}
+{{- $secrets := dict }}
+{{- range $audience := list "launcher" "workshops" }}
+{{- $kept := get $present $audience | b64dec | splitList "\n" | compact }}
+{{- $_ := set $secrets $audience (get $.Values.proxySecret $audience | default $kept | default (list (randAlphaNum 48))) }}
+{{- end }}
+{{- $_ := set . "proxySecrets" $secrets }}
+{{- end }}
+{{- toJson .proxySecrets }}
+{{- end }}
+
+{{/* The one that the door sends. Takes (list root audience), the audience being launcher or workshops. */}}
+{{- define "launcher.proof" -}}
+{{- get (include "launcher.proxySecrets" (index . 0) | fromJson) (index . 1) | first }}
+{{- end }}
+
+{{- define "launcher.proxySecretProblems" -}}
+{{- if .Values.proxySecret.enabled }}
+{{- $secrets := include "launcher.proxySecrets" . | fromJson }}
+{{- range $secret := $secrets.launcher }}
+{{- if has $secret $secrets.workshops }}
+- proxySecret.launcher and proxySecret.workshops must differ: what opens a workshop must not open the launcher
+{{- end }}
+{{- end }}
+{{- range $audience, $lines := $secrets }}
+{{- range $line := $lines }}
+{{- if not (regexMatch "^[A-Za-z0-9._~+/=-]{32,256}$" $line) }}
+- the Secret {{ include "launcher.proxySecretName" $ }} in namespace {{ $.Release.Namespace }} has a line in its key {{ $audience }} that is no proxy secret: set proxySecret.{{ $audience }}, or delete that Secret
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
