@@ -10,10 +10,10 @@ use launcher_process::files;
 use launcher_process::settings::{read, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
-use launcher_sidecar::{Policy, Sidecar, secret_file};
 use launcher_sidecar::serve::{listen, serve, turn_away};
 use launcher_sidecar::settings::Settings;
-use launcher_sidecar::telemetry::Telemetry;
+use launcher_sidecar::telemetry::{self, Telemetry};
+use launcher_sidecar::{Policy, Sidecar, secret_file};
 use tokio::net::TcpListener;
 
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
@@ -43,7 +43,7 @@ async fn run(settings: &Settings) -> Result<(), String> {
     };
     let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
     let listener = named("SERVICE_LISTEN_ADDR", settings.listen_addr, listen(settings.listen_addr))?;
-    let telemetry = TcpListener::bind(settings.telemetry_addr).await;
+    let telemetry = telemetry::listen(settings.telemetry_addr);
     let telemetry = named("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, telemetry)?;
     if let (Some(path), Some(secret)) = (settings.proxy_secret_file.clone(), proxy_secret.clone()) {
         tokio::spawn(async move { secret_file::follow(&path, &secret).await });
