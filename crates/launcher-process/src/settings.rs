@@ -63,7 +63,7 @@ fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
             let argument = arguments.iter().find(|argument| argument.to_string() == *flag)?;
             let env = argument.get_env()?;
             let state = if std::env::var_os(env).is_some() { "set but empty" } else { "not set" };
-            let meaning = argument.get_help().map(|help| format!(", the {help}")).unwrap_or_default();
+            let meaning = argument.get_help().map(|help| format!(": {help}")).unwrap_or_default();
             Some(format!("{} ({}) is {state}: write its value{meaning}", env.display(), flag.split(' ').next()?))
         })
         .collect();
