@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Parser};
 
 const PREFIX: &str = "SERVICE_";
@@ -43,8 +43,31 @@ pub fn read<S: Parser>() -> Result<S, String> {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();
         }
-        if error.kind() == ErrorKind::InvalidUtf8 { not_text(&command) } else { one_line(&error, &command) }
+        match error.kind() {
+            ErrorKind::InvalidUtf8 => not_text(&command),
+            ErrorKind::MissingRequiredArgument => missing::<S>(&error).unwrap_or_else(|| one_line(&error, &command)),
+            _ => one_line(&error, &command),
+        }
     })
+}
+
+/// Names each required setting that has no value: not set, or set but empty.
+fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
+    let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
+    let mut command = S::command();
+    command.build();
+    let arguments = all_arguments(&command);
+    let explained: Option<Vec<String>> = missing
+        .iter()
+        .map(|flag| {
+            let argument = arguments.iter().find(|argument| argument.to_string() == *flag)?;
+            let env = argument.get_env()?;
+            let state = if std::env::var_os(env).is_some() { "set but empty" } else { "not set" };
+            let meaning = argument.get_help().map(|help| format!(": {help}")).unwrap_or_default();
+            Some(format!("{} ({}) is {state}: write its value{meaning}", env.display(), flag.split(' ').next()?))
+        })
+        .collect();
+    Some(explained?.join("; "))
 }
 
 /// What clap says of a wrong setting, in one line, with the name under which a deployment sets it.

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use crate::head::is_token;
+
 /// The most bytes of one chunk's extensions; they are read over and dropped.
 const MAX_EXTENSION_BYTES: usize = 1024;
 /// The most bytes of all trailer lines; they are read over and dropped.
@@ -31,8 +33,9 @@ enum State {
     DataCr,
     DataLf,
     TrailerStart,
-    TrailerLine,
-    TrailerLineLf,
+    TrailerName,
+    TrailerValue,
+    TrailerLf,
     EndLf,
     Done,
 }
@@ -99,18 +102,20 @@ impl Decoder {
             (State::DataLf, b'\n') => State::Size { digits: 0 },
             (State::TrailerStart, b'\r') => State::EndLf,
             (State::EndLf, b'\n') => State::Done,
-            (State::TrailerLine, b'\r') => State::TrailerLineLf,
-            (State::TrailerLineLf, b'\n') => State::TrailerStart,
-            (State::TrailerStart | State::TrailerLine, b'\t' | b' '..=b'~' | 0x80..) => {
-                self.trailer_bytes += 1;
-                if self.trailer_bytes > MAX_TRAILER_BYTES {
-                    return Err(ChunkError::Trailer);
-                }
-                State::TrailerLine
+            (State::TrailerValue, b'\r') => State::TrailerLf,
+            (State::TrailerLf, b'\n') => State::TrailerStart,
+            (State::TrailerStart | State::TrailerName, _) if is_token(byte) => self.trailer_byte(State::TrailerName)?,
+            (State::TrailerName, b':') | (State::TrailerValue, b'\t' | b' '..=b'~' | 0x80..) => {
+                self.trailer_byte(State::TrailerValue)?
             }
             (State::DataCr | State::DataLf, _) => return Err(ChunkError::DataEnd),
             _ => return Err(ChunkError::Trailer),
         })
+    }
+
+    fn trailer_byte(&mut self, next: State) -> Result<State, ChunkError> {
+        self.trailer_bytes += 1;
+        if self.trailer_bytes > MAX_TRAILER_BYTES { Err(ChunkError::Trailer) } else { Ok(next) }
     }
 
     fn size_digit(&mut self, digits: u8, byte: u8) -> Result<State, ChunkError> {
@@ -209,6 +214,12 @@ mod tests {
             (b"3\r\nabc\n0\r\n\r\n", ChunkError::DataEnd),
             (b"0\r\n\n", ChunkError::Trailer),
             (b"0\r\na: b\nc\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\nno colon\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\nname\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\na: b\r\nname\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\n: value\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\na : b\r\n\r\n", ChunkError::Trailer),
+            (b"0\r\na: b\r\n c\r\n\r\n", ChunkError::Trailer),
         ] {
             assert_eq!(decode(&[wire]), Err(error), "{:?}", String::from_utf8_lossy(wire));
         }

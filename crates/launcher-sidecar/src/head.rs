@@ -36,7 +36,7 @@ pub(crate) struct Scanner {
 impl Scanner {
     /// Looks on, in the bytes of a head from its start, all those given before included.
     pub(crate) fn scan(&mut self, bytes: &[u8], max_lines: usize) -> Scan {
-        if bytes.first().is_some_and(|first| !first.is_ascii_alphanumeric() && !b"!#$%&'*+-.^_`|~".contains(first)) {
+        if bytes.first().is_some_and(|&first| !is_token(first)) {
             return Scan::Malformed;
         }
         for offset in memchr::memchr_iter(b'\n', &bytes[self.looked_at..]) {
@@ -112,6 +112,11 @@ impl Known {
         };
         candidates.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map_or(Self::Other, |&(_, kind)| kind)
     }
+}
+
+/// True for a character of a method or a header name (RFC 9110, 5.6.2).
+pub(crate) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 /// The elements of a comma-separated header value, trimmed, without empty ones.

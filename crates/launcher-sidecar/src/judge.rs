@@ -134,14 +134,22 @@ fn names_other_version(head: &[u8]) -> bool {
 
 fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Reason> {
     let lines = headers.iter().map(|header| (header.name.as_bytes(), header.value));
-    let error = match rules.policy.trusted_header.read(lines) {
-        Ok(identity) if identity == rules.policy.owner => return Ok(()),
+    let policy = &rules.policy;
+    let error = match policy.trusted_header.read_proven(policy.proxy_secret.as_ref(), lines) {
+        Ok(identity) if identity == policy.owner => return Ok(()),
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    if !rules.policy.require_authentication {
+    let reports_as_unproven = error == Some(IdentityError::Unproven) && rules.count_unproven();
+    if !policy.require_authentication {
         rules.report_mismatch(error);
         return Ok(());
+    }
+    if reports_as_unproven {
+        tracing::warn!(
+            "refused a request whose X-Auth-Request-Proof is missing or wrong: either it did not come through the auth \
+             proxy, or the auth proxy sends another secret than SERVICE_PROXY_SECRET_FILE holds"
+        );
     }
     tracing::debug!(reason = error.map(tracing::field::display), "a request is not the owner's");
     Err(match error {

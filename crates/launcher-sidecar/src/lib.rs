@@ -23,6 +23,7 @@ mod policy;
 mod relay;
 mod response;
 mod rewrite;
+pub mod secret_file;
 pub mod serve;
 pub mod settings;
 mod sidecar;

@@ -10,10 +10,10 @@ use launcher_process::files;
 use launcher_process::settings::{read, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
-use launcher_sidecar::Sidecar;
 use launcher_sidecar::serve::{listen, serve, turn_away};
 use launcher_sidecar::settings::Settings;
-use launcher_sidecar::telemetry::Telemetry;
+use launcher_sidecar::telemetry::{self, Telemetry};
+use launcher_sidecar::{Policy, Sidecar, secret_file};
 use tokio::net::TcpListener;
 
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
@@ -37,11 +37,18 @@ async fn run(settings: &Settings) -> Result<(), String> {
     if !settings.require_authentication {
         tracing::warn!("authentication is not required: everybody who reaches this port is let through");
     }
+    let proxy_secret = match &settings.proxy_secret_file {
+        Some(path) => Some(secret_file::load(path).await?),
+        None => None,
+    };
     let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
     let listener = named("SERVICE_LISTEN_ADDR", settings.listen_addr, listen(settings.listen_addr))?;
-    let telemetry = TcpListener::bind(settings.telemetry_addr).await;
+    let telemetry = telemetry::listen(settings.telemetry_addr);
     let telemetry = named("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, telemetry)?;
-    let sidecar = Sidecar::new(settings.policy(), settings.app());
+    if let (Some(path), Some(secret)) = (settings.proxy_secret_file.clone(), proxy_secret.clone()) {
+        tokio::spawn(async move { secret_file::follow(&path, &secret).await });
+    }
+    let sidecar = Sidecar::new(Policy { proxy_secret, ..settings.policy() }, settings.app());
     tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
     tracing::info!(listen = %settings.listen_addr, app = %settings.app(), owner = %settings.owner_email, "serving");
     serve(&listener, sidecar, stop.clone()).await;

@@ -62,6 +62,7 @@ pub(crate) struct Metrics {
     requests: Family<[(&'static str, &'static str); 1], Counter>,
     outcomes: [Counter; Outcome::ALL.len()],
     mismatches: Counter,
+    unproven: Counter,
     connections: Gauge<i64, AtomicI64>,
     websockets: Gauge<i64, AtomicI64>,
     started: Instant,
@@ -77,6 +78,7 @@ impl Metrics {
             requests,
             outcomes,
             mismatches: Counter::default(),
+            unproven: Counter::default(),
             connections: Gauge::default(),
             websockets: Gauge::default(),
             started: Instant::now(),
@@ -92,6 +94,11 @@ impl Metrics {
     /// The counter of requests that would have been refused for their identity.
     pub(crate) fn mismatches(&self) -> Counter {
         self.mismatches.clone()
+    }
+
+    /// The counter of requests whose identity came without a valid proxy secret.
+    pub(crate) fn unproven(&self) -> Counter {
+        self.unproven.clone()
     }
 
     /// Takes note that the app is used `now`.
@@ -125,6 +132,11 @@ impl Metrics {
             "sidecar_identity_mismatches",
             "Requests let through only because authentication is not required",
             self.mismatches.clone(),
+        );
+        registry.register(
+            "sidecar_unproven_identities",
+            "Requests whose identity came without a valid proxy secret",
+            self.unproven.clone(),
         );
         registry.register("sidecar_open_connections", "Open connections", self.connections.clone());
         registry.register("sidecar_open_websockets", "Open WebSockets", self.websockets.clone());

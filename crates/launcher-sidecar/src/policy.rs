@@ -2,9 +2,10 @@
 
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
+use launcher_domain::proof::ProxySecret;
 
 /// What a sidecar enforces.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Policy {
     /// The only person whose requests reach the app.
     pub owner: EmailAddress,
@@ -15,6 +16,9 @@ pub struct Policy {
     /// How the names of the login proxy's cookies begin; they are kept from the app, in both directions. An empty
     /// prefix means every cookie.
     pub session_cookie_prefix: String,
+    /// The secrets of which an identity needs one beside it (`X-Auth-Request-Proof`). Without any, an identity needs no
+    /// proof.
+    pub proxy_secret: Option<ProxySecret>,
 }
 
 impl Policy {
@@ -29,6 +33,7 @@ impl Policy {
             trusted_header: TrustedHeader::default(),
             require_authentication: true,
             session_cookie_prefix: Self::SESSION_COOKIE_PREFIX.to_owned(),
+            proxy_secret: None,
         }
     }
 }

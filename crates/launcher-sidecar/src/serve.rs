@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use launcher_process::listen::ListenOptions;
 use launcher_process::stop::Stop;
-use rustix::net::sockopt;
-use tokio::net::{TcpListener, TcpSocket};
+use socket2::TcpKeepalive;
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::sidecar::Sidecar;
@@ -22,20 +23,19 @@ const BACKLOG: u32 = 1024;
 /// able to make the sidecar run out of memory: whoever takes its port then is sent what was meant for the owner alone.
 const MAX_CONNECTIONS: usize = 1024;
 
-/// Listens. What a connection inherits from its listener is set here, before the first one: it would cost four calls of
-/// the kernel for each.
+/// Listens for the workshop's users; an unspecified address means both address families. What connections inherit from
+/// their listener is set here, once: setting it for each connection would cost four system calls.
 ///
 /// # Errors
-/// The address cannot be had.
+/// The address is in use, not of this host, or not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_reuseaddr(true)?;
-    socket.set_nodelay(true)?;
-    socket.set_keepalive(true)?;
-    sockopt::set_tcp_keepidle(&socket, KEEPALIVE)?;
-    sockopt::set_tcp_keepintvl(&socket, KEEPALIVE / 4)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+    let options = ListenOptions {
+        backlog: Some(BACKLOG),
+        nodelay: true,
+        keepalive: Some(TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE / 4)),
+        ..ListenOptions::default()
+    };
+    launcher_process::listen::listen(address, &options)
 }
 
 /// Accepts connections and lets the sidecar serve them, until the stop is requested. Each connection is a task that the

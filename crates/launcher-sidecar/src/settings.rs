@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -37,6 +38,11 @@ pub struct Settings {
           value_parser = TrustedHeader::parse)]
     pub trusted_auth_header: TrustedHeader,
 
+    /// File with the secrets, one or two, one per line, of which the auth proxy sends one in X-Auth-Request-Proof. An
+    /// identity without one of them is refused. Followed while the program runs
+    #[arg(long, env = "SERVICE_PROXY_SECRET_FILE", value_name = "FILE")]
+    pub proxy_secret_file: Option<PathBuf>,
+
     /// false logs requests that are not the owner's and lets them through: for development only
     #[arg(long, env = "SERVICE_REQUIRE_AUTHENTICATION", value_name = "BOOL", default_value = "true",
           action = clap::ArgAction::Set, value_parser = parse_bool)]
@@ -57,7 +63,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The policy that these settings ask for.
+    /// The policy that these settings ask for, without the secrets of [`Settings::proxy_secret_file`].
     #[must_use]
     pub fn policy(&self) -> Policy {
         Policy {
@@ -65,6 +71,7 @@ impl Settings {
             trusted_header: self.trusted_auth_header.clone(),
             require_authentication: self.require_authentication,
             session_cookie_prefix: self.session_cookie_prefix.clone(),
+            proxy_secret: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use launcher_domain::identity::IdentityError;
 use launcher_process::stop::Stop;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -14,8 +15,8 @@ use crate::metrics::{Activity, Metrics};
 use crate::policy::Policy;
 use crate::upstream::Pool;
 
-/// After this many mismatches were logged as warnings, the next ones are logged only for debugging.
-const MISMATCH_WARNINGS: u64 = 10;
+/// Number of warnings about mismatches, and about missing proofs. Further ones are logged at debug level only.
+const WARNINGS: u64 = 10;
 
 /// The owner-checking proxy in front of one app. Clones are the same sidecar.
 #[derive(Debug, Clone)]
@@ -38,7 +39,8 @@ pub(crate) struct Rules {
     pub(crate) login_cookies: LoginCookies,
     /// What the app is called when the client names no host.
     pub(crate) app_name: String,
-    mismatches: prometheus_client::metrics::counter::Counter,
+    mismatches: Counter,
+    unproven: Counter,
 }
 
 impl Sidecar {
@@ -54,6 +56,7 @@ impl Sidecar {
             policy,
             app_name: app.to_string(),
             mismatches: metrics.mismatches(),
+            unproven: metrics.unproven(),
         };
         Self { inner: Arc::new(Inner { rules, pool: Arc::new(Pool::new(app)), metrics }) }
     }
@@ -97,12 +100,18 @@ impl Sidecar {
 }
 
 impl Rules {
+    /// Counts a request whose identity came without a valid proxy secret. True for the first ones, which are logged as
+    /// warnings.
+    pub(crate) fn count_unproven(&self) -> bool {
+        self.unproven.inc() < WARNINGS
+    }
+
     /// Logs a request that is let through only because authentication is not required. `error` is why it names nobody;
     /// without one it names somebody else.
     pub(crate) fn report_mismatch(&self, error: Option<IdentityError>) {
         let before = self.mismatches.inc();
         let reason = error.map_or_else(|| "the request is somebody else's".to_owned(), |error| error.to_string());
-        if before < MISMATCH_WARNINGS {
+        if before < WARNINGS {
             tracing::warn!(reason, "let through a request that is not the owner's: authentication is not required");
         } else {
             tracing::debug!(reason, "let through a request that is not the owner's");

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use launcher_domain::clock::Clock;
+use launcher_process::listen::ListenOptions;
 use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
@@ -24,8 +25,19 @@ const REQUEST: Duration = Duration::from_secs(2);
 /// How many connections are answered at a time, of those that come from elsewhere and of those that come from this very
 /// host. These may be the app's, which must not be able to keep the kubelet's probes waiting until the sidecar is killed.
 const MAX_CONNECTIONS: usize = 64;
+/// Maximum number of connections that wait to be accepted.
+const BACKLOG: u32 = 128;
 /// How long to wait when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Listens for probes and scrapes; an unspecified address means both address families.
+///
+/// # Errors
+/// The address is in use, not of this host, or not permitted.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let options = ListenOptions { backlog: Some(BACKLOG), ..ListenOptions::default() };
+    launcher_process::listen::listen(address, &options)
+}
 
 /// What the listener tells.
 #[derive(Debug)]

@@ -130,6 +130,7 @@ impl Shop {
             trusted_header: settings.trusted_header.clone(),
             require_authentication: settings.require_authentication,
             session_cookie_prefix: settings.session_cookie_prefix.clone(),
+            proxy_secret: None,
         };
         *lock(&self.sidecar) = Some(Sidecar::new(policy, SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
     }

@@ -34,6 +34,27 @@ fn a_wrong_setting_is_one_clear_line() {
 }
 
 #[test]
+fn missing_and_empty_settings_are_named_with_their_variables() {
+    let (owner, port) = (("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", "8888"));
+    let empty_owner = ("SERVICE_OWNER_EMAIL", "");
+    for (settings, said) in [
+        (vec![port, empty_owner], vec!["SERVICE_OWNER_EMAIL (--owner-email) is set but empty: write"]),
+        (vec![owner, ("SERVICE_APP_PORT", "")], vec!["SERVICE_APP_PORT (--app-port) is set but empty: write"]),
+        (vec![owner], vec!["SERVICE_APP_PORT (--app-port) is not set: write"]),
+        (
+            vec![empty_owner],
+            vec!["SERVICE_OWNER_EMAIL (--owner-email) is set but empty", "SERVICE_APP_PORT (--app-port) is not set"],
+        ),
+    ] {
+        let output = run(&settings);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(said.iter().all(|said| error.contains(said)) && error.lines().count() == 1, "{error}");
+        assert!(!error.contains("required arguments"), "{error}");
+    }
+}
+
+#[test]
 fn an_owner_that_is_no_text_is_one_clear_line() {
     let owner = std::ffi::OsStr::from_bytes(b"alice\xff@example.org");
     let output = command(&[("SERVICE_APP_PORT", "8888")]).env("SERVICE_OWNER_EMAIL", owner).output().unwrap();

@@ -157,6 +157,9 @@ async fn chunks_that_are_none() {
             chunked("3 \r\nabc\r\n0\r\n\r\n"),
             chunked("fffffffffffffffff\r\nabc"),
             chunked("3\r\nabc\r\n0\r\nfolded\n\r\n"),
+            chunked("3\r\nabc\r\n0\r\nno-colon\r\n\r\n"),
+            chunked("3\r\nabc\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n"),
+            chunked("3\r\nabc\r\n0\r\nT: v\r\n folded\r\n\r\n"),
         ],
     )
     .await;
@@ -171,6 +174,17 @@ async fn chunks_that_break_off_never_become_a_whole_body() {
     client.send("zzz\r\n").await;
     assert!(client.read_to_end().await.starts_with("HTTP/1.1 400 "));
     assert!(setup.app.seen().ends_with("3\r\nabc\r\n"));
+}
+
+#[tokio::test]
+async fn trailer_line_without_colon_after_a_forwarded_chunk_ends_both_connections() {
+    let setup = Setup::new().await;
+    let mut client = setup.client().await;
+    client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")).await;
+    super::support::eventually("the first chunk is there", || setup.app.seen().ends_with("3\r\nabc\r\n")).await;
+    client.send(format!("0\r\nno-colon\r\n\r\n{HIDDEN}")).await;
+    assert!(client.read_to_end().await.starts_with("HTTP/1.1 400 "));
+    assert!(setup.app.seen().ends_with("3\r\nabc\r\n"), "the app never sees the end of the body");
 }
 
 #[tokio::test]

@@ -13,6 +13,8 @@ mod limits;
 #[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
 mod metrics;
 mod owner;
+mod ports;
+mod proof;
 mod proxying;
 mod responses;
 mod streaming;

@@ -1,6 +1,9 @@
 //! What the client gets to see of the app's response.
 
+use std::sync::Arc;
+
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 use super::support::{ALICE, App, Setup, policy};
 
@@ -77,6 +80,7 @@ async fn a_response_that_cannot_be_read_is_not_passed_on() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabc",
         "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno-colon\r\n\r\n",
         "HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
@@ -121,6 +125,31 @@ async fn a_body_that_breaks_off_is_seen_to_break_off() {
         let answer = setup.send(get("")).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with(seen), "{answer}");
     }
+}
+
+#[tokio::test]
+async fn trailer_line_without_colon_breaks_the_response_off() {
+    let has_read = Arc::new(Notify::new());
+    let app = App::start({
+        let has_read = has_read.clone();
+        move |mut stream| {
+            let has_read = has_read.clone();
+            async move {
+                stream.read_head().await;
+                stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n").await;
+                has_read.notified().await;
+                stream.write("0\r\nno-colon\r\n\r\n").await;
+                stream.read_end().await;
+            }
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(get("")).await;
+    client.read_until(b"3\r\nabc\r\n").await;
+    has_read.notify_one();
+    assert!(client.is_closed().await, "the body has no end");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod client;
+pub(crate) mod namespace;
 pub(crate) mod program;
 
 use std::net::SocketAddr;

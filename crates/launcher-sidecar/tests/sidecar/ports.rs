@@ -1,0 +1,125 @@
+//! The sidecar's ports, which no other process can bind in either address family.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::process::{Child, Command, Stdio};
+
+use socket2::{Domain, Socket, Type};
+
+use super::support::namespace::run_in_namespace;
+use super::support::program::command;
+use super::support::{ALICE, App, Client, eventually};
+
+/// The program with its default addresses, until it is dropped.
+struct Default(Child);
+
+impl Default {
+    async fn start(app: SocketAddr) -> Self {
+        let settings = [("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", &app.port().to_string())];
+        let child = command(&settings).stderr(Stdio::null()).spawn().unwrap();
+        eventually("the program listens", || std::net::TcpStream::connect("127.0.0.1:8081").is_ok()).await;
+        Self(child)
+    }
+}
+
+impl Drop for Default {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Listens as an app could that wants the port for itself.
+fn bind(address: IpAddr, port: u16, only_v6: bool, reuse: bool) -> io::Result<Socket> {
+    let address = SocketAddr::new(address, port);
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(only_v6)?;
+    }
+    socket.set_reuse_address(reuse)?;
+    socket.set_reuse_port(reuse)?;
+    socket.bind(&address.into())?;
+    socket.listen(1)?;
+    Ok(socket)
+}
+
+async fn status(addr: SocketAddr, path: &str) -> u16 {
+    let mut client = Client::connect(addr).await;
+    client.send(format!("GET {path} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+    client.read_response().await.status
+}
+
+async fn assert_serves(addresses: &[IpAddr]) {
+    for address in addresses {
+        assert_eq!(status((*address, 8080).into(), "/").await, 204, "{address}");
+        assert_eq!(status((*address, 8081).into(), "/healthz").await, 200, "{address}");
+    }
+}
+
+#[test]
+fn app_cannot_bind_the_ports_of_the_sidecar_in_either_family() {
+    run_in_namespace("ports::in_a_namespace_an_app_cannot_bind_the_ports", "");
+}
+
+#[tokio::test]
+#[ignore = "runs in a network namespace"]
+async fn in_a_namespace_an_app_cannot_bind_the_ports() {
+    let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let _program = Default::start(app.addr).await;
+    let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    let unspecified = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+    for port in [8080, 8081] {
+        for address in loopback.into_iter().chain(unspecified) {
+            for (only_v6, reuse) in [(false, false), (false, true), (true, false), (true, true)] {
+                let bound = bind(address, port, only_v6, reuse);
+                let how = format!("{address}:{port}, V6ONLY {only_v6}, REUSEADDR and REUSEPORT {reuse}");
+                assert_eq!(bound.unwrap_err().kind(), io::ErrorKind::AddrInUse, "{how}");
+            }
+        }
+    }
+    assert_serves(&loopback).await;
+}
+
+#[test]
+fn sidecar_serves_a_network_with_ipv6_only() {
+    run_in_namespace("ports::in_a_namespace_with_ipv6_it_serves", "ip -6 addr add fd00::8/128 dev lo");
+}
+
+#[tokio::test]
+#[ignore = "runs in a network namespace"]
+async fn in_a_namespace_with_ipv6_it_serves() {
+    // The only address of IPv4 is 127.0.0.1, which every network namespace has.
+    let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let _program = Default::start(app.addr).await;
+    assert_serves(&["fd00::8".parse().unwrap()]).await;
+    assert!(app.seen().contains("\r\nX-Forwarded-For: fd00::8\r\n"), "{}", app.seen());
+}
+
+#[test]
+fn sidecar_serves_a_network_without_ipv6() {
+    let disable = "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1";
+    run_in_namespace("ports::in_a_namespace_without_ipv6_it_serves", disable);
+}
+
+#[tokio::test]
+#[ignore = "runs in a network namespace"]
+async fn in_a_namespace_without_ipv6_it_serves() {
+    let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let _program = Default::start(app.addr).await;
+    assert!(TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err(), "this namespace has IPv6");
+    assert_serves(&[Ipv4Addr::LOCALHOST.into()]).await;
+    assert!(app.seen().contains("\r\nX-Forwarded-For: 127.0.0.1\r\n"), "{}", app.seen());
+}
+
+#[test]
+fn taken_port_stops_the_start_with_one_line() {
+    let taken = TcpListener::bind("127.0.78.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    let mut program: Command = command(&[("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", "8888")]);
+    program.env("SERVICE_TELEMETRY_ADDR", "127.0.78.1:0").env("SERVICE_LISTEN_ADDR", &addr);
+    let output = program.output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    let last = error.lines().last().unwrap_or_default();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(last.contains("SERVICE_LISTEN_ADDR") && last.contains(&addr), "{error}");
+}

@@ -1,0 +1,18 @@
+//! Tests that run in a network namespace of their own, where ports, addresses and memory of sockets are theirs alone.
+
+use std::process::Command;
+
+/// Runs an ignored test of this program in a new network namespace, after `setup`, a shell script. Without the right to
+/// make one the test does not run: it says so, and passes.
+pub(crate) fn run_in_namespace(test: &str, setup: &str) {
+    let may = Command::new("unshare").args(["-n", "ip", "link", "set", "lo", "up"]).output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        println!("{test} needs root, unshare and ip: it did not run");
+        return;
+    }
+    let script = format!("set -e; ip link set lo up; {setup}\nexec \"$0\" --exact \"$1\" --ignored --nocapture");
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new("unshare").args(["-n", "sh", "-c", &script]).arg(this).arg(test).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
