@@ -1,9 +1,10 @@
 //! Making it so, by server-side apply: repeated, it changes nothing. And taking it away again.
 
-use std::collections::HashMap;
+mod ledger;
+mod workload;
+
 use std::fmt::Debug;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
@@ -21,6 +22,8 @@ use crate::build::Built;
 use crate::context::Context;
 use crate::lease::NotLeading;
 use crate::settings::WayIn;
+pub(crate) use ledger::Ledger;
+use ledger::{Entry, Version};
 
 /// Why the cluster could not be brought in line.
 #[derive(Debug, thiserror::Error)]
@@ -44,40 +47,17 @@ pub(crate) struct Applied {
     pub(crate) deployment: Option<Arc<Deployment>>,
 }
 
-/// What was last applied, and what became of it. Something that is as it was left is not applied again: a reconcile costs
-/// the API server nothing while nothing changes.
-#[derive(Debug, Default)]
-pub(crate) struct Ledger(Mutex<HashMap<(String, String), Entry>>);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
-    wanted: u64,
-    left_as: Version,
-}
-
-/// Which object, and which version of what we decide about it.
-type Version = (Option<String>, Option<String>);
-
-impl Ledger {
-    fn holds(&self, key: &(String, String), entry: &Entry) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) == Some(entry)
-    }
-
-    fn note(&self, key: (String, String), entry: Entry) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
-    }
-
-    /// Forgets a Workshop that is gone.
-    pub(crate) fn forget(&self, name: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(_, of), _| of != name);
-    }
-}
-
-/// Applies everything that a Workshop wants.
-pub(crate) async fn apply(context: &Context, name: &str, uid: &str, built: Built) -> Result<Applied, ApplyError> {
+/// Applies everything that a Workshop wants. `holds_work` is true once it has been ready: its pod is not restarted then.
+pub(crate) async fn apply(
+    context: &Context,
+    name: &str,
+    uid: &str,
+    built: Built,
+    holds_work: bool,
+) -> Result<Applied, ApplyError> {
     let Built { deployment, service, ingress, url } = built;
     let children = &context.children;
-    ensure(context, &deployment, version_by_generation, &children.deployments).await?;
+    workload::ensure(context, deployment, holds_work).await?;
     ensure(context, &service, version_by_change, &children.services).await?;
     match &ingress {
         Some(ingress) => {
@@ -100,22 +80,18 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
     Ok(())
 }
 
-/// A Deployment's generation counts what is wanted of it, and not what its controller reports.
-fn version_by_generation(metadata: &ObjectMeta) -> Version {
-    (metadata.uid.clone(), metadata.generation.map(|generation| generation.to_string()))
-}
-
 /// Annotations count as well: on an Ingress they are the gate.
 fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
+/// Applies an object unless the ledger knows that it is as it was left. Returns what the API server made of it.
 async fn ensure<K, S>(
     context: &Context,
     wanted: &K,
     version: fn(&ObjectMeta) -> Version,
     seen: &Store<S>,
-) -> Result<(), ApplyError>
+) -> Result<Option<K>, ApplyError>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
     S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
@@ -124,9 +100,9 @@ where
     let key = (kind.clone(), name.clone());
     let namespace = &context.settings.namespace;
     if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
-        let entry = Entry { wanted: digest(wanted), left_as: version(Resource::meta(&*object)) };
+        let entry = Entry::new(wanted, version(Resource::meta(&*object)));
         if context.ledger.holds(&key, &entry) {
-            return Ok(());
+            return Ok(None);
         }
     }
     context.fence.check()?;
@@ -137,8 +113,8 @@ where
         name,
         source,
     })?;
-    context.ledger.note(key, Entry { wanted: digest(wanted), left_as: version(applied.meta()) });
-    Ok(())
+    context.ledger.note(key, Entry::new(wanted, version(applied.meta())));
+    Ok(Some(applied))
 }
 
 /// Deletes the object of this name if it belongs to this Workshop: another one of the same name keeps its own.
@@ -169,10 +145,4 @@ where
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
     }
-}
-
-fn digest(wanted: &impl Serialize) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    serde_json::to_string(wanted).unwrap_or_default().hash(&mut hasher);
-    hasher.finish()
 }

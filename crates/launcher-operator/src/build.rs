@@ -1,6 +1,7 @@
 //! From a validated Workshop to the resources it wants. Pure: the same Workshop and settings give the same bytes.
 
 mod deployment;
+pub(crate) mod digest;
 mod ingress;
 mod pod;
 mod preset;
@@ -17,6 +18,9 @@ pub use pod::{APP_CONTAINER, SIDECAR_CONTAINER};
 use crate::WORKSHOP_LABEL;
 use crate::settings::{OperatorSettings, WayIn};
 use crate::validate::Validated;
+
+/// Annotation of a Deployment: digest of the part of its Workshop that decides the pod.
+pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
 
 /// What one Workshop wants.
 #[derive(Debug, Clone, PartialEq)]

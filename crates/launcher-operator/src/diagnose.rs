@@ -83,6 +83,11 @@ pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
     live.any(|pod| pod::failed_pull(pod).is_some())
 }
 
+/// True while one of these pods is ready, and stays.
+pub(crate) fn any_ready(pods: &[Pod]) -> bool {
+    pods.iter().any(|pod| pod.metadata.deletion_timestamp.is_none() && pod::is_ready(pod))
+}
+
 /// How a workload is doing at `now`.
 #[must_use]
 pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {

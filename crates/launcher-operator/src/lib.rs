@@ -21,6 +21,7 @@ mod live;
 mod metrics;
 mod reconcile;
 mod refusal;
+pub mod rollout;
 mod run;
 pub mod settings;
 mod since;

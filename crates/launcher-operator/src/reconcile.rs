@@ -19,7 +19,7 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::context::Context;
 use crate::controller::Guarded;
-use crate::diagnose::{Diagnosis, Seen, add, diagnose, pull_fails};
+use crate::diagnose::{Diagnosis, Seen, add, any_ready, diagnose, pull_fails};
 use crate::evidence;
 use crate::lease::NotLeading;
 use crate::live;
@@ -115,12 +115,13 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
         Err(reason) => return finish(workshop, status::failed(workshop, &reason, None, now), context).await,
     };
     let built = build(&validated, &context.settings);
-    let applied = match apply::apply(context, &name, &uid, built).await {
+    let pods = context.children.pods(&name);
+    let holds_work = was_ready(workshop) || any_ready(&pods);
+    let applied = match apply::apply(context, &name, &uid, built, holds_work).await {
         Ok(applied) => applied,
         Err(error) => return not_applied(workshop, error, context, now).await,
     };
     context.refused.forget(&name);
-    let pods = context.children.pods(&name);
     let waiting_since = status::waiting_since(workshop, &applied, now);
     let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
     let pull_fails_since = pull_fails(&pods).then(|| context.pull_fails.holds(&name, now));
@@ -144,9 +145,8 @@ async fn not_applied(
     context: &Context,
     now: Timestamp,
 ) -> Result<Action, ReconcileError> {
-    let was_ready = workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some());
     let name = workshop.name_any();
-    let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready) else {
+    let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready(workshop)) else {
         context.refused.forget(&name);
         return Err(error.into());
     };
@@ -155,6 +155,10 @@ async fn not_applied(
     }
     write(workshop, status::refused(workshop, &reason, now), context).await?;
     Err(error.into())
+}
+
+fn was_ready(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
 }
 
 /// Says that it is over, and only then takes its workload away: the status is not written when the Workshop has changed

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy}
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 
-use super::{labels, metadata, pod, selector};
+use super::{SPEC_DIGEST, digest, labels, metadata, pod, selector};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -14,8 +14,9 @@ const KEPT: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
 
 pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> Deployment {
+    let annotations = [(SPEC_DIGEST.to_owned(), digest::of(workshop))].into();
     Deployment {
-        metadata: metadata(workshop),
+        metadata: ObjectMeta { annotations: Some(annotations), ..metadata(workshop) },
         spec: DeploymentSpec {
             replicas: Some(1),
             // An old pod has to be gone before a new one starts: two would write the same files, one day.

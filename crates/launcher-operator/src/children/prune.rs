@@ -8,6 +8,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
 use crate::WORKSHOP_LABEL;
+use crate::build::SPEC_DIGEST;
+use crate::rollout::APPLIED_GENERATION;
 
 /// The conditions of a pod that a diagnosis, or a start's trace, looks at.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
@@ -25,9 +27,14 @@ pub(crate) fn workshop(found: &mut ObjectMeta) {
     found.annotations = dispatched.map(|one| [one].into());
 }
 
-/// Of a Deployment only that it is there, which one, and why it makes no pod.
+/// Keeps of a Deployment its identity, the operator's own annotations, and why it makes no pod.
 pub(super) fn deployment(deployment: &mut Deployment) {
+    let mut annotations = deployment.metadata.annotations.take();
     metadata(&mut deployment.metadata);
+    if let Some(annotations) = &mut annotations {
+        annotations.retain(|name, _| [SPEC_DIGEST, APPLIED_GENERATION].contains(&name.as_str()));
+    }
+    deployment.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
     deployment.metadata.labels = None;
     deployment.spec = DeploymentSpec::default();
     if let Some(conditions) = deployment.status.as_mut().and_then(|status| status.conditions.as_mut()) {

@@ -47,6 +47,12 @@ impl Cluster {
         self
     }
 
+    /// The same, instead of what was there of this kind.
+    pub(crate) fn relisted(self, kind: &'static str, object: &Value) -> Self {
+        self.0.lock().unwrap().listed.remove(kind);
+        self.listed(kind, object)
+    }
+
     /// The Workshop as it is by now.
     pub(crate) fn by_now(self, workshop: &Value) -> Self {
         self.store("workshops", workshop.clone());

@@ -9,6 +9,7 @@ mod old_views;
 mod pod_security;
 mod presets;
 mod refusals;
+mod rollout;
 mod seen;
 mod support;
 mod traces;

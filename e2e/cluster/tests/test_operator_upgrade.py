@@ -1,0 +1,104 @@
+"""An operator with other settings takes over: running workshops keep their pods, new ones are made by the new settings."""
+
+import json
+
+import pytest
+
+from harness import ADMIN, wait_for
+from settled import phase
+
+OLD, NEW = "_oauth2_proxy", "_of_the_new_operator"
+ANNOTATIONS = ("workshoplauncher.dev/spec-digest", "workshoplauncher.dev/applied-generation")
+
+
+@pytest.fixture(scope="module")
+def template(world):
+    return world.template()
+
+
+@pytest.fixture
+def running(world, template):
+    name = world.launch(template, ADMIN)
+    world.until(name, "running")
+    yield name
+    world.end(name)
+    world.until_gone(name)
+
+
+@pytest.fixture
+def upgrade(world):
+    """Replaces the operator by one with settings that change every pod; the first one is back after the test."""
+    old, started = world.operator, []
+
+    def replace(meanwhile=lambda: None):
+        old.stop()
+        meanwhile()
+        new = world.new_operator(SERVICE_SESSION_COOKIE_PREFIX=NEW)
+        started.append(new)
+        new.start()
+        wait_for("the new operator to lead", lambda: new.metrics()["operator_leading"] == 1, 30)
+
+    yield replace
+    for new in started:
+        new.stop()
+    old.start()
+
+
+def cookie_prefix(pod):
+    """The setting of the sidecar that tells the two operators apart."""
+    [sidecar] = [one for one in pod["spec"]["containers"] if one["name"] == "sidecar"]
+    [prefix] = [one["value"] for one in sidecar["env"] if one["name"] == "SERVICE_SESSION_COOKIE_PREFIX"]
+    return prefix
+
+
+def annotations(world, name):
+    return world.objects("deployments", "--field-selector", f"metadata.name={name}")[0]["metadata"]["annotations"]
+
+
+def remove_annotations(world, name):
+    """Makes the Deployment look like one of an operator that wrote no annotations."""
+    world.kubectl("annotate", "deployment", name, *(f"{annotation}-" for annotation in ANNOTATIONS))
+
+
+@pytest.mark.parametrize("has_annotations", [True, False], ids=["annotated", "older operator"])
+def test_running_workshop_keeps_its_pod(world, template, running, upgrade, has_annotations):
+    before = world.pod(running)
+    upgrade(lambda: has_annotations or remove_annotations(world, running))
+    new = world.launch(template, ADMIN)
+    world.until(new, "running")
+    assert cookie_prefix(world.pod(new)) == NEW
+    # The new operator has looked at the older workshop, too: its annotations are there.
+    wait_for("the annotations", lambda: set(ANNOTATIONS) <= set(annotations(world, running)), 30)
+    status, _, body = world.launcher.request("POST", f"/instances/{running}/extend", ADMIN, {})
+    assert status == 200, body
+    wait_for("the extension", lambda: world.workshop(running)["spec"].get("expiresAt") == body["expires_at"], 30)
+    after = world.pod(running)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0, 0]
+    assert cookie_prefix(after) == OLD
+    assert phase(world, running) == "Running"
+    world.end(new)
+    world.until_gone(new)
+
+
+@pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
+def test_deployment_changed_by_hand_is_put_right(world, running, upgrade, is_down):
+    """Also by an operator that would leave an unchanged one alone."""
+
+    def edit():
+        containers = [{"name": "app", "args": ["serve", "8899"]}]
+        patch = json.dumps({"spec": {"template": {"spec": {"containers": containers}}}})
+        world.kubectl("patch", "deployment", running, "--patch", patch)
+
+    if is_down:
+        upgrade(edit)
+    else:
+        edit()
+
+    def is_right():
+        pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={running}")
+        args = [one.get("args") for pod in pods for one in pod["spec"]["containers"] if one["name"] == "app"]
+        return args == [["serve"]] and phase(world, running) == "Running"
+
+    wait_for("the app to have its own arguments again", is_right, 90)
+    assert world.visit(running, ADMIN)[0] == 200
