@@ -5,6 +5,7 @@ mod local;
 mod port;
 
 pub use kubernetes::KubernetesFleet;
+pub use local::keeper;
 pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};
 

@@ -16,6 +16,7 @@ mod ending;
 mod exit;
 mod gateway;
 mod jupyter;
+pub mod keeper;
 mod layout;
 mod listener;
 mod log;

@@ -9,6 +9,7 @@ mod serve;
 mod settings;
 mod traces;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -39,6 +40,12 @@ enum Command {
     Doctor(Box<ServeSettings>),
     /// Copy all rows into another, empty database; stop the service first
     MoveDatabase(MoveArgs),
+    /// Start an app and stay until all that it has started has ended; `launcher serve` runs this for each local workshop
+    #[command(name = launcher_fleet::keeper::COMMAND, hide = true)]
+    Keep {
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
     /// Print the OpenAPI document
     Openapi,
     /// Print the custom resource definition of Workshop
@@ -65,6 +72,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
             return Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         Command::MoveDatabase(args) => say(&move_database::run(&args)?),
+        Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
         Command::Openapi => print(&launcher_api::openapi(settings::BASE_PATH))?,
         Command::Crd => print(&launcher_workshop::crd())?,
     }

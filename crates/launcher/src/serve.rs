@@ -152,9 +152,12 @@ pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings
         workshop_domain: settings.workshop_domain.clone(),
         jupyter: settings.local_jupyter.clone(),
         rstudio: settings.local_rstudio.clone(),
+        // This very program, also once an upgrade has replaced its file.
+        keeper: "/proc/self/exe".into(),
         start_timeout: settings.limits().start_timeout,
         stop_grace: APP_GRACE,
         trusted_header: settings.trusted_auth_header.clone(),
+        proxy_secret: None,
         require_authentication: settings.require_authentication,
         session_cookie_prefix: settings.session_cookie_prefix.clone(),
     }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
-use super::process::{self, Numbered};
+use super::process::{self, Numbered, Running};
 
 /// How long after the begin of one look the next one begins, at the earliest: a look reads some files of every process
 /// of the machine.
@@ -22,20 +22,38 @@ pub(super) struct Census(BTreeMap<Numbered, Kin>);
 /// What tells whose a process is.
 #[derive(Debug)]
 struct Kin {
+    parent: i32,
     group: i32,
-    /// `None` for what is not of this place, and for what may not be seen: another user's.
+    /// `None` for a process of no Workshop of this place. A process without a marker has its parent's.
     marker: Option<String>,
+    is_keeper: bool,
 }
 
 impl Census {
     /// Looks at all processes; only markers of this place are noted. It blocks.
     pub(super) fn take(place_id: &str) -> Self {
         let own = format!("{place_id}/");
-        let seen = process::all().map(|(process, group)| {
-            let marker = process.marker().filter(|marker| marker.starts_with(&own));
-            (process, Kin { group, marker })
+        let seen = process::all().map(|Running { process, parent, group }| {
+            let mark = process.mark().filter(|mark| mark.marker.starts_with(&own));
+            let is_keeper = mark.as_ref().is_some_and(|mark| mark.is_keeper);
+            (process, Kin { parent, group, marker: mark.map(|mark| mark.marker), is_keeper })
         });
-        Self(seen.collect())
+        Self::of(seen.collect())
+    }
+
+    /// Gives every process without a marker the marker of its nearest ancestor that has one: a keeper is an ancestor of
+    /// all that its app has started, also of what cleared its environment.
+    fn of(mut processes: BTreeMap<Numbered, Kin>) -> Self {
+        let parents: BTreeMap<i32, (i32, Option<String>)> = processes
+            .iter()
+            .filter_map(|(process, kin)| Some((process.pid()?.as_raw_nonzero().get(), (kin.parent, kin.marker.clone()))))
+            .collect();
+        for kin in processes.values_mut().filter(|kin| kin.marker.is_none()) {
+            let ancestors = std::iter::successors(parents.get(&kin.parent), |(parent, _)| parents.get(parent));
+            // A census takes some time, in which numbers may be given anew: a chain could be a ring.
+            kin.marker = ancestors.take(parents.len()).find_map(|(_, marker)| marker.clone());
+        }
+        Self(processes)
     }
 
     /// Whether this very process ran.
@@ -43,8 +61,8 @@ impl Census {
         self.0.contains_key(&process)
     }
 
-    /// The processes that carry a marker, or are in the group that a leader of this start of the machine has or had: some
-    /// programs write over their environment, and with it the marker.
+    /// The processes of an app: those with this marker, and those in the group that a leader of this start of the machine
+    /// has or had. The Workshop's keeper is not among them.
     pub(super) fn members<'a>(
         &'a self,
         marker: &'a str,
@@ -56,8 +74,16 @@ impl Census {
             group.is_some_and(|(leader, number)| kin.group == number && !process.is_older_than(leader))
         };
         let has_marker = move |kin: &Kin| kin.marker.as_deref() == Some(marker);
-        let belongs = move |(process, kin): &(&Numbered, &Kin)| has_marker(kin) || in_group(**process, kin);
+        let belongs =
+            move |(process, kin): &(&Numbered, &Kin)| !kin.is_keeper && (has_marker(kin) || in_group(**process, kin));
         self.0.iter().filter(belongs).map(|(process, _)| *process)
+    }
+
+    /// The keeper of a Workshop. It runs for as long as a process of its app does, whether or not this census has seen
+    /// that process. More than one while an earlier start of the app is ending.
+    pub(super) fn keepers<'a>(&'a self, marker: &'a str) -> impl Iterator<Item = Numbered> + 'a {
+        let belongs = move |kin: &Kin| kin.is_keeper && kin.marker.as_deref() == Some(marker);
+        self.0.iter().filter(move |(_, kin)| belongs(kin)).map(|(process, _)| *process)
     }
 
     /// Whether no other process had the number of this one. The kernel gives none to another while its group has members.
@@ -117,6 +143,7 @@ impl CensusTaker {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
     use std::time::Duration;
@@ -129,12 +156,40 @@ mod tests {
         serde_json::from_value(json!({ "pid": pid, "started": started })).unwrap()
     }
 
+    fn kin(parent: i32, group: i32, marker: Option<&str>) -> Kin {
+        Kin { parent, group, marker: marker.map(str::to_owned), is_keeper: false }
+    }
+
+    #[test]
+    fn process_without_marker_belongs_to_the_workshop_of_its_nearest_marked_ancestor() {
+        let census = Census::of(BTreeMap::from([
+            (process(10, 500), Kin { is_keeper: true, ..kin(1, 10, Some("a")) }),
+            (process(11, 501), kin(10, 11, Some("a"))),
+            // It left the group and cleared its environment; so did its child.
+            (process(12, 502), kin(10, 12, None)),
+            (process(13, 503), kin(12, 13, None)),
+            // Another Workshop's, started from within the first.
+            (process(14, 504), kin(13, 14, Some("b"))),
+            (process(15, 505), kin(14, 15, None)),
+            (process(16, 506), kin(1, 16, None)),
+            // A ring, as no machine has it.
+            (process(17, 507), kin(18, 17, None)),
+            (process(18, 508), kin(17, 17, None)),
+        ]));
+        let members = |marker| census.members(marker, None).map(|process| process.pid()).collect::<Vec<_>>();
+        assert_eq!(members("a"), [11, 12, 13].map(rustix::process::Pid::from_raw));
+        assert_eq!(members("b"), [14, 15].map(rustix::process::Pid::from_raw));
+        assert_eq!(census.keepers("a").collect::<Vec<_>>(), [process(10, 500)]);
+        assert_eq!(census.keepers("b").count(), 0);
+        assert_eq!(census.markers(), ["a", "b"]);
+    }
+
     #[test]
     fn the_group_of_a_leader_that_is_gone_is_its_own_until_its_number_is_anothers() {
         let leader = process(10, 500);
         let members = |pids: &[(i32, u64)]| {
-            let kin = |pid| Kin { group: if pid < 20 { 10 } else { 20 }, marker: None };
-            let census = Census(pids.iter().map(|(pid, started)| (process(*pid, *started), kin(*pid))).collect());
+            let kin = |pid| kin(1, if pid < 20 { 10 } else { 20 }, None);
+            let census = Census::of(pids.iter().map(|(pid, started)| (process(*pid, *started), kin(*pid))).collect());
             census.members("nobody", Some(leader)).collect::<Vec<_>>()
         };
         assert_eq!(members(&[(11, 500), (21, 600)]), [process(11, 500)]);

@@ -13,7 +13,7 @@ use super::{jupyter, process};
 
 /// What of the launcher's own environment no workshop gets: its settings, which hold secrets, and what the service
 /// manager said to the launcher alone.
-const WITHHELD: [&str; 9] = [
+const WITHHELD: [&str; 10] = [
     "SERVICE_",
     // Among them what a collector of traces asks for.
     "OTEL_",
@@ -24,6 +24,7 @@ const WITHHELD: [&str; 9] = [
     "NOTIFY_SOCKET",
     "WATCHDOG_",
     process::MARKER,
+    process::KEEPER_MARKER,
 ];
 
 /// What to run.
@@ -32,6 +33,8 @@ pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<OsString, OsString>,
+    /// What its processes are known by.
+    pub(super) marker: String,
     /// What to do when the program is not there.
     pub(super) remedy: String,
 }
@@ -84,8 +87,7 @@ impl Order<'_> {
         };
         env.extend(self.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
         env.insert("DISABLE_AUTH".into(), "true".into());
-        env.insert(process::MARKER.into(), self.marker.into());
-        Ok(Launch { program, args, env, remedy })
+        Ok(Launch { program, args, env, marker: self.marker.to_owned(), remedy })
     }
 
     /// The template's variables as they are written, and PORT.

@@ -81,7 +81,8 @@ impl Gateway {
     fn may_know(&self, workshop: Option<&Workshop>, request: &Request<Incoming>) -> bool {
         let settings = &self.inner.context.settings;
         let lines = request.headers().iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
-        let caller = settings.trusted_header.read(lines).ok();
+        let lines: Vec<_> = lines.collect();
+        let caller = settings.trusted_header.read_proven(settings.proxy_secret.as_ref(), lines.iter().copied()).ok();
         let owner = workshop.and_then(|workshop| workshop.spec.owner_email());
         !settings.require_authentication || (caller.is_some() && caller == owner)
     }

@@ -5,8 +5,10 @@ use std::fs;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-/// The environment variable that every process of a fleet carries.
+/// The environment variable that names a process's Workshop. Apps pass it on to what they start, unless they clear it.
 pub(super) const MARKER: &str = "WORKSHOP_LAUNCHER_ID";
+/// The same for a Workshop's keeper, which is no process of the app.
+pub(super) const KEEPER_MARKER: &str = "WORKSHOP_LAUNCHER_KEEPER";
 
 /// One process for all time: its number may be another process's later, or after the machine was started anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,9 +28,26 @@ pub(super) struct Numbered {
     started: u64,
 }
 
+/// A process that runs, with its parent and its process group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Running {
+    pub(super) process: Numbered,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+}
+
+/// The marker of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) marker: String,
+    /// True for the Workshop's keeper, false for its app and what that started.
+    pub(super) is_keeper: bool,
+}
+
 /// What `/proc/{pid}/stat` says.
 struct Stat {
     state: char,
+    parent: i32,
     group: i32,
     started: u64,
 }
@@ -39,9 +58,10 @@ impl Stat {
         // The second field is the program's name in parentheses and may hold anything: count from behind it.
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
-        let group = fields.nth(1)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
         let started = fields.nth(16)?.parse().ok()?;
-        Some(Self { state, group, started })
+        Some(Self { state, parent, group, started })
     }
 
     /// Whether it still runs: an ended process whose parent has not asked for its status runs no more.
@@ -83,11 +103,15 @@ impl Numbered {
     }
 
     /// The marker in its environment; `None` also when it may not be seen, as another user's.
-    pub(super) fn marker(self) -> Option<String> {
+    pub(super) fn mark(self) -> Option<Mark> {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
-        let mut lines = environment.split(|byte| *byte == 0);
-        let held = lines.find_map(|line| line.strip_prefix(MARKER.as_bytes())?.strip_prefix(b"="))?;
-        String::from_utf8(held.to_vec()).ok()
+        let value = |name: &str| {
+            let mut lines = environment.split(|byte| *byte == 0);
+            let held = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+            String::from_utf8(held.to_vec()).ok()
+        };
+        let of_keeper = || value(KEEPER_MARKER).map(|marker| Mark { marker, is_keeper: true });
+        value(MARKER).map(|marker| Mark { marker, is_keeper: false }).or_else(of_keeper)
     }
 
     /// The sockets (by inode) that it holds; none when it has ended or may not be seen.
@@ -113,12 +137,13 @@ impl Numbered {
     }
 }
 
-/// The processes that run now, each with its group; not this program itself.
-pub(super) fn all() -> impl Iterator<Item = (Numbered, i32)> {
+/// The processes that run now; not this program itself.
+pub(super) fn all() -> impl Iterator<Item = Running> {
     let own = getpid().as_raw_nonzero().get();
     numbers().filter(move |pid| *pid != own).filter_map(|pid| {
         let stat = Stat::read(pid).filter(Stat::is_alive)?;
-        Some((Numbered { pid, started: stat.started }, stat.group))
+        let process = Numbered { pid, started: stat.started };
+        Some(Running { process, parent: stat.parent, group: stat.group })
     })
 }
 

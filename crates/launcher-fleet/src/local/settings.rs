@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use launcher_domain::identity::TrustedHeader;
+use launcher_domain::proof::ProxySecret;
 
 /// What a local fleet is told.
 #[derive(Debug, Clone)]
@@ -20,12 +21,17 @@ pub struct LocalSettings {
     pub jupyter: PathBuf,
     /// RStudio Server: a program that is looked up in PATH, or a path.
     pub rstudio: PathBuf,
+    /// The program that becomes a Workshop's keeper: it calls [`keeper::run`](crate::keeper::run) when its first argument
+    /// is [`keeper::COMMAND`](crate::keeper::COMMAND).
+    pub keeper: PathBuf,
     /// How long an app may take until it answers.
     pub start_timeout: Duration,
     /// How long processes may take to end by themselves once they were asked to.
     pub stop_grace: Duration,
     /// The header that carries the caller's e-mail address.
     pub trusted_header: TrustedHeader,
+    /// The proxy secret; with one, an identity without it counts as forged.
+    pub proxy_secret: Option<ProxySecret>,
     /// Whether anybody but the owner is kept out.
     pub require_authentication: bool,
     /// The start of the names of the login proxy's cookies, which no app sees.

@@ -3,18 +3,16 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{FailureCode, FailureReason, StartStep};
 use launcher_workshop::WorkshopStatus;
-use tokio::process::{Child, Command};
 use tokio::task::JoinError;
 
 use super::command::{Launch, Order};
 use super::exit::ExitWatch;
-use super::process::ProcessId;
+use super::keeper::{Kept, StartError};
 use super::shop::{Shop, Wish};
 use super::state::{Record, Started};
 use super::supervisor::End;
@@ -49,10 +47,11 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     prepare(&order, &working).map_err(|error| broken("its directories cannot be made", &error))?;
     let log =
         log::create(&context.layout.log(shop.name())).map_err(|error| broken("its log cannot be made", &error))?;
-    let child = spawn(&launch, &working, log).map_err(|error| not_started(&launch, &error))?;
-    let Some(leader) = child.id().and_then(ProcessId::of) else {
-        return Err(broken("its process cannot be found", &io::ErrorKind::NotFound.into()));
-    };
+    let kept = Kept::start(&context.settings.keeper, &launch, &working, log).map_err(|error| match error {
+        StartError::App(error) => not_started(&launch, &error),
+        StartError::Keeper(error) => broken("its keeper cannot be started", &error),
+    })?;
+    let leader = kept.leader.clone();
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port });
     let ready_at = next.status().ready_at;
@@ -63,7 +62,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
         return Err(broken("its state cannot be written", &io::Error::other(error)));
     }
     tracing::info!(workshop = shop.name(), program = %launch.program.display(), port, "a Workshop starts");
-    Ok(ExitWatch::Child(child))
+    Ok(ExitWatch::Kept(kept))
 }
 
 fn prepare(order: &Order<'_>, working: &Path) -> io::Result<()> {
@@ -71,19 +70,6 @@ fn prepare(order: &Order<'_>, working: &Path) -> io::Result<()> {
     layout::make_private(working)?;
     layout::make_private(&app)?;
     order.files().into_iter().try_for_each(|(file, content)| fs::write(app.join(file), content))
-}
-
-fn spawn(launch: &Launch, working: &Path, log: fs::File) -> io::Result<Child> {
-    Command::new(&launch.program)
-        .args(&launch.args)
-        .env_clear()
-        .envs(&launch.env)
-        .current_dir(working)
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .spawn()
 }
 
 fn not_started(launch: &Launch, error: &io::Error) -> End {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod copies;
+mod escapes;
 mod failures;
 mod files;
 mod gateway;

@@ -136,9 +136,11 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
         workshop_domain: "localhost".to_owned(),
         jupyter: "no-such-jupyter-lab".into(),
         rstudio: "no-such-rserver".into(),
+        keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
         start_timeout: PATIENCE,
         stop_grace: Duration::from_secs(5),
         trusted_header: TrustedHeader::default(),
+        proxy_secret: None,
         require_authentication: true,
         session_cookie_prefix: "_oauth2_proxy".to_owned(),
     }

@@ -1,0 +1,192 @@
+//! A Workshop's keeper: a small process between the launcher and an app, from which nothing that the app starts escapes.
+//!
+//! The keeper is a child subreaper: the kernel hands it every descendant whose parent has ended. So all that an app starts
+//! descends from the keeper for good, also what left the process group (`setsid`), forked twice, and cleared its
+//! environment. The launcher finds these processes through the keeper; the keeper itself ends nothing. It ends when the
+//! last of them has ended. It does not end with the launcher, and one that was started anew finds it by its marker.
+//!
+//! To the launcher it is a child that writes one [`Report`] a line to its standard output: that the app runs, or why not,
+//! and later how the app ended.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout};
+use tokio::runtime::{Builder, Handle};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::command::Launch;
+use super::process::{KEEPER_MARKER, MARKER, ProcessId};
+
+/// The first argument of a program that is to be a keeper; the app's program and arguments follow.
+pub const COMMAND: &str = "keep";
+/// Name of a keeper in lists of processes; the kernel cuts longer ones.
+const NAME: &std::ffi::CStr = c"workshop-keeper";
+
+/// What a keeper says to its launcher.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Report {
+    /// The app runs, or has run: this process leads its group.
+    Started(ProcessId),
+    /// The app could not be started, for this reason of the system (`errno`).
+    NotStarted(i32),
+    Ended(Exit),
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Exit {
+    Status(i32),
+    Signal(i32),
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "It ended with status {status}."),
+            Self::Signal(signal) => write!(f, "It was killed by signal {signal}."),
+        }
+    }
+}
+
+/// An app that was started by a keeper of this launcher's.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) leader: ProcessId,
+    reports: Lines<BufReader<ChildStdout>>,
+    /// Held so that its end is collected.
+    _keeper: Child,
+}
+
+/// Why an app was not started.
+#[derive(Debug)]
+pub(super) enum StartError {
+    /// Its program cannot be started.
+    App(io::Error),
+    /// Its keeper cannot be started, or says nothing.
+    Keeper(io::Error),
+}
+
+impl Kept {
+    /// Starts an app with a keeper, which the program `keeper` becomes. It blocks; call it where that is allowed, within
+    /// a tokio runtime.
+    pub(super) fn start(keeper: &Path, launch: &Launch, working: &Path, log: File) -> Result<Self, StartError> {
+        let mut child = spawn(keeper, launch, working, log).map_err(|error| match error.kind() {
+            // Its arguments and environment are the app's.
+            io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => StartError::App(error),
+            _ => StartError::Keeper(error),
+        })?;
+        let silent = || StartError::Keeper(io::Error::new(io::ErrorKind::UnexpectedEof, "it said nothing"));
+        let mut reports = BufReader::new(child.stdout.take().ok_or_else(silent)?).lines();
+        match Handle::current().block_on(next(&mut reports)) {
+            Some(Report::Started(leader)) => Ok(Self { leader, reports, _keeper: child }),
+            Some(Report::NotStarted(errno)) => Err(StartError::App(io::Error::from_raw_os_error(errno))),
+            Some(Report::Ended(_)) | None => Err(silent()),
+        }
+    }
+
+    /// Waits for the end of the app's leading process. `None` when the keeper has ended without a word of it. May be
+    /// called again after it was dropped half-way.
+    pub(super) async fn ended(&mut self) -> Option<Exit> {
+        match next(&mut self.reports).await? {
+            Report::Ended(exit) => Some(exit),
+            Report::Started(_) | Report::NotStarted(_) => None,
+        }
+    }
+}
+
+async fn next(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
+    serde_json::from_str(&reports.next_line().await.ok()??).ok()
+}
+
+fn spawn(keeper: &Path, launch: &Launch, working: &Path, log: File) -> io::Result<Child> {
+    let mut command = Command::new(keeper);
+    command.arg0(OsStr::from_bytes(NAME.to_bytes())).args([COMMAND, "--"]).arg(&launch.program).args(&launch.args);
+    command.env_clear().envs(&launch.env).env(KEEPER_MARKER, &launch.marker).env_remove(MARKER);
+    command.current_dir(working).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    tokio::process::Command::from(command).spawn()
+}
+
+/// Is a keeper: starts the app and stays until it and all that it has started has ended. `command` is the app's program
+/// and arguments. Standard error is the app's output, standard output goes to the launcher.
+#[must_use]
+pub fn run(command: impl IntoIterator<Item = OsString>) -> ExitCode {
+    match keep(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&Report::NotStarted(error.raw_os_error().unwrap_or_default()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn keep(command: impl IntoIterator<Item = OsString>) -> io::Result<()> {
+    // It has to outlive what it keeps, and may be sent what is sent to all.
+    survive_signals()?;
+    set_child_subreaper(Some(getpid()))?;
+    rustix::thread::set_name(NAME)?;
+    let app = start_app(command)?;
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == app => {
+                if let Some(exit) = exit_of(status) {
+                    report(&Report::Ended(exit));
+                }
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            // Nothing is left.
+            Err(_) => return Ok(()),
+        }
+    }
+}
+
+fn start_app(command: impl IntoIterator<Item = OsString>) -> io::Result<Pid> {
+    let mut words = command.into_iter();
+    let program = words.next().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut app = Command::new(program);
+    if let Some(marker) = std::env::var_os(KEEPER_MARKER) {
+        app.env_remove(KEEPER_MARKER).env(MARKER, marker);
+    }
+    app.args(words).process_group(0).stdin(Stdio::null()).stdout(io::stderr().as_fd().try_clone_to_owned()?);
+    let child = app.spawn()?;
+    // It is there also when it has ended: nobody has waited for it.
+    let leader = ProcessId::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
+    let pid = leader.number.pid().ok_or(io::ErrorKind::NotFound)?;
+    report(&Report::Started(leader));
+    Ok(pid)
+}
+
+/// Lets the signals that ask a program to end pass without effect. They are handled rather than ignored: what is ignored
+/// would be so in the app, too.
+fn survive_signals() -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()];
+    // The handlers stay when this runtime is gone.
+    runtime.block_on(async { kinds.into_iter().try_for_each(|kind| signal(kind).map(drop)) })
+}
+
+fn exit_of(status: WaitStatus) -> Option<Exit> {
+    status.exit_status().map(Exit::Status).or_else(|| status.terminating_signal().map(Exit::Signal))
+}
+
+/// Says something to the launcher, which may be gone.
+fn report(report: &Report) {
+    if let Ok(mut line) = serde_json::to_vec(report) {
+        line.push(b'\n');
+        let mut output = io::stdout().lock();
+        let _ = output.write_all(&line).and_then(|()| output.flush());
+    }
+}

@@ -1,0 +1,207 @@
+//! Processes that leave their Workshop's process group and clear their environment.
+
+use std::fs;
+
+use launcher_fleet::{Fleet, LocalFleet};
+use launcher_workshop::{Phase, Workshop};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::restart::{Launcher, done, role};
+use crate::support::{Home, NONE, eventually, has_ended, kill, script, wait_for, wait_until_gone};
+
+/// Starts a process in a session of its own, with an empty environment, whose parent has ended; then serves.
+///
+/// `app` is the app's process id, `keeper` its parent's, `escaped` that of the process that escapes.
+fn escaping(name: &str) -> Workshop {
+    let escape = r#"setsid env -i /bin/sh -c '/bin/sleep 1000 & echo $! > "$0.new"; /bin/mv "$0.new" "$0"' "$PWD/escaped""#;
+    let serve = r#"exec python3 -m http.server "$PORT" --bind 127.0.0.1"#;
+    script(name, &format!("echo $$ > app; echo $PPID > keeper; {escape}; {serve}"))
+}
+
+/// Launches a Workshop and waits until its process has escaped.
+async fn launch(home: &Home, fleet: &LocalFleet) {
+    fleet.apply(&escaping("lab-a")).await.unwrap();
+    wait_for(fleet, "lab-a", Phase::Running).await;
+    eventually("a process has escaped", || home.working("lab-a").join("escaped").exists()).await;
+}
+
+/// The processes of the Workshop, and an end for those that a failed test leaves.
+struct Escaped {
+    app: i32,
+    keeper: i32,
+    escaped: i32,
+}
+
+impl Escaped {
+    fn of(home: &Home) -> Self {
+        let number = |file| home.noted("lab-a", file);
+        let all = Self { app: number("app"), keeper: number("keeper"), escaped: number("escaped") };
+        let environment = fs::read(format!("/proc/{}/environ", all.escaped)).unwrap();
+        let environment = String::from_utf8_lossy(&environment);
+        assert!(!environment.contains("WORKSHOP_LAUNCHER"), "its environment is cleared: {environment}");
+        assert!(!has_ended(all.escaped) && !has_ended(all.keeper));
+        all
+    }
+
+    fn assert_ended(&self) {
+        assert!(has_ended(self.escaped), "the process that escaped still runs");
+        assert!(has_ended(self.keeper), "the keeper still runs");
+        assert!(has_ended(self.app), "the app still runs");
+    }
+}
+
+impl Drop for Escaped {
+    fn drop(&mut self) {
+        for pid in [self.escaped, self.keeper].into_iter().filter(|pid| !has_ended(*pid)) {
+            kill(pid);
+        }
+    }
+}
+
+#[tokio::test]
+async fn escaped_process_ends_with_its_workshop() {
+    let home = Home::new();
+    let fleet = home.open();
+    launch(&home, &fleet).await;
+    let processes = Escaped::of(&home);
+
+    fleet.delete("lab-a", None).await.unwrap();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn escaped_process_ends_when_the_app_crashes() {
+    let home = Home::new();
+    let fleet = home.open();
+    launch(&home, &fleet).await;
+    let processes = Escaped::of(&home);
+
+    kill(processes.app);
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert_eq!(failed.reason.as_deref(), Some("crashed"));
+    assert!(failed.message.unwrap().contains("killed by signal 9"), "its keeper reports how it ended");
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn escaped_process_ends_with_its_workshop_after_the_launcher_was_killed() {
+    if let Some(home) = role() {
+        launch(&home, &home.open()).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "escapes::escaped_process_ends_with_its_workshop_after_the_launcher_was_killed";
+    Launcher::start(&home, test).await.kill();
+    let processes = Escaped::of(&home);
+
+    let fleet = home.open();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert!(!has_ended(processes.escaped), "an adopted Workshop goes on undisturbed");
+    fleet.delete("lab-a", None).await.unwrap();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again() {
+    if let Some(home) = role() {
+        launch(&home, &home.open()).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test =
+        "escapes::escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again";
+    Launcher::start(&home, test).await.kill();
+    let processes = Escaped::of(&home);
+    kill(processes.app);
+    eventually("the app is gone", || has_ended(processes.app)).await;
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    processes.assert_ended();
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn escaped_process_of_no_workshop_ends_when_the_launcher_starts() {
+    if let Some(home) = role() {
+        launch(&home, &home.open()).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "escapes::escaped_process_of_no_workshop_ends_when_the_launcher_starts";
+    Launcher::start(&home, test).await.kill();
+    let processes = Escaped::of(&home);
+    // Only what escaped is left, and nothing on disk accounts for it.
+    kill(processes.app);
+    fs::remove_dir_all(home.record("lab-a")).unwrap();
+
+    let fleet = home.open();
+
+    eventually("what is left has ended", || has_ended(processes.keeper)).await;
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn keeper_outlives_the_signals_that_ask_programs_to_end() {
+    let home = Home::new();
+    let fleet = home.open();
+    launch(&home, &fleet).await;
+    let processes = Escaped::of(&home);
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+        kill_process(Pid::from_raw(processes.keeper).unwrap(), signal).unwrap();
+    }
+
+    fleet.delete("lab-a", None).await.unwrap();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn stopped_keeper_holds_up_no_end() {
+    let mut home = Home::new();
+    home.settings.stop_grace = std::time::Duration::from_millis(200);
+    let fleet = home.open();
+    launch(&home, &fleet).await;
+    let processes = Escaped::of(&home);
+    kill_process(Pid::from_raw(processes.keeper).unwrap(), Signal::STOP).unwrap();
+
+    fleet.delete("lab-a", None).await.unwrap();
+
+    wait_until_gone(&fleet, "lab-a").await;
+    eventually("the keeper is gone", || has_ended(processes.keeper)).await;
+    processes.assert_ended();
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn app_whose_keeper_was_killed_goes_on_and_its_end_is_noticed() {
+    let home = Home::new();
+    let fleet = home.open();
+    launch(&home, &fleet).await;
+    let processes = Escaped::of(&home);
+    kill(processes.keeper);
+    eventually("the keeper is gone", || has_ended(processes.keeper)).await;
+    let running = fleet.get("lab-a").await.unwrap().unwrap();
+    assert_eq!(running.status.unwrap().phase, Phase::Running);
+
+    kill(processes.app);
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert!(failed.message.unwrap().contains("kept its processes was killed"));
+    assert_eq!(home.processes(), NONE, "what carries the marker has ended");
+    fleet.stop().await;
+}
