@@ -33,13 +33,11 @@ prepare_sso() {
   cp "$login/images/sso/Dockerfile" "$1/"
 }
 
-# Debian's nginx, unpacked and not installed, with the libraries that it takes, and the shell and awk that start it.
-inputs_nginx() { printf '%s\n' "$login/images/nginx/Dockerfile" "$login/images.sh"; }
+# Debian's nginx with the libraries that it takes, and the shell and awk that start it.
+inputs_nginx() { printf '%s\n' "$login/images/nginx/Dockerfile" "$login/images.sh" "$login/nginx.sh"; }
 prepare_nginx() {
-  local file nginx=$1/unpacked/usr/sbin/nginx
-  (cd "$1" && { apt-get download nginx || { apt-get update && apt-get download nginx; }; }) >&2
-  dpkg-deb --extract "$1"/nginx_*.deb "$1/unpacked"
-  ! ldd "$nginx" | grep 'not found' >&2 || fail "Debian's nginx takes libraries that this machine lacks"
+  local file nginx
+  nginx=$("$login/nginx.sh")
   install -D --mode=755 "$nginx" "$1/rootfs/usr/sbin/nginx"
   install -D --mode=755 "$(realpath /bin/sh)" "$1/rootfs/bin/sh"
   install -D --mode=755 "$(realpath "$(type -P awk)")" "$1/rootfs/usr/bin/awk"

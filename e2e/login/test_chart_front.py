@@ -2,7 +2,6 @@
 
 import functools
 import re
-import subprocess
 
 import pytest
 import yaml
@@ -138,7 +137,25 @@ def test_long_names_and_large_sessions_fit(http):
     """A name that the values may have, and as many cookies at once as launcher and sidecar take."""
     longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
     assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "what nginx needs for itself beside it"
-    assert the(http, "proxy_buffer_size") == "64k"
+    assert the(http, "large_client_header_buffers") == "1 64k"
+
+
+def test_a_login_proxy_may_answer_with_a_large_session(servers):
+    places = [
+        block for locations in servers.values() for name, block in locations.items()
+        if name in (f"= {QUESTION}", "@login", "~ ^/oauth2(/|$)")
+    ]
+    assert len(places) == 6 and {the(block, "proxy_buffer_size") for block in places} == {"64k"}
+
+
+def test_strangers_wait_for_their_turn_and_send_no_bodies(http, servers):
+    assert directives(http, "limit_req_zone") == [("$nginx_version", "zone=front_strangers:64k", "rate=500r/s")]
+    for server, locations in servers.items():
+        for name, block in locations.items():
+            stranger = the(block, "proxy_pass") and not the(block, "auth_request") and name != f"= {QUESTION}"
+            waits = directives(block, "limit_req") == [("zone=front_strangers", "burst=5000")]
+            assert waits is bool(stranger or name == "@unauthorized"), (server, name)
+            assert bool([words for words in block if "$front_body" in str(words)]) is bool(stranger), (server, name)
 
 
 def test_an_app_sends_nginx_nowhere(http):
@@ -150,7 +167,7 @@ def test_nothing_is_stored_and_what_is_quiet_stays_open(http):
     expected = {
         "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
         "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
-        "large_client_header_buffers": "4 64k", "proxy_http_version": "1.1", "access_log": "off",
+        "proxy_http_version": "1.1", "access_log": "off",
     }
     assert {name: the(http, name) for name in expected} == expected
 
@@ -158,39 +175,6 @@ def test_nothing_is_stored_and_what_is_quiet_stays_open(http):
 def test_a_page_of_a_workshop_that_does_not_answer_tries_again_and_one_of_none_does_not(http, servers):
     assert the(servers[WORKSHOP]["@gone"], "add_header") == "Refresh $front_again always"
     assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
-
-
-RESOLV = {
-    "nameserver 10.96.0.10\nsearch launcher.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n": (
-        "10.96.0.10", "svc.cluster.local",
-    ),
-    "search a.svc.corp.example svc.corp.example corp.example svc.other\nnameserver fd00::a\nnameserver 10.0.0.1\n": (
-        "[fd00::a] 10.0.0.1", "svc.corp.example",
-    ),
-    "nameserver 10.0.0.1\n": ("10.0.0.1", "svc.cluster.local"),
-}
-
-
-@pytest.mark.parametrize("text", RESOLV)
-def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
-    servers, domain = RESOLV[text]
-    (tmp_path / "resolv.conf").write_text(text)
-    (tmp_path / "nginx").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/started\n')
-    (tmp_path / "nginx").chmod(0o755)
-    start = rendered()["ConfigMap", FRONT]["data"]["start.sh"]
-    two = "fd00::" in servers
-    (tmp_path / "if_inet6").write_text("00000000000000000000000000000001 01 80 10 80 lo\n" if two else "")
-    for path in ("/etc/resolv.conf", "/tmp/resolver.conf", "/tmp/listen.conf", "/proc/net/if_inet6"):
-        start = start.replace(path, str(tmp_path / path.rpartition("/")[2]))
-    (tmp_path / "start.sh").write_text(start)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    subprocess.run(["sh", tmp_path / "start.sh"], env=environment, check=True, timeout=10)
-    assert (tmp_path / "resolver.conf").read_text().splitlines() == [
-        f"resolver {servers} valid=5s ipv6=off;", f"map $host $front_services {{ default {domain}; }}",
-    ]
-    listens = ["listen 8080;", "listen [::]:8080;"] if two else ["listen 8080;"]
-    assert (tmp_path / "listen.conf").read_text().splitlines() == listens
-    assert (tmp_path / "started").read_text() == f"-e stderr -c {tmp_path}/nginx.conf\n"
 
 
 def test_a_changed_configuration_rolls_the_pods():

@@ -1,26 +1,6 @@
 {{/* The front: a stock nginx that asks the login proxies, for clusters whose ingress controller cannot be told to. It
 passes on what the login says about a request and nothing that the request says about itself. */}}
 
-{{/* Written at its start: the cluster's name servers and domain, and the addresses to listen on. */}}
-{{- define "launcher.front.start" -}}
-#!/bin/sh
-set -eu
-awk '
-  $1 == "nameserver" { servers = servers " " ($2 ~ /:/ ? "[" $2 "]" : $2) }
-  $1 == "search" { for (i = 2; i <= NF && services == ""; i++) if ($i ~ /^svc\./) services = $i }
-  END {
-    if (services == "") services = "svc.cluster.local"
-    print "resolver" servers " valid=5s ipv6=off;"
-    print "map $host $front_services { default " services "; }"
-  }' /etc/resolv.conf >/tmp/resolver.conf
-echo 'listen 8080;' >/tmp/listen.conf
-# Its size is always 0.
-[ -z "$(cat /proc/net/if_inet6 2>/dev/null)" ] || echo 'listen [::]:8080;' >>/tmp/listen.conf
-# As many connections as the node allows.
-ulimit -n "$(ulimit -H -n)" || :
-exec nginx -e stderr -c "${0%/*}/nginx.conf"
-{{- end }}
-
 {{/* nginx hands headers on but for those that are set here, in any spelling of theirs, and those with underscores or
 dots in their names. A location that sets one itself has none of these. */}}
 {{- define "launcher.front.headers" -}}
@@ -53,6 +33,8 @@ proxy_set_header X-Auth-Request-Proof {{ ternary "$front_proof" "\"\"" .Values.p
 {{/* Of the request only what is named here gets to the question. */}}
 {{- define "launcher.front.question" -}}
 proxy_method GET;
+{{ include "launcher.front.session" . }}
+proxy_read_timeout 15s;
 proxy_pass_request_headers off;
 proxy_set_header Connection close;
 proxy_set_header Cookie $http_cookie;
@@ -79,14 +61,38 @@ location = /.front/question {
   proxy_pass_request_body off;
   proxy_pass {{ $login }}/oauth2/auth;
 }
-# A small body, of a form, goes along: to drop it, nginx would store it first.
+# A body would keep a place here for as long as it takes to come: a form's browser asks again, without it.
 location @login {
-  if ($front_large) {
+  if ($front_body = form) {
+    return 303 https://$http_host$request_uri;
+  }
+  if ($front_body) {
     return 401 "Unauthorized\n";
   }
+  {{- include "launcher.front.turn" . | nindent 2 }}
   {{- include "launcher.front.question" . | nindent 2 }}
   proxy_pass {{ $login }}/;
 }
+{{- end }}
+
+{{/* Requests without a session share a rate, and wait for their turn: however many there are, those with one are answered
+before them. */}}
+{{- define "launcher.front.turn" -}}
+limit_req zone=front_strangers burst=5000;
+{{- end }}
+
+{{/* For a place that strangers reach: no body, which could take any time to come. */}}
+{{- define "launcher.front.unasked" -}}
+{{ include "launcher.front.turn" . }}
+if ($front_body) {
+  return 413 "No body is taken here.\n";
+}
+proxy_read_timeout 60s;
+{{- end }}
+
+{{/* An answer of a login proxy: a large session comes as dozens of cookies in one head. */}}
+{{- define "launcher.front.session" -}}
+proxy_buffer_size 64k;
 {{- end }}
 
 {{/* Asks, and remembers the answer. Takes (list root audience): the proxy secret of that audience goes with it. */}}
@@ -111,12 +117,13 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 {{- $launcher := printf "http://%s.%s.$front_services" $name .Release.Namespace -}}
 daemon off;
 pid /tmp/nginx.pid;
-worker_processes 2;
+# One, to which the number of connections and the data limit apply.
+worker_processes 1;
 # Rather than wait for WebSockets without end.
 worker_shutdown_timeout 20s;
 error_log stderr warn;
 events {
-  worker_connections 16000;
+  worker_connections {{ include "launcher.front.connections" . }};
 }
 http {
   include /tmp/resolver.conf;
@@ -134,8 +141,14 @@ http {
   server_names_hash_bucket_size 256;
   ignore_invalid_headers on;
   underscores_in_headers off;
-  large_client_header_buffers 4 64k;
-  client_header_timeout 30s;
+  # Most heads fit into the first; launcher and sidecars take 64 KiB.
+  client_header_buffer_size 8k;
+  large_client_header_buffers 1 64k;
+  include /tmp/heads.conf;
+  client_header_timeout 15s;
+  client_body_buffer_size 8k;
+  # The kernel keeps nothing for a client that has stopped reading.
+  reset_timedout_connection on;
   # Longer than any load balancer in front keeps a connection for.
   keepalive_timeout 650s;
   # Bodies of any size pass without being stored, and connections may be quiet for an hour.
@@ -143,8 +156,8 @@ http {
   client_body_timeout 3600s;
   proxy_request_buffering off;
   proxy_buffering off;
-  # A large session comes as dozens of cookies in one head.
-  proxy_buffer_size 64k;
+  proxy_buffer_size 32k;
+  # Never made without buffering; their sum has to be larger than all else.
   proxy_buffers 8 64k;
   proxy_connect_timeout 5s;
   proxy_read_timeout 3600s;
@@ -167,11 +180,15 @@ http {
     "~*^([^ ]+) \1\.?(:[0-9]+)?$" "";
     default 1;
   }
-  map "$http_transfer_encoding$content_length" $front_large {
-    "" "";
-    "~^[0-9]{1,5}$" "";
+  # Whether a request has a body, and if a browser sends it as a form.
+  map "$http_transfer_encoding$content_length $http_accept" $front_body {
+    "~^0? " "";
+    "~ .*text/html" form;
     default 1;
   }
+  # 500 logins and refusals a second, of all people together: the key is the same for all.
+  limit_req_zone $nginx_version zone=front_strangers:64k rate=500r/s;
+  limit_req_log_level info;
   map $upstream_addr $front_again {
     "" "";
     default 2;
@@ -180,7 +197,7 @@ http {
 
   # Whoever asks for another host, and the kubelet.
   server {
-    include /tmp/listen.conf;
+    include /tmp/listen-once.conf;
     server_name _;
     location = /healthz {
       return 200 "ok\n";
@@ -205,14 +222,19 @@ http {
       error_page 401 = @unauthorized;
       proxy_pass {{ $launcher }};
     }
+    # Not `return`, which would not wait.
     location @unauthorized {
-      return 401 "Unauthorized\n";
+      {{- include "launcher.front.turn" . | nindent 6 }}
+      try_files /nothing =401;
     }
     # A page that takes no login: whoever comes here is nobody.
     location = /signed-out {
+      {{- include "launcher.front.unasked" . | nindent 6 }}
       proxy_pass {{ $launcher }}/signed-out$is_args$args;
     }
     location ~ ^/oauth2(/|$) {
+      {{- include "launcher.front.unasked" . | nindent 6 }}
+      {{- include "launcher.front.session" . | nindent 6 }}
       proxy_pass http://{{ $name }}-login.{{ .Release.Namespace }}.$front_services;
     }
   }
@@ -222,6 +244,8 @@ http {
     include /tmp/listen.conf;
     server_name {{ include "launcher.workshopsLoginHost" . }};
     location ~ ^/oauth2(/|$) {
+      {{- include "launcher.front.unasked" . | nindent 6 }}
+      {{- include "launcher.front.session" . | nindent 6 }}
       proxy_pass http://{{ $name }}-workshops-login.{{ .Release.Namespace }}.$front_services;
     }
     location / {

@@ -26,6 +26,7 @@
 {{- end }}
 {{- include "launcher.loginProblems" . }}
 {{- include "launcher.proxySecretProblems" . }}
+{{- include "launcher.frontProblems" . }}
 {{- include "launcher.databaseProblems" . }}
 {{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}
 - traces.endpoint is missing: without it nothing is sent, neither traces.headersSecret nor traces.resourceAttributes

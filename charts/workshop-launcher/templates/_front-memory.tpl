@@ -1,0 +1,49 @@
+{{/* The front's memory limit, divided by arithmetic, so that nobody can have the front killed: all that nginx and the
+kernel hold for its connections fits into the limit.
+
+  16 MiB          the two processes without connections; 8 of it in the worker
+  for each connection 168 KiB:
+  96 KiB          nginx, as the average of all connections. An unfinished head takes 80: buffers of 8 and 64, pools. A
+                  request that is served has two connections, so 192; with a head of up to 8 KiB it takes 168: head,
+                  question and request 8 each, answer of the login 64, answer 32, a WebSocket's other way 32, pools 16.
+  64 KiB          socket buffers, 32 each way: sysctls of the pod, rcvbuf and sndbuf of listen. cgroup v2 charges them.
+  8 KiB           the kernel's structures for a socket; measured: 4.2
+
+More than 96 KiB on average take heads whose names are long, too (142), and requests that all have heads of 64 KiB. The
+worker's data limit (ulimit -d) is the sum for all connections: an allocation beyond it fails, that request gets 5xx or is
+closed, and nginx goes on. No limit for each address: a class behind one router, and all people behind one load balancer,
+have one address. */}}
+
+{{- define "launcher.front.defaultMemory" -}}768Mi{{- end }}
+
+{{/* In bytes; empty when it cannot be read. */}}
+{{- define "launcher.front.memory" -}}
+{{- $limit := dig "limits" "memory" (include "launcher.front.defaultMemory" .) .Values.front.resources }}
+{{- $text := ternary $limit (printf "%d" (int64 $limit)) (kindIs "string" $limit) }}
+{{- if regexMatch "^[0-9]+([.][0-9]+)?(Ki|Mi|Gi|k|M|G)?$" $text }}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 }}
+{{- $unit := regexFind "[A-Za-z]*$" $text }}
+{{- mulf (trimSuffix $unit $text | float64) (get $units $unit) | int64 }}
+{{- end }}
+{{- end }}
+
+{{- define "launcher.front.connections" -}}
+{{- $memory := include "launcher.front.memory" . | int64 }}
+{{- div (sub $memory (mul 16 1048576)) (mul (add 96 64 8) 1024) }}
+{{- end }}
+
+{{/* The worker's data limit, in KiB. */}}
+{{- define "launcher.front.data" -}}
+{{- add (mul 96 (include "launcher.front.connections" .)) 8192 }}
+{{- end }}
+
+{{- define "launcher.frontProblems" -}}
+{{- if eq .Values.ingress.controller "any" }}
+{{- $memory := include "launcher.front.memory" . }}
+{{- if not $memory }}
+- front.resources.limits.memory cannot be read: a number with Ki, Mi or Gi, as in {{ include "launcher.front.defaultMemory" . }}
+{{- else if lt (int64 $memory) 67108864 }}
+- front.resources.limits.memory is less than 64Mi: that is too little for nginx and a few hundred connections
+{{- end }}
+{{- end }}
+{{- end }}

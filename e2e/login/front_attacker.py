@@ -1,0 +1,105 @@
+"""front_attacker.py HOW CLIENTS SECONDS: so many clients at 127.0.0.1:8080 that hold what they can, and come again."""
+
+import contextlib
+import json
+import resource
+import select
+import socket
+import sys
+import time
+
+HOST, WORKSHOP = b"launcher.example.org", b"w-abcdefghij.workshops.example.net"
+# What the login proxy of these tests takes for a session.
+SESSION = b"Cookie: session=1\r\n"
+
+
+def head(method=b"GET", path=b"/", host=HOST, lines=b""):
+    """A request's head without its end."""
+    return b"%s %s HTTP/1.1\r\nHost: %s\r\n%s" % (method, path, host, lines)
+
+
+# What a client sends: at once, and then again and again, a byte at a time or as much as is taken.
+WAYS = {
+    # The most memory for the fewest bytes: nginx keeps a name twice.
+    "unfinished heads": (head(lines=b"N" * 63_000 + b": x\r\n"), b"", False),
+    "slow heads": (head(lines=b"Y: " + b"v" * 60_000), b"v", False),
+    "slow bodies": (head(b"POST", b"/", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
+    "slow logins": (head(b"POST", b"/oauth2/start", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
+    "pipelines": ((head() + b"\r\n") * 100, head() + b"\r\n", True),
+    "cookies": ((head(lines=b"Cookie: " + b"c" * 60_000 + b"\r\n") + b"\r\n") * 4, b"", False),
+    # Signed in, at a workshop that sends without end and reads nothing.
+    "stalled both ways": (
+        head(b"POST", b"/", WORKSHOP, SESSION + b"Transfer-Encoding: chunked\r\n") + b"\r\n",
+        b"10000\r\n" + b"b" * 65_536 + b"\r\n", True,
+    ),
+}
+
+
+class Client:
+    """One connection, and what it still has to send."""
+
+    def __init__(self, first):
+        self.socket = socket.socket()
+        self.socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            self.socket.connect(("127.0.0.1", 8080))
+        self.left = first
+        self.next = 0.0
+
+    def send(self, again, greedy):
+        """Sends some of what it has."""
+        if not self.left and again and (greedy or time.monotonic() >= self.next):
+            self.left, self.next = again, time.monotonic() + 1
+        for _ in range(4):
+            if self.left:
+                self.left = self.left[self.socket.send(self.left):]
+            if not self.left and greedy:
+                self.left = again
+
+
+def attack(how, clients, seconds):
+    """Holds so many connections of this kind for this time; returns how many were held on average."""
+    first, again, greedy = WAYS[how]
+    events, held, samples = select.epoll(), {}, []
+    end = time.monotonic() + seconds
+
+    def open_one():
+        client = Client(first)
+        held[client.socket.fileno()] = client
+        events.register(client.socket, select.EPOLLOUT | select.EPOLLRDHUP)
+
+    def close(client):
+        del held[client.socket.fileno()]
+        client.socket.close()
+
+    while time.monotonic() < end:
+        for _ in range(min(clients - len(held), 200)):
+            open_one()
+        for descriptor, event in events.poll(0.2):
+            client = held[descriptor]
+            try:
+                if event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP):
+                    raise OSError
+                client.send(again, greedy)
+                if not client.left:
+                    events.modify(descriptor, select.EPOLLRDHUP)
+            except BlockingIOError:
+                pass
+            except OSError:
+                close(client)
+        samples.append(len(held))
+        if again and not greedy:
+            for client in list(held.values()):
+                try:
+                    client.send(again, greedy)
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    close(client)
+    return sum(samples) / len(samples)
+
+
+if __name__ == "__main__":
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    print(json.dumps(attack(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))

@@ -1,0 +1,157 @@
+"""The nginx of the release holds out within its memory limit, by arithmetic and attacked. No cluster is needed, but root."""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from chart import CHART, LOGIN, RELEASE, helm, values_of
+from front_arena import LAUNCHER as LAUNCHER_PORT
+from front_arena import LOGIN as LOGIN_PORT
+from front_arena import WORKSHOP as WORKSHOP_PORT
+from nginx_conf import blocks, parsed, the
+
+FRONT = f"{RELEASE}-front"
+MIB = 1024 * 1024
+SOCKET_BUFFER = 32 * 1024
+# What the kernel holds for a connection: two full buffers, and the structures of a socket.
+KERNEL = 2 * SOCKET_BUFFER + 8 * 1024
+# Where a pod has its files; here a folder of the test's has them.
+PLACES = ("/tmp", "/etc/workshop-launcher-proxy")
+SERVICES = {
+    f"{RELEASE}-login.launcher": LOGIN_PORT, f"{RELEASE}-workshops-login.launcher": LOGIN_PORT,
+    f"{RELEASE}.launcher": LAUNCHER_PORT, "$front_workshop.workshops": WORKSHOP_PORT,
+}
+SECONDS = float(os.environ.get("FRONT_ATTACK_SECONDS", "6"))
+ATTACKS = {
+    "unfinished heads": 2000, "slow heads": 2000, "slow bodies": 2000, "slow logins": 2000, "pipelines": 2000,
+    "cookies": 1000, "stalled both ways": 2000,
+}
+
+
+def front(*words, kubernetes="1.34"):
+    """The front's objects with these changes: (ConfigMap's data, pod, Secret's data)."""
+    common = ("--namespace", "launcher", "--kube-version", kubernetes, "--values", values_of("any"))
+    status, text = helm("template", RELEASE, CHART, *common, *words)
+    assert status == 0, text
+    found = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(text) if one}
+    pod = found["Deployment", FRONT]["spec"]["template"]["spec"]
+    return found["ConfigMap", FRONT]["data"], pod, found["Secret", FRONT]["data"]
+
+
+def sysctls(pod):
+    return {one["name"]: one["value"] for one in pod["securityContext"].get("sysctls", [])}
+
+
+def budget(configuration):
+    """(connections, bytes of data that the worker may have)."""
+    conf = parsed(configuration["nginx.conf"])
+    assert the(conf, "worker_processes") == "1"
+    connections = int(the(blocks(conf, "events")[""], "worker_connections"))
+    return connections, int(re.search(r"^ulimit -d (\d+) \|\| :$", configuration["start.sh"], re.M)[1]) * 1024
+
+
+LIMITS = {
+    "64Mi": 64 * MIB, "256Mi": 256 * MIB, "1Gi": 1024 * MIB, "1.5Gi": 1536 * MIB, "700M": 700_000_000,
+    "800000Ki": 800_000 * 1024, "1G": 10**9, "536870912": 512 * MIB,
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_all_that_connections_can_take_fits_into_the_memory_limit(limit):
+    connections, data = budget(front("--set", f"front.resources.limits.memory={limit}")[0])
+    rest = LIMITS[limit] - data - connections * KERNEL
+    # What is neither: the master, the programs' own pages.
+    assert 8 * MIB <= rest < 8.5 * MIB
+    assert data - 8 * MIB == connections * 96 * 1024
+
+
+def test_the_usual_limit_is_for_2000_attackers_and_a_class_beside_them():
+    configuration, pod, _ = front()
+    container = pod["containers"][0]
+    assert container["resources"]["limits"]["memory"] == "768Mi"
+    connections, data = budget(configuration)
+    assert connections > 2 * 2000 + 500
+    # The worst unfinished head, measured: 142 KiB.
+    assert data > 2000 * 142 * 1024 + 500 * 96 * 1024
+    without = front("--set", "front.resources.limits=null")[0]
+    assert budget(without) == (connections, data)
+
+
+@pytest.mark.parametrize(
+    "limit,message",
+    [("32Mi", "is less than 64Mi"), ("1Ti", "cannot be read"), ("lots", "cannot be read"), ("100m", "cannot be read")],
+)
+def test_a_memory_limit_that_is_none_is_refused(limit, message):
+    words = ("--values", values_of("any"), "--set", f"front.resources.limits.memory={limit}")
+    status, text = helm("template", RELEASE, CHART, *words)
+    assert status != 0 and f"- front.resources.limits.memory {message}" in text, text
+
+
+def test_socket_buffers_are_bounded_on_both_sides():
+    configuration, pod, _ = front()
+    assert {name: int(value.split()[2]) for name, value in sysctls(pod).items()} == {
+        "net.ipv4.tcp_rmem": SOCKET_BUFFER, "net.ipv4.tcp_wmem": SOCKET_BUFFER,
+    }
+    # The kernel doubles what a program asks for.
+    assert "rcvbuf=16k sndbuf=16k" in configuration["start.sh"]
+    for words, kubernetes in (((), "1.31.9"), (("--set", "front.boundSocketBuffers=false"), "1.34")):
+        assert not sysctls(front(*words, kubernetes=kubernetes)[1])
+    assert sysctls(front(kubernetes="v1.32.1-gke.100")[1])
+
+
+def placed(text, folder):
+    """A file of the front's, for a machine without cluster."""
+    for place in PLACES:
+        text = text.replace(f"{place}/", f"{folder}/")
+    for name, port in SERVICES.items():
+        text = text.replace(f"http://{name}.", f"http://127.0.0.1:{port}")
+    return text
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """What attacks did, one after the other."""
+    folder = tmp_path_factory.mktemp("arena")
+    folder.chmod(0o755)
+    configuration, pod, proofs = front()
+    start = placed(configuration["start.sh"], folder)
+    # No names are looked up here.
+    services = '"map $host $front_services { default " services "; }"'
+    assert services in start
+    start = start.replace(services, services.replace('" services "', r'\"\"'))
+    (folder / "start.sh").write_text(start)
+    (folder / "nginx.conf").write_text(placed(configuration["nginx.conf"], folder))
+    for name, text in proofs.items():
+        (folder / name).write_bytes(base64.b64decode(text))
+    todo = {
+        "nginx": subprocess.run([LOGIN / "nginx.sh"], check=True, capture_output=True, text=True).stdout.strip(),
+        "limit": 768 * MIB, "sysctls": sysctls(pod), "seconds": SECONDS, "attacks": list(ATTACKS.items()),
+        "proof": "example-of-a-proxy-secret-for-the-launcher",
+    }
+    (folder / "arena.json").write_text(json.dumps(todo))
+    words = ["unshare", "--net", sys.executable, LOGIN / "front_arena.py", folder]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60 + 3 * SECONDS * len(ATTACKS))
+    log = (folder / "front.log").read_text()[-2000:]
+    assert done.returncode == 0, f"{done.stderr}{log}"
+    found = json.loads(done.stdout)
+    print(json.dumps(found, indent=1), log)
+    return found
+
+
+@pytest.mark.parametrize("how", ATTACKS)
+def test_attacked_by_clients_without_number_it_stays_below_its_limit_and_answers_others(seen, how):
+    one = seen[how]
+    assert one["held"] > ATTACKS[how] / 2, "the attack was none"
+    assert one["peak"] < 768 * MIB
+    assert not one["failures"] and one["asked"] > 20 * SECONDS
+    assert one["p99"] < 1
+
+
+def test_attacked_nothing_of_it_is_killed(seen):
+    assert (seen["kills"], seen["same workers"]) == (0, True)

@@ -1,0 +1,74 @@
+"""How the nginx of the release starts: what it finds out about its pod, and what this nginx knows. No cluster is needed."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from test_chart_front import FRONT, rendered
+
+RESOLV = {
+    "nameserver 10.96.0.10\nsearch launcher.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n": (
+        "10.96.0.10", "svc.cluster.local",
+    ),
+    "search a.svc.corp.example svc.corp.example corp.example svc.other\nnameserver fd00::a\nnameserver 10.0.0.1\n": (
+        "[fd00::a] 10.0.0.1", "svc.corp.example",
+    ),
+    "nameserver 10.0.0.1\n": ("10.0.0.1", "svc.cluster.local"),
+}
+
+
+def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
+    """Starts it with these files of /etc and /proc, and an nginx whose test of the configuration ends with this status."""
+    (folder / "resolv.conf").write_text(resolv)
+    (folder / "nginx").write_text(f'#!/bin/sh\necho "$@" >>{folder}/started\n[ "$1" = -e ] || exit {status}\n')
+    (folder / "nginx").chmod(0o755)
+    start = rendered()["ConfigMap", FRONT]["data"]["start.sh"].replace("/tmp/", f"{folder}/")
+    if addresses is not None:
+        (folder / "if_inet6").write_text("".join(f"{address}\n" for address in addresses))
+    for path in ("/etc/resolv.conf", "/proc/net/if_inet6"):
+        start = start.replace(path, str(folder / path.rpartition("/")[2]))
+    (folder / "start.sh").write_text(start)
+    # Nothing but a shell and awk is there.
+    (folder / "awk").symlink_to(shutil.which("awk"))
+    subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=10)
+    return {name: (folder / f"{name}.conf").read_text().splitlines() for name in ("resolver", "listen", "listen-once", "heads")}
+
+
+@pytest.mark.parametrize("text", RESOLV)
+def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
+    servers, domain = RESOLV[text]
+    assert started(tmp_path, text)["resolver"] == [
+        f"resolver {servers} valid=5s ipv6=off;", f"map $host $front_services {{ default {domain}; }}",
+    ]
+    assert (tmp_path / "started").read_text().splitlines()[-1] == f"-e stderr -c {tmp_path}/nginx.conf"
+
+
+LOOPBACK, LOCAL, GLOBAL = (
+    f"{address} {number} 80 {scope} 80 {name}"
+    for address, number, scope, name in (
+        ("00000000000000000000000000000001", "01", "10", "lo"), ("fe800000000000000000000000000001", "02", "20", "eth0"),
+        ("fd000000000000000000000000000005", "02", "00", "eth0"),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "addresses,both,names",
+    [
+        (None, False, "off"), ([], False, "off"), ([LOOPBACK], True, "off"), ([LOOPBACK, LOCAL], True, "off"),
+        ([LOOPBACK, LOCAL, GLOBAL], True, "on"),
+    ],
+)
+def test_it_listens_and_looks_names_up_with_the_families_that_its_pod_has(addresses, both, names, tmp_path):
+    found = started(tmp_path, addresses=addresses)
+    places = ["8080", "[::]:8080"] if both else ["8080"]
+    assert found["listen"] == [f"listen {place};" for place in places]
+    assert found["listen-once"] == [f"listen {place} rcvbuf=16k sndbuf=16k;" for place in places]
+    assert f" ipv6={names};" in found["resolver"][0]
+
+
+@pytest.mark.parametrize("status,lines", [(0, ["max_headers 128;"]), (1, [])])
+def test_an_nginx_that_does_not_know_max_headers_starts_without(status, lines, tmp_path):
+    assert started(tmp_path, status=status)["heads"] == lines
+    assert (tmp_path / "started").read_text().splitlines()[-1] == f"-e stderr -c {tmp_path}/nginx.conf"
