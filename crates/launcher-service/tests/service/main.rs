@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod feed;
 mod launching;
+mod limits;
 mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;
