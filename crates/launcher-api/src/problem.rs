@@ -28,6 +28,8 @@ pub(crate) struct Problem {
     pub(crate) errors: Vec<FieldError>,
     /// Where to log in, for 401.
     pub(crate) login_url: Option<String>,
+    /// When to try again, in seconds, for 429 and 503.
+    retry_after: Option<u32>,
     /// What happened inside. It goes to the log, never to a client.
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -35,7 +37,8 @@ pub(crate) struct Problem {
 impl Problem {
     /// A problem of a kind.
     pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, cause: None }
+        let retry_after = code.retry_after();
+        Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, retry_after, cause: None }
     }
 
     /// It does not exist, as far as this caller may know. Always in the same words: the answer for what is somebody
@@ -68,6 +71,12 @@ impl Problem {
         self
     }
 
+    /// With when to try again, in seconds.
+    pub(crate) fn retry_in(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
     /// With where to log in.
     pub(crate) fn login_at(mut self, url: String) -> Self {
         self.login_url = Some(url);
@@ -79,7 +88,7 @@ impl IntoResponse for Problem {
     /// The status and headers, with the problem itself as an extension: [`render()`] writes the body.
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
-        if let Some(seconds) = self.code.retry_after() {
+        if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.code == ProblemCode::AuthenticationRequired {

@@ -57,12 +57,6 @@ impl InstanceState {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// Whether it counts against its owner's limit.
-    #[must_use]
-    pub fn counts_against_limit(self) -> bool {
-        matches!(self, Self::Queued | Self::Starting | Self::Running)
-    }
-
     /// Whether its Workshop should exist.
     #[must_use]
     pub fn wants_workshop(self) -> bool {
@@ -188,6 +182,15 @@ impl Observation {
 }
 
 impl Instance {
+    /// True while it counts against its owner's limit: until nothing of it runs any more.
+    ///
+    /// A failure frees its place at once. Dismissing it does not take a place again.
+    #[must_use]
+    pub fn counts_against_limit(&self) -> bool {
+        use InstanceState::{Queued, Running, Starting, Terminating};
+        matches!(self.state, Queued | Starting | Running | Terminating) && self.end_reason != Some(EndReason::Failed)
+    }
+
     /// What this instance becomes when the fleet reports `seen`; `None` when nothing changes.
     ///
     /// An instance whose end is decided (terminating, terminated, failed) is not brought back by a late report.

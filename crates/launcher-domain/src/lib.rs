@@ -28,7 +28,7 @@ pub use clock::{Clock, Entropy};
 pub use email::EmailAddress;
 pub use failure::{FailureCode, FailureReason};
 pub use instance::{EndReason, Instance, InstanceState};
-pub use limits::Limits;
+pub use limits::{LaunchRate, Limits};
 pub use proof::ProxySecret;
 pub use start_step::StartStep;
 pub use template::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};

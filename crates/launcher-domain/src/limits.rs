@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 /// How much is allowed. Every limit is a setting of the launcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many instances one person may hold in the states queued, starting and running. Admins are exempt.
+    /// Maximum instances of one person that [count](crate::Instance::counts_against_limit). Admins are exempt.
     pub max_instances_per_user: u32,
+    /// Launch rate limit of one person. Admins are exempt.
+    pub launch_rate: LaunchRate,
     /// How many workshops may be in state starting at once: what is launched beyond that waits in line.
     pub max_concurrent_starts: u32,
     /// How many launches may wait in line before a launch is refused.
@@ -21,10 +25,41 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_instances_per_user: 3,
+            launch_rate: LaunchRate { per_minute: 10, burst: 20 },
             max_concurrent_starts: 64,
             max_queued: 1000,
             start_timeout: Duration::from_secs(600),
             history: Duration::from_secs(30 * 24 * 3600),
+        }
+    }
+}
+
+/// Token bucket: each launch takes a token, and tokens come back at a steady rate.
+///
+/// The state of a bucket is one time: when it will be full again. A bucket that is full needs no state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchRate {
+    /// Tokens that come back per minute, 1 to 60,000.
+    pub per_minute: u32,
+    /// Tokens in a full bucket, at least 1.
+    pub burst: u32,
+}
+
+impl LaunchRate {
+    /// Takes a token from a bucket that will be full again at `full_at`. Returns when it will be full again after that.
+    ///
+    /// `full_at` may be a time that these settings or this clock cannot produce: the settings were changed, or a clock was
+    /// wrong. Such a bucket counts as empty, so the wait is never longer than for one token.
+    ///
+    /// # Errors
+    /// The time until the next token, when the bucket is empty.
+    pub fn take(self, full_at: Timestamp, now: Timestamp) -> Result<Timestamp, Duration> {
+        let interval = (60_000 / i64::from(self.per_minute.max(1))).max(1);
+        let capacity = interval * i64::from(self.burst.max(1));
+        let missing = full_at.as_millisecond().saturating_sub(now.as_millisecond()).clamp(0, capacity) + interval;
+        match u64::try_from(missing - capacity) {
+            Ok(wait) if wait > 0 => Err(Duration::from_millis(wait)),
+            _ => Ok(now.checked_add(Duration::from_millis(missing.unsigned_abs())).unwrap_or(Timestamp::MAX)),
         }
     }
 }

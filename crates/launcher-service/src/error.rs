@@ -22,12 +22,20 @@ pub enum ServiceError {
     #[error("the template is inactive: it cannot be launched any more")]
     TemplateInactive,
     /// The caller holds as many instances as one person may.
-    #[error("you have {held} workshops already and may have {limit} at a time: end one of them first")]
+    #[error("you have {held} workshops already and may have {limit} at a time: {}", way_out(*ending))]
     InstanceLimitReached {
         /// How many one person may hold.
         limit: u32,
         /// How many the caller holds.
         held: u32,
+        /// How many of those are terminating: they count until nothing of them runs any more.
+        ending: u32,
+    },
+    /// The caller has launched too often in a short time.
+    #[error("you have launched many workshops in a short time: try again in {retry_after} s")]
+    TooManyLaunches {
+        /// Whole seconds until the next launch is possible, at least 1.
+        retry_after: u32,
     },
     /// Too many launches wait in line.
     #[error("too many workshops are waiting to start: try again in a minute")]
@@ -47,6 +55,15 @@ pub enum ServiceError {
     /// A defect.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What a person does who has reached the limit while so many workshops are ending.
+fn way_out(ending: u32) -> String {
+    match ending {
+        0 => "end one of them first".to_owned(),
+        1 => "one of them is still ending and counts until it is gone, so try again in a moment".to_owned(),
+        _ => format!("{ending} of them are still ending and count until they are gone, so try again in a moment"),
+    }
 }
 
 impl From<StoreError> for ServiceError {

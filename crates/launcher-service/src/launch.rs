@@ -1,5 +1,7 @@
 //! Launching: a row first, the Workshop later.
 
+use std::time::Duration;
+
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7};
 use launcher_domain::{Caller, Instance, InstanceState, Template};
@@ -37,7 +39,7 @@ impl Launcher {
     /// room.
     ///
     /// # Errors
-    /// NotFound, TemplateInactive, InstanceLimitReached, AtCapacity, IdempotencyKeyReused, Unavailable.
+    /// NotFound, TemplateInactive, InstanceLimitReached, TooManyLaunches, AtCapacity, IdempotencyKeyReused, Unavailable.
     pub async fn launch(
         &self,
         caller: &Caller,
@@ -53,8 +55,7 @@ impl Launcher {
         if decide(caller, action) != Verdict::Granted {
             return self.launched_before(caller, key.as_ref()).await;
         }
-        let limit = (!caller.is_admin()).then_some(self.0.limits.max_instances_per_user);
-        let rules = LaunchRules { max_per_user: limit, max_queued: self.0.limits.max_queued };
+        let rules = self.rules(caller);
         for _ in 0..NAME_ATTEMPTS {
             let instance = self.draft(caller, &template);
             match self.0.store.launch(&instance, &rules, key.as_ref()).await? {
@@ -63,12 +64,33 @@ impl Launcher {
                 LaunchOutcome::NameTaken => {}
                 LaunchOutcome::KeyReused => return Err(ServiceError::IdempotencyKeyReused),
                 LaunchOutcome::AtCapacity => return Err(ServiceError::AtCapacity),
-                LaunchOutcome::LimitReached { limit, held } => {
-                    return Err(ServiceError::InstanceLimitReached { limit, held });
+                LaunchOutcome::LimitReached { limit, held, ending } => {
+                    return Err(ServiceError::InstanceLimitReached { limit, held, ending });
                 }
+                LaunchOutcome::TooManyLaunches { wait } => return Err(self.too_many_launches(caller, wait)),
             }
         }
         Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are broken".into()))
+    }
+
+    /// The limits of the caller. Admins are exempt from those of one person.
+    fn rules(&self, caller: &Caller) -> LaunchRules {
+        let limits = &self.0.limits;
+        let is_limited = !caller.is_admin();
+        LaunchRules {
+            max_per_user: is_limited.then_some(limits.max_instances_per_user),
+            rate: is_limited.then_some(limits.launch_rate),
+            max_queued: limits.max_queued,
+        }
+    }
+
+    fn too_many_launches(&self, caller: &Caller, wait: Duration) -> ServiceError {
+        self.0.metrics.launches_refused.inc();
+        tracing::info!(owner = %caller.email(), "launch refused: the rate limit is reached");
+        // In whole seconds, rounded up: whoever waits that long finds a token.
+        ServiceError::TooManyLaunches {
+            retry_after: wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX).max(1),
+        }
     }
 
     /// The launch that this key stands for, made while the template was still in the catalog.

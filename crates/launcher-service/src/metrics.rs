@@ -25,6 +25,7 @@ pub(crate) struct Metrics {
     transitions: Family<StateLabel, Counter>,
     pub(crate) ready: Gauge,
     pub(crate) launches: Counter,
+    pub(crate) launches_refused: Counter,
     pub(crate) dispatch_failures: Counter,
     time_to_ready: Histogram,
 }
@@ -41,6 +42,7 @@ impl Default for Metrics {
             transitions,
             ready: Gauge::default(),
             launches: Counter::default(),
+            launches_refused: Counter::default(),
             dispatch_failures: Counter::default(),
             time_to_ready: Histogram::new(TIME_TO_READY),
         }
@@ -99,6 +101,11 @@ impl Launcher {
             metrics.ready.clone(),
         );
         registry.register("launcher_launches", "Launches that were accepted", metrics.launches.clone());
+        registry.register(
+            "launcher_launches_refused",
+            "Launches that the rate limit of one person refused",
+            metrics.launches_refused.clone(),
+        );
         registry.register(
             "launcher_dispatch_failures",
             "Times that the fleet did not take a Workshop and is asked again",

@@ -14,6 +14,11 @@ use crate::observe::{Comparison, answered, is_its_own};
 use crate::{Launcher, ServiceError};
 
 const EVERY: Duration = Duration::from_secs(30);
+/// How long an instance stays readable that ended before it left the queue.
+const WITHDRAWN: SignedDuration = SignedDuration::from_hours(1);
+/// How long after the start of this process the rows of an earlier version are left as they are, where launchers of that
+/// version may still run beside this one: they cannot read what was moved.
+const SIDE_BY_SIDE: SignedDuration = SignedDuration::from_mins(10);
 /// How much longer than the fleet the service waits before it gives up on a start: the fleet's own explanation, when
 /// there is one, is better.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -46,8 +51,32 @@ impl Launcher {
                 tracing::info!(purged, "old lines of the activity log were purged");
             }
         }
+        self.tidy_up().await?;
         // Last: nothing else waits for the fleet.
         self.give_up_on_slow_starts().await
+    }
+
+    /// Removes what nobody needs any more, however short it has been there.
+    async fn tidy_up(&self) -> Result<(), LoopError> {
+        let (store, now) = (&self.0.store, self.0.clock.now());
+        if let Ok(before) = now.checked_sub(WITHDRAWN) {
+            let purged = store.purge_withdrawn(before).await?;
+            if purged > 0 {
+                tracing::info!(purged, "instances that never left the queue were purged");
+            }
+        }
+        store.purge_gates(now).await?;
+        if !store.is_shared() || self.0.begun.checked_add(SIDE_BY_SIDE).is_ok_and(|until| until < now) {
+            let moved = store.move_inline_settings().await?;
+            if moved > 0 {
+                tracing::info!(moved, "the settings of instances that an earlier version launched are stored once");
+            }
+        }
+        let purged = store.purge_settings().await?;
+        if purged > 0 {
+            tracing::info!(purged, "settings that no instance has any more were purged");
+        }
+        Ok(())
     }
 
     /// Dismisses what failed so long ago that nobody will: what a script launches again and again would stay for ever.

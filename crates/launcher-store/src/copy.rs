@@ -22,13 +22,14 @@ struct Table {
 }
 
 /// Each table after those that it refers to. The counter is not among them: both databases have its one row.
-const TABLES: [Table; 6] = [
+const TABLES: [Table; 7] = [
     Table {
         name: "workshop_templates",
         key: "template_id",
         texts: &["template_id", "settings", "created_by"],
         numbers: &["active", "version", "created_at", "updated_at"],
     },
+    Table { name: "template_settings", key: "settings_hash", texts: &["settings_hash", "settings"], numbers: &[] },
     Table {
         name: "workshop_instances",
         key: "instance_id",
@@ -38,6 +39,7 @@ const TABLES: [Table; 6] = [
             "owner_email",
             "template_id",
             "settings",
+            "settings_hash",
             "state",
             "start_step",
             "reason",
@@ -70,7 +72,7 @@ const TABLES: [Table; 6] = [
         texts: &["actor_email", "action", "subject", "subject_name", "owner_email", "detail"],
         numbers: &["activity_id", "at"],
     },
-    Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches"] },
+    Table { name: "launch_gate", key: "owner_email", texts: &["owner_email"], numbers: &["launches", "full_at"] },
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];
 

@@ -56,7 +56,7 @@ impl Store {
         }
         let mut write = self.write().await?;
         write.take_revisions(0).await?;
-        let room = max_starting.saturating_sub(count(&mut write, STARTING, None).await?);
+        let room = max_starting.saturating_sub(count(&mut write, STARTING).await?);
         let next = query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
         if next.is_empty() {
             return Ok(Vec::new());

@@ -1,19 +1,25 @@
 //! One launch: replayed, refused or stored, decided in one transaction.
 
-use launcher_domain::{Activity, Caller, Instance};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use launcher_domain::{Activity, Caller, Instance, LaunchRate};
 use sqlx::Row;
 
 use crate::Store;
 use crate::error::StoreError;
 use crate::rows::{self, instance_columns};
+use crate::settings::StoredSettings;
 use crate::sql::query;
 use crate::write::Write;
 
 /// What a launch has to keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchRules {
-    /// How many instances the owner may hold in the states queued, starting and running; `None` without limit.
+    /// Maximum instances of the owner that count against the limit; `None` without limit.
     pub max_per_user: Option<u32>,
+    /// Launch rate limit of the owner; `None` without limit.
+    pub rate: Option<LaunchRate>,
     /// How many launches may wait in the queue.
     pub max_queued: u32,
 }
@@ -42,6 +48,13 @@ pub enum LaunchOutcome {
         limit: u32,
         /// How many they hold.
         held: u32,
+        /// How many of those are terminating: they count until nothing of them runs any more.
+        ending: u32,
+    },
+    /// The owner has launched too often in a short time.
+    TooManyLaunches {
+        /// The time until the next launch is possible.
+        wait: Duration,
     },
     /// The queue is full.
     AtCapacity,
@@ -50,26 +63,32 @@ pub enum LaunchOutcome {
 }
 
 pub(crate) const GATE: &str = "INSERT INTO launch_gate (owner_email, launches) VALUES ($1, 1) \
-                               ON CONFLICT (owner_email) DO UPDATE SET launches = launch_gate.launches + 1";
+                               ON CONFLICT (owner_email) DO UPDATE SET launches = launch_gate.launches + 1 \
+                               RETURNING full_at";
+const TAKE_TOKEN: &str = "UPDATE launch_gate SET full_at = $1 WHERE owner_email = $2";
 pub(crate) const KEY: &str =
     "SELECT body_hash, k8s_name FROM idempotency_keys WHERE owner_email = $1 AND idempotency_key = $2";
 const INSERT_KEY: &str = "INSERT INTO idempotency_keys (owner_email, idempotency_key, body_hash, k8s_name, created_at) \
                           VALUES ($1, $2, $3, $4, $5)";
 pub(crate) const BY_NAME: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name = $1");
-pub(crate) const HELD: &str = "SELECT count(*) FROM workshop_instances \
-                               WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running')";
+/// [`Instance::counts_against_limit`] in SQL.
+pub(crate) const HELD: &str = "SELECT count(*) AS held, count(CASE WHEN state = 'terminating' THEN 1 END) AS ending \
+     FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'terminating') \
+     AND (end_reason IS NULL OR end_reason <> 'failed')";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
 const INSERT: &str = concat!(
-    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, created_at, revision, \
-     launch_number, state, spec_version, applied_version) VALUES ($1, $2, $3, $4, $5, $6, $7, $7, 'queued', 0, 0) \
+    "INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, settings_hash, \
+     created_at, revision, launch_number, state, spec_version, applied_version) \
+     VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 'queued', 0, 0) \
      ON CONFLICT (k8s_name) DO NOTHING RETURNING ",
     instance_columns!()
 );
 
 impl Store {
     /// Launches: stores the instance in state queued with `spec_version` 0, whatever its other fields say, unless its
-    /// key was used before, or a limit refuses it.
+    /// key was used before, or a limit refuses it. Its `created_at` is the time that the rate limit goes by. Only a launch
+    /// that is stored takes a token.
     ///
     /// The limits hold exactly, however many launches arrive at once: one owner's launches wait for each other at the
     /// owner's gate, and everybody's at the change counter.
@@ -82,25 +101,32 @@ impl Store {
         rules: &LaunchRules,
         key: Option<&IdempotencyKey>,
     ) -> Result<LaunchOutcome, StoreError> {
+        let settings = StoredSettings::of(&instance.settings)?;
         let mut write = self.write().await?;
         let owner = instance.owner_email.as_str();
-        query(GATE).bind(owner.to_owned()).execute(write.on()).await?;
+        let full_at: i64 = query(GATE).bind(owner.to_owned()).fetch_one(write.on()).await?.try_get("full_at")?;
         if let Some(key) = key
             && let Some(outcome) = replay(&mut write, owner, key).await?
         {
             return Ok(outcome);
         }
         if let Some(limit) = rules.max_per_user {
-            let held = count(&mut write, HELD, Some(owner)).await?;
+            let (held, ending) = held(&mut write, owner).await?;
             if held >= limit {
-                return Ok(LaunchOutcome::LimitReached { limit, held });
+                return Ok(LaunchOutcome::LimitReached { limit, held, ending });
             }
         }
+        if let Some(rate) = rules.rate
+            && let Err(wait) = take_token(&mut write, instance, rate, full_at).await?
+        {
+            return Ok(LaunchOutcome::TooManyLaunches { wait });
+        }
         let revision = write.take_revisions(1).await?;
-        if count(&mut write, QUEUED, None).await? >= rules.max_queued {
+        if count(&mut write, QUEUED).await? >= rules.max_queued {
             return Ok(LaunchOutcome::AtCapacity);
         }
-        let Some(created) = insert(&mut write, instance, revision).await? else {
+        write.keep_settings(&settings).await?;
+        let Some(created) = insert(&mut write, instance, settings.hash, revision).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
@@ -140,13 +166,42 @@ async fn replay(write: &mut Write, owner: &str, key: &IdempotencyKey) -> Result<
     Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
 }
 
-async fn insert(write: &mut Write, instance: &Instance, revision: i64) -> Result<Option<Instance>, StoreError> {
+async fn held(write: &mut Write, owner: &str) -> Result<(u32, u32), StoreError> {
+    let row = query(HELD).bind(owner.to_owned()).fetch_one(write.on()).await?;
+    let (held, ending): (i64, i64) = (row.try_get("held")?, row.try_get("ending")?);
+    Ok((u32::try_from(held).unwrap_or(u32::MAX), u32::try_from(ending).unwrap_or(u32::MAX)))
+}
+
+/// Takes a token from the owner's bucket, or says how long the next one takes.
+async fn take_token(
+    write: &mut Write,
+    instance: &Instance,
+    rate: LaunchRate,
+    full_at: i64,
+) -> Result<Result<(), Duration>, StoreError> {
+    let full_at = Timestamp::from_millisecond(full_at).unwrap_or(Timestamp::MIN);
+    match rate.take(full_at, instance.created_at) {
+        Err(wait) => Ok(Err(wait)),
+        Ok(full_at) => {
+            let owner = instance.owner_email.as_str().to_owned();
+            query(TAKE_TOKEN).bind(full_at.as_millisecond()).bind(owner).execute(write.on()).await?;
+            Ok(Ok(()))
+        }
+    }
+}
+
+async fn insert(
+    write: &mut Write,
+    instance: &Instance,
+    settings_hash: String,
+    revision: i64,
+) -> Result<Option<Instance>, StoreError> {
     let row = query(INSERT)
         .bind(instance.instance_id.to_string())
         .bind(instance.k8s_name.clone())
         .bind(instance.owner_email.as_str().to_owned())
         .bind(instance.template_id.to_string())
-        .bind(rows::json(&instance.settings)?)
+        .bind(settings_hash)
         .bind(instance.created_at.as_millisecond())
         .bind(revision)
         .fetch_optional(write.on())
@@ -167,11 +222,7 @@ async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey)
 }
 
 /// The single number that a statement counts.
-pub(crate) async fn count(write: &mut Write, sql: &'static str, owner: Option<&str>) -> Result<u32, StoreError> {
-    let statement = match owner {
-        Some(owner) => query(sql).bind(owner.to_owned()),
-        None => query(sql),
-    };
-    let count: i64 = statement.fetch_one(write.on()).await?.try_get(0)?;
+pub(crate) async fn count(write: &mut Write, sql: &'static str) -> Result<u32, StoreError> {
+    let count: i64 = query(sql).fetch_one(write.on()).await?.try_get(0)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

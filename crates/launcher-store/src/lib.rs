@@ -25,6 +25,7 @@ mod page;
 #[cfg(test)]
 mod plans;
 mod rows;
+mod settings;
 mod sql;
 mod templates;
 mod write;
@@ -79,6 +80,12 @@ impl Store {
     pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
         driver::must_exist(url)?;
         Self::open(url).await
+    }
+
+    /// True where several launchers may use the database at once, also of different versions during an upgrade.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.engine.read_only().is_some()
     }
 
     /// Whether the database answers.

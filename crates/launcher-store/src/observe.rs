@@ -23,6 +23,12 @@ pub(crate) const OLD: &str = "SELECT 1 FROM workshop_instances WHERE state = 'te
 /// In portions, so that no launch waits long behind it.
 pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
+/// As [`OLD`] and [`PURGE`], of instances that never left the queue.
+pub(crate) const OLD_WITHDRAWN: &str = "SELECT 1 FROM workshop_instances \
+     WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 LIMIT 1";
+pub(crate) const PURGE_WITHDRAWN: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
+     (SELECT instance_id FROM workshop_instances \
+     WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
 /// When one failed is not kept. It was before the end of its time, or of its start, and after its launch: by that it is
 /// found.
 pub(crate) const FORGOTTEN: &str = concat!(
@@ -31,9 +37,9 @@ pub(crate) const FORGOTTEN: &str = concat!(
     " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
      AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
 );
-/// A gate that nobody stands at is only somebody's e-mail address.
-pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE NOT EXISTS \
-     (SELECT 1 FROM workshop_instances WHERE workshop_instances.owner_email = launch_gate.owner_email)";
+/// The gates of owners whose token bucket is full: the next launch makes the same gate again.
+pub(crate) const FULL: &str = "SELECT 1 FROM launch_gate WHERE full_at <= $1 LIMIT 1";
+pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE full_at <= $1";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_instances GROUP BY state";
 
 impl Store {
@@ -67,28 +73,51 @@ impl Store {
         Ok(rows::readable(&rows))
     }
 
-    /// Removes the terminated instances that ended before this time, with their idempotency keys, and whatever else was
-    /// kept of owners who have none left. Returns how many instances it removed.
+    /// Removes the terminated instances that ended before this time, with their idempotency keys. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`]; what was removed until then stays removed.
     pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
-        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
-        if query(OLD).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
+        self.purge_portions(OLD, PURGE, before).await
+    }
+
+    /// Removes the instances that never left the queue and ended before this time, with their idempotency keys. Returns
+    /// how many.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was removed until then stays removed.
+    pub async fn purge_withdrawn(&self, before: Timestamp) -> Result<u64, StoreError> {
+        self.purge_portions(OLD_WITHDRAWN, PURGE_WITHDRAWN, before).await
+    }
+
+    /// Removes the gates of owners whose token bucket is full at this time. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn purge_gates(&self, now: Timestamp) -> Result<u64, StoreError> {
+        if query(FULL).bind(now.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
+        let mut write = self.write().await?;
+        let removed = query(PURGE_GATES).bind(now.as_millisecond()).execute(write.on()).await?.rows_affected();
+        write.commit().await?;
+        Ok(removed)
+    }
+
+    async fn purge_portions(
+        &self,
+        old: &'static str,
+        purge: &'static str,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
         let mut removed = 0;
-        loop {
+        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
+        while query(old).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
-            let portion = query(PURGE).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
-            if portion == 0 {
-                query(PURGE_GATES).execute(write.on()).await?;
-                write.commit().await?;
-                return Ok(removed);
-            }
+            removed += query(purge).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
             write.commit().await?;
-            removed += portion;
         }
+        Ok(removed)
     }
 
     /// How many instances there are in each state, in the order of a life; also where there are none.

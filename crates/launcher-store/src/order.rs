@@ -164,7 +164,8 @@ pub(crate) fn sorted(
 fn key(order: Order, template_name: &'static str) -> Option<&'static str> {
     match (order.by, order.descending) {
         (SortBy::Launch, _) => None,
-        (SortBy::Owner, _) => Some("owner_email"),
+        // An expression: SQLite would walk an index of all rows in this order, and leave out those that have ended one by one.
+        (SortBy::Owner, _) => Some("owner_email || ''"),
         (SortBy::Template, _) => Some(template_name),
         (SortBy::State, _) => Some(
             "CASE state WHEN 'queued' THEN 0 WHEN 'starting' THEN 1 WHEN 'running' THEN 2 WHEN 'terminating' THEN 3 \

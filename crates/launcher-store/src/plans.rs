@@ -13,12 +13,13 @@ use uuid::Uuid;
 
 use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
-use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, templates};
+use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
 
 /// The index of the primary key of each table, as SQLite calls it.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
 const INSTANCE_ID: &str = "sqlite_autoindex_workshop_instances_1";
 const K8S_NAME: &str = "sqlite_autoindex_workshop_instances_2";
+const SETTINGS_HASH: &str = "sqlite_autoindex_template_settings_1";
 const ACTIVITY_ID: &str = "sqlite_autoindex_activities_1";
 
 struct Planner {
@@ -43,7 +44,8 @@ impl Planner {
         let plan = self.plan(sql).await;
         let access: Vec<_> = plan
             .iter()
-            .filter(|step| (step.starts_with("SCAN") || step.starts_with("SEARCH")) && !step.contains(" ahead "))
+            .filter(|step| step.starts_with("SCAN") || step.starts_with("SEARCH"))
+            .filter(|step| !step.contains(" ahead ") && !step.contains(" launched "))
             .collect();
         assert!(!access.is_empty(), "{sql}\n{plan:#?}");
         assert!(
@@ -56,6 +58,9 @@ impl Planner {
             position.is_none_or(|step| step.starts_with("SEARCH ahead USING COVERING INDEX workshop_instances_queue ")),
             "{plan:#?}"
         );
+        let settings = plan.iter().find(|step| step.contains(" launched "));
+        let by_hash = format!("SEARCH launched USING INDEX {SETTINGS_HASH} ");
+        assert!(settings.is_none_or(|step| step.starts_with(&by_hash)), "{plan:#?}");
     }
 }
 
@@ -142,15 +147,29 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
         (observe::FORGOTTEN, "workshop_instances_state"),
+        (observe::OLD, "workshop_instances_ended"),
+        (observe::OLD_WITHDRAWN, "workshop_instances_withdrawn"),
+        (settings::KNOWN, SETTINGS_HASH),
+        (settings::INLINE, "workshop_instances_settings"),
+        (settings::MOVE, INSTANCE_ID),
         (doctor::STATES, "workshop_instances_state"),
         (doctor::OLDEST, "workshop_instances_queue"),
     ] {
         planner.assert_uses(sql, index).await;
     }
-    let purge = planner.plan(observe::PURGE).await;
-    assert!(purge.iter().any(|step| step.contains("INDEX workshop_instances_ended ")), "{purge:#?}");
-    let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
-    assert!(!purge.iter().any(costly), "{purge:#?}");
+    for (sql, index) in [(observe::PURGE, "_ended "), (observe::PURGE_WITHDRAWN, "_withdrawn ")] {
+        let purge = planner.plan(sql).await;
+        assert!(purge.iter().any(|step| step.contains(&format!("INDEX workshop_instances{index}"))), "{purge:#?}");
+        let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
+        assert!(!purge.iter().any(costly), "{purge:#?}");
+    }
+    for sql in [settings::UNUSED, settings::PURGE] {
+        let plan = planner.plan(sql).await;
+        assert!(
+            plan.iter().any(|step| step.contains("INDEX workshop_instances_settings (settings_hash=?)")),
+            "{plan:#?}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -225,12 +244,4 @@ async fn the_activity_log_is_read_and_purged_along_its_indexes() {
     let purge = planner.plan(activities::PURGE).await;
     assert!(purge.iter().any(|step| step.contains("activities_at (at<?)")), "{purge:#?}");
     assert!(!purge.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{purge:#?}");
-}
-
-#[test]
-fn what_counts_against_the_limit_is_what_the_rules_say() {
-    for state in InstanceState::ALL {
-        let counted = launch::HELD.contains(&format!("'{}'", state.as_str()));
-        assert_eq!(counted, state.counts_against_limit(), "{state:?}");
-    }
 }

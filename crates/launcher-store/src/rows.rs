@@ -12,12 +12,23 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 
+/// An instance's settings: those that it refers to, or its own where it was launched by an earlier version.
+macro_rules! instance_settings {
+    () => {
+        "COALESCE((SELECT launched.settings FROM template_settings AS launched \
+         WHERE launched.settings_hash = workshop_instances.settings_hash), workshop_instances.settings)"
+    };
+}
+
 /// The columns that [`instance`] reads.
 macro_rules! instance_columns {
     () => {
-        "instance_id, k8s_name, owner_email, template_id, settings, state, start_step, reason, log_tail, url, created_at, \
-         dispatched_at, started_at, expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, \
-         revision"
+        concat!(
+            "instance_id, k8s_name, owner_email, template_id, ",
+            $crate::rows::instance_settings!(),
+            " AS settings, state, start_step, reason, log_tail, url, created_at, dispatched_at, started_at, expires_at, \
+             ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
+        )
     };
 }
 
@@ -47,7 +58,7 @@ macro_rules! activity_columns {
     };
 }
 
-pub(crate) use {activity_columns, instance_columns, listed_columns, template_columns};
+pub(crate) use {activity_columns, instance_columns, instance_settings, listed_columns, template_columns};
 
 /// An instance as a list or a page shows it.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use http::Uri;
 use launcher_domain::caller::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{AdminList, EmailAddress, Limits};
+use launcher_domain::{AdminList, EmailAddress, LaunchRate, Limits};
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
@@ -115,6 +115,16 @@ pub(crate) struct ServeSettings {
           value_name = "COUNT")]
     pub(crate) max_instances_per_user: u32,
 
+    /// How many workshops one person may launch per minute in the long run; admins are exempt
+    #[arg(long, env = "SERVICE_LAUNCH_RATE", default_value_t = Limits::default().launch_rate.per_minute,
+          value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub(crate) launch_rate: u32,
+
+    /// How many workshops one person may launch at once after a pause; admins are exempt
+    #[arg(long, env = "SERVICE_LAUNCH_BURST", default_value_t = Limits::default().launch_rate.burst,
+          value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    pub(crate) launch_burst: u32,
+
     /// How many workshops may be starting at once; more wait in line
     #[arg(long, env = "SERVICE_MAX_CONCURRENT_STARTS", default_value_t = Limits::default().max_concurrent_starts,
           value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
@@ -156,6 +166,7 @@ impl ServeSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             max_instances_per_user: self.max_instances_per_user,
+            launch_rate: LaunchRate { per_minute: self.launch_rate, burst: self.launch_burst },
             max_concurrent_starts: self.max_concurrent_starts,
             max_queued: self.max_queued,
             start_timeout: Duration::from_secs(self.start_timeout),

@@ -11,8 +11,11 @@ use super::view::Notice;
 /// their own. `in_list` adds what only a list that stays in place has to say: that the workshop is gone.
 pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
     let (status, kind, title, text) = match error {
-        ServiceError::InstanceLimitReached { limit, held } => {
-            (StatusCode::CONFLICT, "wait", texts::LIMIT_TITLE, texts::limit_reached(*limit, *held))
+        ServiceError::InstanceLimitReached { limit, held, ending } => {
+            (StatusCode::CONFLICT, "wait", texts::LIMIT_TITLE, texts::limit_reached(*limit, *held, *ending))
+        }
+        ServiceError::TooManyLaunches { retry_after } => {
+            (StatusCode::TOO_MANY_REQUESTS, "wait", texts::NOT_LAUNCHED, texts::too_many_launches(*retry_after))
         }
         ServiceError::TemplateInactive => {
             (StatusCode::CONFLICT, "wait", texts::NOT_LAUNCHED, texts::INACTIVE_USER.to_owned())
@@ -33,6 +36,15 @@ pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Not
         | ServiceError::Internal(_) => return None,
     };
     Some((status, Notice { kind, title: title.to_owned(), text }))
+}
+
+/// When to come back, in seconds, on the answer to an error that passes by itself.
+pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
+    match error {
+        ServiceError::AtCapacity => Some(60),
+        ServiceError::TooManyLaunches { retry_after } => Some(*retry_after),
+        _ => None,
+    }
 }
 
 fn extend(error: ExtendError) -> &'static str {

@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::extract::State;
-use axum::response::Response;
-use http::{HeaderMap, StatusCode};
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, HeaderValue, StatusCode};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Caller, Template as CatalogTemplate};
 use launcher_service::{InstanceFilter, Launcher, Page, ServiceError, StateFilter};
@@ -103,20 +103,15 @@ pub(crate) async fn answer(
         Err(error) => error,
     };
     let Some((status, notice)) = notices::of(&error, htmx) else { return Err(error.into()) };
-    let response = if htmx {
+    let mut response = if htmx {
         render_list(state, caller, status, Some(notice)).await?
     } else {
         render_home(state, caller, status, Some(notice), "").await?
     };
-    Ok(retry_later(response))
-}
-
-/// Says when to come back on an answer that promises that coming back helps.
-fn retry_later(mut response: Response) -> Response {
-    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(http::header::RETRY_AFTER, http::HeaderValue::from_static("60"));
+    if let Some(seconds) = notices::retry_after(&error) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    response
+    Ok(response)
 }
 
 async fn render_home(

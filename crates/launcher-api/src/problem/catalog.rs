@@ -65,8 +65,9 @@ catalog! {
     TemplateInactive: "template-inactive", CONFLICT, "The template is archived",
         "Users cannot launch it any more; administrators can, to try it.";
     InstanceLimitReached: "instance-limit-reached", CONFLICT, "You have as many workshops as you may",
-        "One person may hold SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting and running. \
-         End one first.";
+        "One person may hold SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running and \
+         terminating. End one first. One that is terminating counts until nothing of it runs any more; `detail` says so \
+         when there is one. A failed one does not count, nor does its dismissal.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
         "Only a running workshop has time to extend.";
     LifetimeLimitReached: "lifetime-limit-reached", CONFLICT, "The workshop cannot be extended any further",
@@ -88,6 +89,10 @@ catalog! {
         "The same key came before with another template or body. Use a new key for a new launch.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
         "One person may have 32 event streams open at a time, tabs with a page of this site included. Close one.";
+    TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
+        "One person may launch SERVICE_LAUNCH_RATE workshops per minute, and SERVICE_LAUNCH_BURST at once after a pause. \
+         Only a launch that creates an instance counts; one that is repeated with its `Idempotency-Key` does not. \
+         `Retry-After` says when the next launch is possible.";
     Internal: "internal", INTERNAL_SERVER_ERROR, "The service has made a mistake",
         "The log has the cause under this `request_id`.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
@@ -113,9 +118,10 @@ impl ProblemCode {
         self.entry().title
     }
 
-    /// When to try again, in seconds; for problems that pass by themselves.
+    /// When to try again, in seconds, unless the problem knows better; for problems that pass by themselves.
     pub(crate) fn retry_after(self) -> Option<u32> {
         match self {
+            Self::TooManyLaunches => Some(1),
             Self::Unavailable => Some(5),
             Self::TooManyStreams => Some(10),
             Self::AtCapacity => Some(30),

@@ -15,6 +15,9 @@ impl From<ServiceError> for Problem {
                               repeat a launch with its Idempotency-Key.";
                 return Self::new(ProblemCode::Unavailable, detail).because(error);
             }
+            ServiceError::TooManyLaunches { retry_after } => {
+                return Self::new(ProblemCode::TooManyLaunches, sentence(&error.to_string())).retry_in(retry_after);
+            }
             ServiceError::Internal(_) => return Self::internal(error),
             ServiceError::Forbidden => ProblemCode::AdminOnly,
             ServiceError::TemplateInactive => ProblemCode::TemplateInactive,

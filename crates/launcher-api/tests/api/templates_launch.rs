@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
-use launcher_domain::Limits;
+use launcher_domain::{LaunchRate, Limits};
 use launcher_testkit::{Client, Options, Reply, TestApp, eventually};
 use serde_json::json;
 
@@ -84,6 +84,7 @@ async fn the_limit_holds_against_500_launches_at_once() {
     assert_eq!(app.fleet.created(), 1);
 
     alice.delete(&format!("/instances/{name}")).await.expect(202);
+    app.reaches(&alice, &name, "terminated").await;
     alice.post(&path).await.expect(201);
     admin.post(&path).await.expect(201);
     admin.post(&path).await.expect(201);
@@ -154,5 +155,33 @@ async fn beyond_the_starts_that_fit_launches_wait_in_line_and_beyond_the_line_th
     app.reaches(&alice, first["k8s_name"].as_str().unwrap(), "starting").await;
     let second = bob.get(&format!("/instances/{}", second["k8s_name"].as_str().unwrap())).await.json();
     assert_eq!((&second["state"], &second["queue_position"]), (&json!("queued"), &json!(1)));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn too_many_launches_are_refused_with_the_time_of_the_next_one() {
+    let rate = LaunchRate { per_minute: 6, burst: 2 };
+    let limits = Limits { launch_rate: rate, max_instances_per_user: 100, ..Limits::default() };
+    let (app, _, alice, bob, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let template = app.template(&admin).await;
+    let path = format!("/templates/{template}/launch");
+    launch(&alice, &template, "key-1").await.expect(201);
+    launch(&alice, &template, "key-1").await.expect(200);
+    alice.post(&path).await.expect(201);
+    let refused = alice.post(&path).await.expect(429);
+    assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("too-many-launches", "10"));
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert_eq!(detail, "You have launched many workshops in a short time: try again in 10 s.");
+    launch(&alice, &template, "key-1").await.expect(200);
+
+    app.clock.advance(Duration::from_secs(9));
+    let refused = alice.post(&path).await.expect(429);
+    assert_eq!(refused.header("retry-after"), "1", "whole seconds, and never 0");
+    app.clock.advance(Duration::from_secs(1));
+    alice.post(&path).await.expect(201);
+    bob.post(&path).await.expect(201);
+    for _ in 0..5 {
+        admin.post(&path).await.expect(201);
+    }
     app.finish().await;
 }

@@ -1,6 +1,9 @@
 //! The start page, the catalog, and launching.
 
+use std::time::Duration;
+
 use http::StatusCode;
+use launcher_domain::{LaunchRate, Limits};
 use launcher_testkit::Options;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
@@ -80,6 +83,48 @@ async fn a_limit_is_a_notice_on_the_start_page() {
     }
     let list = alice.with_htmx().get("/fragments/workshops").await;
     assert!(!list.body.contains("id=\"notice\""), "a refreshed list leaves the notice alone");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn limit_notice_says_when_a_workshop_is_still_ending() {
+    let app = App::with_limit(1).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
+    let name = alice.launch(&template).await;
+    alice.get_until("/", "Ready").await;
+    app.test.fleet.hold_deletions();
+    let form = alice.get("/").await.form(&action);
+    assert_eq!(
+        alice.post(&format!("/instances/{name}/end"), &[("return_to", "/")]).await.status,
+        StatusCode::SEE_OTHER
+    );
+    let refused = alice.post(&action, &borrowed(&form)).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    let text = "You have 1 workshop and may have 1. One of them is still ending and counts until it is gone.";
+    assert!(refused.body.contains(text), "{}", refused.body);
+    app.test.fleet.lose(&name);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn too_many_launches_are_a_notice_that_says_when_the_next_is_possible() {
+    let rate = LaunchRate { per_minute: 1, burst: 1 };
+    let limits = Limits { launch_rate: rate, ..Limits::default() };
+    let app = App::with(Options { limits, ..Options::default() }).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
+    alice.launch(&template).await;
+    app.test.clock.advance(Duration::from_secs(30));
+    let form = alice.get("/").await.form(&action);
+    for browser in [&alice, &alice.with_htmx()] {
+        let refused = browser.post(&action, &borrowed(&form)).await;
+        assert_eq!((refused.status, refused.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
+        let text = "You have launched many workshops in a short time. Launch again in 30 seconds.";
+        assert!(refused.body.contains(text), "{}", refused.body);
+        assert_eq!(refused.body.matches("id=\"notice\"").count(), 1);
+        assert!(refused.body.contains("id=\"workshop-penguins-"), "the list stays");
+    }
     app.finish().await;
 }
 

@@ -7,6 +7,7 @@ mod email;
 mod identity;
 mod instance;
 mod lifetime;
+mod limits;
 mod local_path;
 mod names;
 mod template;

@@ -66,7 +66,7 @@ async fn a_full_line_refuses_and_a_full_hand_refuses() {
     world.until(&first.k8s_name, InstanceState::Starting).await;
     world.launcher.launch(&caller("alice"), template, &request).await.unwrap();
     let refused = world.launcher.launch(&caller("alice"), template, &request).await.unwrap_err();
-    assert!(matches!(refused, ServiceError::InstanceLimitReached { limit: 2, held: 2 }), "{refused}");
+    assert!(matches!(refused, ServiceError::InstanceLimitReached { limit: 2, held: 2, ending: 0 }), "{refused}");
     world.launcher.launch(&caller("bob"), template, &request).await.unwrap();
     let refused = world.launcher.launch(&caller("bob"), template, &request).await.unwrap_err();
     assert!(matches!(refused, ServiceError::AtCapacity), "{refused}");

@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod feed;
 mod launching;
+mod limits;
 mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;
@@ -133,7 +134,7 @@ impl World {
     /// Makes a row unreadable, as somebody from outside may.
     async fn damage(&self, name: &str) {
         let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
-        let damage = "UPDATE workshop_instances SET settings = '{' WHERE k8s_name = $1";
+        let damage = "UPDATE workshop_instances SET settings = '{', settings_hash = NULL WHERE k8s_name = $1";
         sqlx::query(damage).bind(name.to_owned()).execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
     }

@@ -62,12 +62,28 @@ impl Rows {
         let mut starting = 0;
         for row in self.all.values() {
             starting += u32::from(row.state == InstanceState::Starting);
-            *held.entry(row.owner_email.as_str()).or_default() += u32::from(row.state.counts_against_limit());
+            *held.entry(row.owner_email.as_str()).or_default() += u32::from(row.counts_against_limit());
         }
         must(starting <= limits.max_concurrent_starts, || format!("{starting} workshops start at once"))?;
         for (person, held) in held {
             let limited = !person.starts_with("admin");
             must(!limited || held <= limits.max_instances_per_user, || format!("{person} holds {held} workshops"))?;
+        }
+        self.within_rate(limits)
+    }
+
+    /// Every launch of a person who is not an admin found a token in the bucket.
+    fn within_rate(&self, limits: &Limits) -> Result<(), Broken> {
+        let mut launches: Vec<(&str, Timestamp)> =
+            self.all.values().map(|row| (row.owner_email.as_str(), row.created_at)).collect();
+        launches.retain(|(person, _)| !person.starts_with("admin"));
+        launches.sort_unstable();
+        for launches in launches.chunk_by(|(one, _), (other, _)| one == other) {
+            let mut full_at = Timestamp::MIN;
+            for (person, at) in launches {
+                let taken = limits.launch_rate.take(full_at, *at);
+                full_at = taken.map_err(|_| format!("{person} launches too often: {launches:?}"))?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::{Limits, Scope};
+use launcher_domain::{LaunchRate, Limits, Scope};
 use launcher_store::Store;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -21,6 +21,7 @@ use crate::trace::Trace;
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
+    launch_rate: LaunchRate { per_minute: 4, burst: 4 },
     max_concurrent_starts: 3,
     max_queued: 4,
     start_timeout: crate::processes::START_TIMEOUT,

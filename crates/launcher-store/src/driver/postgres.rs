@@ -8,6 +8,7 @@ use sqlx::migrate::Migrator;
 
 use super::{Engine, Questions, refused};
 use crate::error::StoreError;
+use crate::rows::instance_settings;
 
 /// READ COMMITTED: each decision is made by a statement that begins after its lock was taken, and so sees everything
 /// that the holder before it committed. A launch takes its owner's gate, then counts what the owner holds; takes the
@@ -32,7 +33,7 @@ static POSTGRES: Engine = Engine {
     // They overlap until they take the counter's row, which each holds from there to its commit: more would only wait.
     writers: 4,
     read_only: Some("SHOW transaction_read_only"),
-    template_name: "lower((settings::json ->> 'name') COLLATE \"C\")",
+    template_name: concat!("lower(((", instance_settings!(), ")::json ->> 'name') COLLATE \"C\")"),
     migrations: &MIGRATIONS,
     doctor: Questions {
         session: "SET statement_timeout = '3s'; SET lock_timeout = '2s'; SET client_min_messages = warning",

@@ -8,6 +8,7 @@ use sqlx::migrate::Migrator;
 
 use super::{Engine, Questions, refused};
 use crate::error::StoreError;
+use crate::rows::instance_settings;
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
 /// IMMEDIATE takes that lock at the start, where waiting is safe. FULL: what was acknowledged survives a power cut.
@@ -19,7 +20,7 @@ static SQLITE: Engine = Engine {
     connections: 8,
     writers: 1,
     read_only: None,
-    template_name: "lower(json_extract(settings, '$.name'))",
+    template_name: concat!("lower(json_extract(", instance_settings!(), ", '$.name'))"),
     migrations: &MIGRATIONS,
     doctor: Questions {
         session: "PRAGMA busy_timeout = 2000",

@@ -9,7 +9,7 @@ use super::server::FreshDatabase;
 use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
-use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, templates};
+use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
 
 /// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
 /// templates, most of them archived.
@@ -17,13 +17,15 @@ const ROWS: &str = "
     INSERT INTO workshop_templates
         SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), repeat('x', 300), (n % 20 = 0)::int, 1,
             'root@example.org', n, n FROM generate_series(1, 10000) n;
+    INSERT INTO template_settings SELECT 'hash-' || n, repeat('x', 300) FROM generate_series(1, 10000) n;
     INSERT INTO workshop_instances
         SELECT '00000000-0000-7000-8000-' || lpad(n::text, 12, '0'), 'name-' || n,
             CASE n % 100 WHEN 1 THEN 'bob' ELSE 'user' || n % 100 END || '@example.org',
-            '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), repeat('x', 300),
+            '00000000-0000-4000-8000-' || lpad((n % 50 + 1)::text, 12, '0'), '',
             CASE WHEN n < 8800 THEN 'terminated' WHEN n < 8970 THEN 'running' WHEN n < 8980 THEN 'failed'
                  WHEN n < 8990 THEN 'starting' ELSE 'queued' END,
-            NULL, NULL, NULL, n, NULL::bigint, NULL::bigint, NULL::bigint, n, NULL, (n < 8990)::int, (n < 8985)::int, NULL, n, n
+            NULL, NULL, NULL, n, CASE WHEN n % 40 > 0 AND n < 8990 THEN n END, NULL::bigint, NULL::bigint, n, NULL,
+            (n < 8990)::int, (n < 8985)::int, NULL, n, n, NULL, 'hash-' || n
         FROM generate_series(1, 10000) n;
     INSERT INTO idempotency_keys
         SELECT owner_email, 'key-' || launch_number, 'hash', k8s_name, 1 FROM workshop_instances;
@@ -127,6 +129,10 @@ async fn what_is_asked_all_the_time_follows_its_index() {
         (with(observe::FORGOTTEN, [id, "5"]), "workshop_instances_"),
         (with(observe::OLD, ["5"]), "workshop_instances_ended"),
         (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
+        (with(observe::OLD_WITHDRAWN, ["5"]), "workshop_instances_"),
+        (with(observe::PURGE_WITHDRAWN, ["5"]), "workshop_instances_"),
+        (with(settings::INLINE, []), "workshop_instances_settings"),
+        (with(settings::MOVE, ["hash-1", id]), "workshop_instances_"),
     ] {
         planner.assert_uses(sql, index).await;
     }

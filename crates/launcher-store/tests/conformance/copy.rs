@@ -65,6 +65,7 @@ async fn every_row_arrives_and_life_goes_on_where_it_was() {
 
         let expected = [
             ("workshop_templates", 2),
+            ("template_settings", 1),
             ("workshop_instances", 521),
             ("idempotency_keys", 1),
             ("activities", 525),

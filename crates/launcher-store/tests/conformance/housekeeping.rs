@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::InstanceState;
-use launcher_store::LaunchOutcome;
+use launcher_store::{ActivityFilter, LaunchOutcome};
 
 use crate::support::*;
 
@@ -116,6 +116,35 @@ async fn a_purge_of_more_than_one_portion_removes_all() {
         assert_eq!(store.purge_ended(at(2)).await.unwrap(), 1001);
         let left: u64 = store.count_states().await.unwrap().iter().map(|(_, count)| count).sum();
         assert_eq!(left, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn withdrawn_launch_is_purged_early_and_the_activity_log_keeps_its_lines() {
+    on_every_engine(async |store| {
+        let launch = async |name: &str| {
+            store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await.unwrap()
+        };
+        let withdrawn = ended(&store, &created(launch("withdrawn").await), 99).await;
+        let later = ended(&store, &created(launch("later").await), 100).await;
+        let waiting = created(launch("waiting").await);
+        let dispatched = created(launch("dispatched").await);
+        let dispatched = changed(&store, &dispatched, |row| {
+            (row.state, row.dispatched_at) = (InstanceState::Terminated, Some(at(50)));
+            row.ended_at = Some(at(60));
+        })
+        .await;
+
+        let lines = store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap();
+        assert_eq!(store.purge_withdrawn(at(100)).await.unwrap(), 1);
+        assert_eq!(store.purge_withdrawn(at(100)).await.unwrap(), 0);
+        assert_eq!(store.observe_instance(&withdrawn.k8s_name).await.unwrap(), None);
+        assert_eq!(store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap(), lines);
+        for (name, row) in [("later", later), ("waiting", waiting), ("dispatched", dispatched)] {
+            assert_eq!(launch(name).await, LaunchOutcome::Replayed(row));
+        }
+        created(launch("withdrawn").await);
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! One launch at a time, and hundreds at once.
 
-use launcher_domain::{Instance, InstanceState};
+use launcher_domain::{EndReason, Instance, InstanceState};
 use launcher_store::{IdempotencyKey, InstanceFilter, LaunchOutcome, LaunchRules, Store, StoreError};
 use tokio::task::JoinSet;
 use uuid::Uuid;
@@ -41,11 +41,12 @@ async fn a_launch_is_stored_as_it_is_returned_and_starts_in_the_queue() {
 async fn of_500_launches_at_once_against_a_limit_of_one_exactly_one_is_created() {
     on_every_engine(async |store| {
         let drafts = (0..500).map(|_| instance("alice@example.org")).collect();
-        let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000 };
+        let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000, ..NO_LIMITS };
         let outcomes = launch_at_once(&store, drafts, rules, None).await;
 
         let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
-        let refused = outcomes.iter().filter(|outcome| **outcome == LaunchOutcome::LimitReached { limit: 1, held: 1 });
+        let full = LaunchOutcome::LimitReached { limit: 1, held: 1, ending: 0 };
+        let refused = outcomes.iter().filter(|outcome| **outcome == full);
         assert_eq!((created, refused.count()), (1, 499));
         assert_eq!(store.instances(&admin(), &InstanceFilter::default(), &EVERYTHING).await.unwrap().len(), 1);
     })
@@ -56,7 +57,7 @@ async fn of_500_launches_at_once_against_a_limit_of_one_exactly_one_is_created()
 async fn the_queues_limit_holds_when_different_people_launch_at_once() {
     on_every_engine(async |store| {
         let drafts = (0..60).map(|number| instance(&format!("user{number}@example.org"))).collect();
-        let rules = LaunchRules { max_per_user: Some(3), max_queued: 10 };
+        let rules = LaunchRules { max_per_user: Some(3), max_queued: 10, ..NO_LIMITS };
         let outcomes = launch_at_once(&store, drafts, rules, None).await;
 
         let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();
@@ -67,25 +68,40 @@ async fn the_queues_limit_holds_when_different_people_launch_at_once() {
 }
 
 #[tokio::test]
-async fn the_limit_counts_queued_starting_and_running_and_nobody_elses() {
+async fn limit_counts_the_instances_that_the_rules_count_and_nobody_elses() {
     on_every_engine(async |store| {
-        let rules = LaunchRules { max_per_user: Some(3), max_queued: 100 };
+        let rules = LaunchRules { max_per_user: Some(0), ..NO_LIMITS };
+        let (mut held, mut ending) = (0, 0);
+        for state in InstanceState::ALL {
+            for end_reason in [None, Some(EndReason::Owner), Some(EndReason::Expired), Some(EndReason::Failed)] {
+                let row = launched(&store, "alice@example.org").await;
+                let row = changed(&store, &row, |row| (row.state, row.end_reason) = (state, end_reason)).await;
+                launched(&store, "bob@example.org").await;
+                held += u32::from(row.counts_against_limit());
+                ending += u32::from(row.counts_against_limit() && state == InstanceState::Terminating);
+                let refused = store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
+                let expected = LaunchOutcome::LimitReached { limit: 0, held, ending };
+                assert_eq!(refused, expected, "{state:?} {end_reason:?}");
+            }
+        }
+        assert_eq!(ending, 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn terminating_instance_holds_its_place_until_it_is_gone() {
+    on_every_engine(async |store| {
+        let rules = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
         let launch = async || store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
-        let full = LaunchOutcome::LimitReached { limit: 3, held: 3 };
-        let first = created(launch().await);
-        let second = created(launch().await);
-        created(launch().await);
-        launched(&store, "bob@example.org").await;
-        assert_eq!(launch().await, full);
-
-        let first = changed(&store, &first, |row| row.state = InstanceState::Starting).await;
-        let second = changed(&store, &second, |row| row.state = InstanceState::Running).await;
-        assert_eq!(launch().await, full);
-
-        changed(&store, &first, |row| row.state = InstanceState::Failed).await;
-        created(launch().await);
-        assert_eq!(launch().await, full);
-        changed(&store, &second, |row| row.state = InstanceState::Terminating).await;
+        let row = created(launch().await);
+        let row = changed(&store, &row, |row| row.state = InstanceState::Running).await;
+        assert_eq!(launch().await, LaunchOutcome::LimitReached { limit: 1, held: 1, ending: 0 });
+        let ending = row.terminate(EndReason::Owner, at(10)).unwrap();
+        let ending = store.change_instance(&row, &ending, &by_the_service()).await.unwrap().unwrap();
+        assert_eq!(launch().await, LaunchOutcome::LimitReached { limit: 1, held: 1, ending: 1 });
+        let gone = ending.workshop_gone(at(20)).unwrap();
+        store.change_instance(&ending, &gone, &by_the_service()).await.unwrap().unwrap();
         created(launch().await);
     })
     .await;
@@ -95,7 +111,7 @@ async fn the_limit_counts_queued_starting_and_running_and_nobody_elses() {
 async fn the_same_key_many_times_at_once_creates_one_instance() {
     on_every_engine(async |store| {
         let drafts = (0..100).map(|_| instance("alice@example.org")).collect();
-        let rules = LaunchRules { max_per_user: Some(1), max_queued: 100 };
+        let rules = LaunchRules { max_per_user: Some(1), max_queued: 100, ..NO_LIMITS };
         let outcomes = launch_at_once(&store, drafts, rules, Some(&key("key", "hash"))).await;
 
         let row = store.instances(&alice(), &InstanceFilter::default(), &EVERYTHING).await.unwrap();
@@ -127,11 +143,11 @@ async fn a_key_belongs_to_one_caller_and_one_body_and_outlives_a_change() {
 async fn a_refused_launch_leaves_its_key_unused() {
     on_every_engine(async |store| {
         let key = key("key", "hash");
-        let closed = LaunchRules { max_per_user: Some(0), max_queued: 100 };
-        let full = LaunchRules { max_per_user: None, max_queued: 0 };
+        let closed = LaunchRules { max_per_user: Some(0), max_queued: 100, ..NO_LIMITS };
+        let full = LaunchRules { max_per_user: None, max_queued: 0, ..NO_LIMITS };
         let launch = async |rules| store.launch(&instance("alice@example.org"), rules, Some(&key)).await.unwrap();
         let before = store.feed_latest().await.unwrap();
-        assert_eq!(launch(&closed).await, LaunchOutcome::LimitReached { limit: 0, held: 0 });
+        assert_eq!(launch(&closed).await, LaunchOutcome::LimitReached { limit: 0, held: 0, ending: 0 });
         assert_eq!(launch(&full).await, LaunchOutcome::AtCapacity);
         assert_eq!(store.feed_latest().await.unwrap(), before, "what was refused changed nothing");
         created(launch(&NO_LIMITS).await);

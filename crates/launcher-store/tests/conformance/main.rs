@@ -11,7 +11,9 @@ mod doctor;
 mod feed;
 mod housekeeping;
 mod launch;
+mod launch_rate;
 mod lists;
+mod migration;
 mod open;
 mod order;
 mod overview;
@@ -24,6 +26,7 @@ mod replicas;
 mod scope;
 #[cfg(feature = "test-postgres")]
 mod server;
+mod settings;
 mod sqlite;
 mod support;
 mod templates;

@@ -81,11 +81,12 @@ async fn an_unreadable_value_names_its_table_row_and_column() {
         let mut connection = connect(&database.url).await;
         for (column, value) in [("settings", "{"), ("owner_email", "nobody"), ("end_reason", "bored"), ("reason", "[]")]
         {
-            let damage = format!("UPDATE workshop_instances SET {column} = '{value}'");
+            let table = if column == "settings" { "template_settings" } else { "workshop_instances" };
+            let damage = format!("UPDATE {table} SET {column} = '{value}'");
             connection.execute(AssertSqlSafe(damage)).await.unwrap();
             let error = store.observe_instance(&row.k8s_name).await.unwrap_err();
-            let StoreError::Corrupt { table, row: id, column: named } = error else { panic!("{error}") };
-            assert_eq!((table, id, named), ("workshop_instances", row.instance_id, column));
+            let StoreError::Corrupt { table: named_table, row: id, column: named } = error else { panic!("{error}") };
+            assert_eq!((named_table, id, named), ("workshop_instances", row.instance_id, column));
             let changes = store.feed_since(Scope::Everyone, 0, 10).await.unwrap();
             assert_eq!((changes.listed, changes.upto), (Vec::new(), row.revision), "loops pass over it");
             let mended = match column {
@@ -93,7 +94,7 @@ async fn an_unreadable_value_names_its_table_row_and_column() {
                 "owner_email" => row.owner_email.to_string(),
                 _ => String::new(),
             };
-            let mend = format!("UPDATE workshop_instances SET {column} = NULLIF($1, '')");
+            let mend = format!("UPDATE {table} SET {column} = NULLIF($1, '')");
             sqlx::query(AssertSqlSafe(mend)).bind(mended).execute(&mut connection).await.unwrap();
         }
         assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row));

@@ -1,6 +1,6 @@
 //! Two stores on one PostgreSQL, as two replicas of the service have them.
 
-use launcher_domain::Scope;
+use launcher_domain::{LaunchRate, Scope};
 use launcher_store::{InstanceFilter, LaunchOutcome, LaunchRules, Store};
 use tokio::task::JoinSet;
 
@@ -32,7 +32,7 @@ async fn launch_at_once(
 async fn of_500_launches_at_once_through_both_against_a_limit_of_one_exactly_one_is_created() {
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
-    let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000 };
+    let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000, ..NO_LIMITS };
     let created = launch_at_once(&replicas, 500, |_| "alice@example.org".to_owned(), rules).await;
 
     assert_eq!(created, 1);
@@ -47,7 +47,7 @@ async fn of_500_launches_at_once_through_both_against_a_limit_of_one_exactly_one
 async fn the_queues_limit_holds_over_both_and_each_start_is_promoted_once() {
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
-    let rules = LaunchRules { max_per_user: Some(1), max_queued: 50 };
+    let rules = LaunchRules { max_per_user: Some(1), max_queued: 50, ..NO_LIMITS };
     let created = launch_at_once(&replicas, 120, |number| format!("user{number}@example.org"), rules).await;
     assert_eq!(created, 50);
 
@@ -103,6 +103,18 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
     for seen in readers.join_all().await {
         assert_eq!(seen, (first + 1..=last).collect::<Vec<_>>());
     }
+    for store in replicas {
+        store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn launch_rate_holds_over_both_replicas() {
+    let database = postgres().await;
+    let replicas = two_replicas(&database).await;
+    let rules = LaunchRules { rate: Some(LaunchRate { per_minute: 1, burst: 7 }), ..NO_LIMITS };
+    let created = launch_at_once(&replicas, 100, |_| "alice@example.org".to_owned(), rules).await;
+    assert_eq!(created, 7);
     for store in replicas {
         store.close().await;
     }

@@ -12,7 +12,7 @@ use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, max_queued: u32::MAX };
+pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, rate: None, max_queued: u32::MAX };
 pub(crate) const ALL_LINES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 

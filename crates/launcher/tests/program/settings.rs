@@ -21,6 +21,8 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_WORKSHOP_DOMAIN", ".localhost", &["write a domain"]),
     ("SERVICE_LISTEN_ADDR", "8000", &["--listen-addr", "invalid socket address"]),
     ("SERVICE_MAX_INSTANCES_PER_USER", "many", &["--max-instances-per-user", "invalid digit"]),
+    ("SERVICE_LAUNCH_RATE", "0", &["--launch-rate", "0 is not in 1.."]),
+    ("SERVICE_LAUNCH_BURST", "-1", &["--launch-burst"]),
     ("SERVICE_MAX_CONCURRENT_STARTS", "0", &["--max-concurrent-starts", "0 is not in 1.."]),
     ("SERVICE_START_TIMEOUT", "0", &["--start-timeout"]),
     ("SERVICE_FLEET", "docker", &["--fleet", "possible values", "local"]),

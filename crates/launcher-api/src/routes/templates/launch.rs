@@ -35,7 +35,8 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
     ),
     extensions(("x-problems" = json!([
         "malformed-body", "not-found", "template-inactive", "instance-limit-reached", "body-too-large",
-        "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused", "at-capacity"
+        "unsupported-media-type", "invalid-fields", "invalid-parameters", "idempotency-key-reused",
+        "too-many-launches", "at-capacity"
     ])))
 )]
 pub(crate) async fn launch_template(

@@ -7,9 +7,26 @@ use super::counted;
 /// The caller may not launch more.
 pub(crate) const LIMIT_TITLE: &str = "You have reached your limit.";
 
-/// How many workshops the caller has and may have.
-pub(crate) fn limit_reached(limit: u32, held: u32) -> String {
-    format!("You have {} and may have {limit}. End one of them, then launch again.", counted(held.into(), "workshop"))
+/// How many workshops the caller has and may have, and what to do: wait, when some are about to be gone.
+pub(crate) fn limit_reached(limit: u32, held: u32, ending: u32) -> String {
+    let has = counted(held.into(), "workshop");
+    match ending {
+        0 => format!("You have {has} and may have {limit}. End one of them, then launch again."),
+        1 => format!(
+            "You have {has} and may have {limit}. One of them is still ending and counts until it is gone. Launch again in a \
+             moment."
+        ),
+        _ => format!(
+            "You have {has} and may have {limit}. {ending} of them are still ending and count until they are gone. Launch \
+             again in a moment."
+        ),
+    }
+}
+
+/// The caller has launched too often in a short time.
+pub(crate) fn too_many_launches(seconds: u32) -> String {
+    let wait = counted(seconds.into(), "second");
+    format!("You have launched many workshops in a short time. Launch again in {wait}.")
 }
 
 /// A launch that was refused.

@@ -1,0 +1,146 @@
+//! The limits of one person, against somebody who launches and deletes in a loop.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use launcher_domain::{FailureCode, InstanceState, LaunchRate, Limits, TemplateDraft};
+use launcher_service::{LaunchRequest, ServiceError};
+use launcher_store::ActivityFilter;
+use launcher_testkit::eventually;
+use sqlx::{AnyConnection, Connection, Row};
+
+use crate::{SOON, World, caller, database, draft, measured};
+
+/// Bytes of a template's environment.
+const LARGE: i64 = 200_000;
+
+fn large_draft() -> TemplateDraft {
+    let value = "x".repeat(usize::try_from(LARGE).unwrap() / 50);
+    let env: BTreeMap<String, String> = (0..50).map(|number| (format!("VAR_{number}"), value.clone())).collect();
+    TemplateDraft { env, ..draft("Large") }
+}
+
+/// Bytes of the pages of the database.
+async fn size(world: &World) -> i64 {
+    let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
+    let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+    let size = sqlx::query(size).fetch_one(&mut connection).await.unwrap().get(0);
+    connection.close().await.unwrap();
+    size
+}
+
+/// How many instances have not ended.
+async fn live(world: &World) -> u64 {
+    let counts = world.store.count_states().await.unwrap();
+    counts.iter().filter(|(state, _)| *state != InstanceState::Terminated).map(|(_, count)| count).sum()
+}
+
+#[tokio::test]
+async fn terminating_instance_keeps_its_owner_from_launching_another() {
+    let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
+    let (alice, admin, template) = (caller("alice"), caller("admin"), world.template().await.template_id);
+    let running = world.running(&alice).await;
+    world.fleet.hold_deletions();
+    world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
+    for _ in 0..30 {
+        let refused = world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap_err();
+        assert!(matches!(refused, ServiceError::InstanceLimitReached { limit: 1, held: 1, ending: 1 }), "{refused}");
+        assert!(refused.to_string().contains("still ending"), "{refused}");
+    }
+    assert_eq!(world.fleet.names(), [running.k8s_name.clone()]);
+    world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+    world.fleet.lose(&running.k8s_name);
+    world.until(&running.k8s_name, InstanceState::Terminated).await;
+    world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn dismissed_failure_takes_no_place_although_its_workshop_is_still_there() {
+    let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
+    let alice = caller("alice");
+    let running = world.running(&alice).await;
+    world.fleet.hold_deletions();
+    world.fleet.fail(&running.k8s_name, FailureCode::Crashed, "");
+    world.until(&running.k8s_name, InstanceState::Failed).await;
+    world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
+    world.until(&running.k8s_name, InstanceState::Terminating).await;
+    world.launch(&alice).await;
+}
+
+#[tokio::test]
+async fn launch_and_delete_in_a_loop_is_refused_after_the_burst_and_leaves_little() {
+    let rate = LaunchRate { per_minute: 6, burst: 20 };
+    let world = World::with(Limits { max_instances_per_user: 1, launch_rate: rate, ..Limits::default() }).await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let template = world.launcher.create_template(&admin, large_draft()).await.unwrap().template_id;
+    let before = size(&world).await;
+    let (mut created, mut refused) = (0, 0);
+    for _ in 0..300 {
+        match world.launcher.launch(&alice, template, &LaunchRequest::default()).await {
+            Ok(launched) => {
+                created += 1;
+                let name = launched.listed.instance.k8s_name;
+                world.launcher.terminate(&alice, &name).await.unwrap();
+                assert!(live(&world).await <= 1 && world.fleet.names().len() <= 1);
+                world.until(&name, InstanceState::Terminated).await;
+            }
+            Err(ServiceError::TooManyLaunches { retry_after: 1..=10 }) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!((created, refused), (20, 280));
+    let grown = size(&world).await - before;
+    assert!(grown < 2 * LARGE, "20 launches of 200 kB of settings took {grown} bytes");
+    assert!(measured(&world.launcher).contains("launcher_launches_refused_total 280"));
+
+    world.clock.advance(Duration::from_secs(10));
+    world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
+    for _ in 0..30 {
+        world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn withdrawn_launch_is_gone_after_an_hour_and_stays_in_the_activity_log() {
+    let mut world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let dispatched = world.running(&admin).await.k8s_name;
+    world.launcher.terminate(&admin, &dispatched).await.unwrap();
+    world.until(&dispatched, InstanceState::Terminated).await;
+    let first = world.launch(&admin).await.k8s_name;
+    world.until(&first, InstanceState::Starting).await;
+    let withdrawn = world.launch(&alice).await.k8s_name;
+    world.launcher.terminate(&alice, &withdrawn).await.unwrap();
+    let waiting = world.launch(&alice).await.k8s_name;
+    world.kill().await;
+    world.clock.advance(Duration::from_secs(3610));
+    world.start();
+    eventually(SOON, async || world.launcher.instance(&alice, &withdrawn).await.err()).await;
+    world.stop().await;
+    world.launcher.instance(&alice, &waiting).await.unwrap();
+    world.launcher.instance(&admin, &dispatched).await.unwrap();
+    let filter = ActivityFilter { subject: Some(withdrawn), ..ActivityFilter::default() };
+    let page = launcher_service::Page { limit: 10, after: None };
+    assert_eq!(world.launcher.activities(&admin, &filter, &page).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn upkeep_stores_the_settings_of_an_earlier_version_once() {
+    let mut world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
+    let earlier =
+        "UPDATE workshop_instances SET settings_hash = NULL, settings = (SELECT settings FROM template_settings)";
+    sqlx::query(earlier).execute(&mut connection).await.unwrap();
+    world.kill().await;
+    world.start();
+    eventually(SOON, async || {
+        let inline = "SELECT count(*) FROM workshop_instances WHERE settings_hash IS NULL";
+        let inline: i64 = sqlx::query(inline).fetch_one(&mut connection).await.unwrap().get(0);
+        (inline == 0).then_some(())
+    })
+    .await;
+    connection.close().await.unwrap();
+    let now = world.launcher.instance(&caller("admin"), &running.k8s_name).await.unwrap().instance;
+    assert_eq!((now.settings, now.state), (running.settings, InstanceState::Running));
+}

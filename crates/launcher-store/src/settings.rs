@@ -1,0 +1,94 @@
+//! Settings of templates as they were launched: stored once for each content, and referred to by instances.
+
+use launcher_domain::TemplateSettings;
+use sha2::{Digest, Sha256};
+use sqlx::Row;
+
+use crate::Store;
+use crate::error::StoreError;
+use crate::rows;
+use crate::sql::query;
+use crate::write::Write;
+
+pub(crate) const KNOWN: &str = "SELECT 1 FROM template_settings WHERE settings_hash = $1";
+const INSERT: &str =
+    "INSERT INTO template_settings (settings_hash, settings) VALUES ($1, $2) ON CONFLICT (settings_hash) DO NOTHING";
+/// Few at a time: the settings of one row can take hundreds of kilobytes.
+pub(crate) const INLINE: &str =
+    "SELECT instance_id, settings FROM workshop_instances WHERE settings_hash IS NULL LIMIT 50";
+pub(crate) const MOVE: &str = "UPDATE workshop_instances SET settings = '', settings_hash = $1 \
+                               WHERE instance_id = $2 AND settings_hash IS NULL";
+pub(crate) const UNUSED: &str = "SELECT 1 FROM template_settings WHERE NOT EXISTS (SELECT 1 FROM workshop_instances \
+     WHERE workshop_instances.settings_hash = template_settings.settings_hash) LIMIT 1";
+pub(crate) const PURGE: &str = "DELETE FROM template_settings WHERE NOT EXISTS (SELECT 1 FROM workshop_instances \
+     WHERE workshop_instances.settings_hash = template_settings.settings_hash)";
+
+/// Settings as they are stored, with the name that their content gives them.
+pub(crate) struct StoredSettings {
+    pub(crate) hash: String,
+    json: String,
+}
+
+impl StoredSettings {
+    pub(crate) fn of(settings: &TemplateSettings) -> Result<Self, StoreError> {
+        rows::json(settings).map(Self::from_json)
+    }
+
+    fn from_json(json: String) -> Self {
+        let hash = Sha256::digest(&json).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { hash, json }
+    }
+}
+
+impl Write {
+    /// Stores settings unless they are stored already. The caller has taken the change counter, so that no purge removes
+    /// them before an instance refers to them.
+    pub(crate) async fn keep_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
+        if query(KNOWN).bind(settings.hash.clone()).fetch_optional(self.on()).await?.is_none() {
+            query(INSERT).bind(settings.hash.clone()).bind(settings.json.clone()).execute(self.on()).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Moves the settings that rows of an earlier version hold themselves to where each is stored once. Nothing that
+    /// anybody can read changes. Returns how many rows it changed.
+    ///
+    /// # Errors
+    /// [`StoreError`]; what was moved until then stays moved.
+    pub async fn move_inline_settings(&self) -> Result<u64, StoreError> {
+        let mut moved = 0;
+        loop {
+            let inline = query(INLINE).fetch_all(&self.pool).await?;
+            if inline.is_empty() {
+                return Ok(moved);
+            }
+            let mut write = self.write().await?;
+            write.take_revisions(0).await?;
+            for row in &inline {
+                let instance_id: String = row.try_get("instance_id")?;
+                let settings = StoredSettings::from_json(row.try_get("settings")?);
+                write.keep_settings(&settings).await?;
+                moved += query(MOVE).bind(settings.hash).bind(instance_id).execute(write.on()).await?.rows_affected();
+            }
+            write.commit().await?;
+        }
+    }
+
+    /// Removes the settings that no instance refers to any more. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn purge_settings(&self) -> Result<u64, StoreError> {
+        // Most of the time all of them are in use: a read answers that without keeping any writer waiting.
+        if query(UNUSED).fetch_optional(&self.pool).await?.is_none() {
+            return Ok(0);
+        }
+        let mut write = self.write().await?;
+        write.take_revisions(0).await?;
+        let removed = query(PURGE).execute(write.on()).await?.rows_affected();
+        write.commit().await?;
+        Ok(removed)
+    }
+}
