@@ -58,6 +58,12 @@ impl ProxySecret {
         Ok(differs)
     }
 
+    /// Number of secrets that are accepted now: one, or two during a rotation.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.accepted.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// True when `value` is one of the accepted secrets. The time it takes depends on lengths only.
     #[must_use]
     pub fn accepts(&self, value: &[u8]) -> bool {
