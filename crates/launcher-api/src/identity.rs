@@ -1,10 +1,14 @@
 //! Who is calling: read once per request, before anything else is looked at.
 
+mod unproven;
+
+use std::iter::Map;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::identity::{IdentityError, TrustedHeader};
 use launcher_domain::{Caller, EmailAddress};
@@ -13,6 +17,8 @@ use launcher_service::ServiceError;
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
 use crate::state::AppState;
+
+pub(crate) use unproven::UnprovenLog;
 
 /// The header that carries the provider's name for the caller.
 const USER_HEADER: &str = "x-auth-request-user";
@@ -37,6 +43,7 @@ pub(crate) async fn require(State(state): State<AppState>, mut request: Request,
             let problem = Problem::new(ProblemCode::AuthenticationRequired, detail);
             return problem.login_at(settings.login_url.clone()).into_response();
         }
+        Err(IdentityError::Unproven) => return state.unproven.refuse().into_response(),
         Err(error) => return Problem::new(ProblemCode::IdentityInvalid, error.to_string()).into_response(),
     };
     let identity = Identity { caller: settings.admins.caller(email), user: user(settings, request.headers()) };
@@ -51,7 +58,22 @@ fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, Ide
     if let Some(email) = &settings.dev_identity {
         return Ok(email.clone());
     }
-    settings.trusted_header.read(headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())))
+    settings.trusted_header.read_proven(settings.proxy_secret.as_ref(), Lines(headers))
+}
+
+/// The header lines of a request, as often as they are asked for.
+#[derive(Debug, Clone, Copy)]
+struct Lines<'a>(&'a HeaderMap);
+
+type Line<'a> = (&'a [u8], &'a [u8]);
+
+impl<'a> IntoIterator for Lines<'a> {
+    type Item = Line<'a>;
+    type IntoIter = Map<http::header::Iter<'a, HeaderValue>, fn((&'a HeaderName, &'a HeaderValue)) -> Line<'a>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()))
+    }
 }
 
 /// The provider's name for the caller. Under another trusted header than the default, nobody is known to strip this one.

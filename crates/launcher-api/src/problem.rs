@@ -10,6 +10,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use launcher_domain::FieldError;
 
@@ -91,7 +92,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.code == ProblemCode::AuthenticationRequired {
+        if self.code.status() == StatusCode::UNAUTHORIZED {
             // A scheme that no browser answers with a dialog of its own.
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Cookie realm=\"workshops\""));
         }

@@ -1,7 +1,7 @@
 //! What the API needs to know of the deployment.
 
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::{AdminList, EmailAddress};
+use launcher_domain::{AdminList, EmailAddress, ProxySecret};
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
@@ -13,6 +13,8 @@ pub struct ApiSettings {
     pub admins: AdminList,
     /// The header in which the login proxy says who is calling.
     pub trusted_header: TrustedHeader,
+    /// The proxy secret that has to come beside an identity. Without one, every identity header is believed.
+    pub proxy_secret: Option<ProxySecret>,
     /// Who everybody is. Some only while the development bypass is active.
     pub dev_identity: Option<EmailAddress>,
     /// Where the API lives, without a slash at the end: `/api/v1`.

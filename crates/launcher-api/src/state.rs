@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use launcher_service::Launcher;
 
+use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
 use crate::streams::Streams;
 
@@ -24,6 +25,8 @@ pub(crate) struct AtHand {
     pub(crate) openapi: OnceLock<Bytes>,
     /// The event streams that are open.
     pub(crate) streams: Streams,
+    /// Requests that were refused for want of the proxy secret.
+    pub(crate) unproven: UnprovenLog,
 }
 
 impl Deref for AppState {
@@ -38,7 +41,8 @@ impl AppState {
     /// Nothing asked for, no stream open.
     pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
-        Self(Arc::new(AtHand { launcher, settings, openapi: OnceLock::new(), streams }))
+        let unproven = UnprovenLog::default();
+        Self(Arc::new(AtHand { launcher, settings, openapi: OnceLock::new(), streams, unproven }))
     }
 
     /// An absolute path below the base path; `path` starts with a slash.

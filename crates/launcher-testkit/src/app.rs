@@ -7,7 +7,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
-use launcher_domain::{AdminList, EmailAddress, Limits};
+use launcher_domain::{AdminList, EmailAddress, Limits, ProxySecret};
 use launcher_process::serve::serve_http;
 use launcher_process::stop::Stop;
 use launcher_service::{InstanceFilter, Launcher, Page, StateFilter};
@@ -39,6 +39,8 @@ pub struct Options {
     pub runs_at_once: bool,
     /// Who everybody is: the development bypass.
     pub dev_identity: Option<String>,
+    /// The proxy secret that has to come beside an identity.
+    pub proxy_secret: Option<String>,
     /// The admin list.
     pub admins: String,
     /// The header that is trusted.
@@ -55,6 +57,7 @@ impl Default for Options {
             limits: Limits::default(),
             runs_at_once: true,
             dev_identity: None,
+            proxy_secret: None,
             admins: ADMIN.to_owned(),
             trusted_header: TrustedHeader::DEFAULT.to_owned(),
             base_path: "/api/v1".to_owned(),
@@ -223,6 +226,7 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
     ApiSettings {
         admins: AdminList::parse(&options.admins).unwrap(),
         trusted_header: TrustedHeader::parse(&options.trusted_header).unwrap(),
+        proxy_secret: options.proxy_secret.as_deref().map(|secret| ProxySecret::parse(secret).unwrap()),
         dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
         base_path: options.base_path.clone(),
         public_url: format!("http://localhost:{}", addr.port()),

@@ -4,6 +4,7 @@
 mod clock;
 mod cluster;
 mod database;
+mod direct;
 mod fleet;
 mod front;
 mod local;
@@ -22,7 +23,7 @@ const PART: Duration = Duration::from_secs(9);
 /// How long one question may take. Who does not answer one is asked no more.
 const QUESTION: Duration = Duration::from_secs(4);
 /// One thread for each part, and some for the clock of all of them: a part may hang on a disk that does not answer.
-const THREADS: usize = 8;
+const THREADS: usize = 9;
 
 /// Checks everything.
 pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
@@ -45,14 +46,16 @@ async fn examine(all: ServeSettings) -> Report {
         part("database", database::look(all.clone())),
         part("fleet", look_at_fleet(all.clone())),
         part("the way in", front::look(all.clone())),
+        part("identity proof", direct::look(all.clone())),
     );
-    let (settings, seeds, database, fleet, front) = first;
+    let (settings, seeds, database, fleet, front, direct) = first;
     let together = part("fleet", fleet::look(all.clone(), database.facts.clone(), fleet.facts.clone()));
     let workshops = part("workshops", front::look_at_workshops(all, front.facts, fleet.facts.url.clone()));
     let (together, workshops) = tokio::join!(together, workshops);
     let clocks = clock::compare(&[database.facts.clock, fleet.facts.clock]);
     let settings = [settings.findings, seeds.findings];
-    let parts = [database.findings, fleet.findings, together.findings, front.findings, workshops.findings];
+    let parts =
+        [database.findings, fleet.findings, together.findings, direct.findings, front.findings, workshops.findings];
     Report(settings.into_iter().chain(parts).flatten().chain(clocks).collect())
 }
 

@@ -1,6 +1,7 @@
 //! `launcher serve`: wires the rooms together, and stops them in order.
 
 mod front;
+pub(crate) mod secret;
 pub(crate) mod seeds;
 
 use std::io;
@@ -54,6 +55,8 @@ pub(crate) enum ServeError {
     Claim(#[from] ClaimError),
     #[error(transparent)]
     Traces(#[from] TraceError),
+    #[error(transparent)]
+    Secret(#[from] secret::SecretFileError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
     Seeds(#[from] seeds::SeedError),
     #[error("a part of the service ended by itself: {0}")]
@@ -77,15 +80,15 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     warn_about(&settings);
     let drain = Duration::from_secs(settings.shutdown_delay);
     let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
-    // The listener comes first: whoever waits for the port is answered as soon as everything behind it is ready, and a
+    // The listener comes early: whoever waits for the port is answered as soon as everything behind it is ready, and a
     // port that is taken is found out before any process is started.
+    let secret = secret::read(settings.proxy_secret_file.as_deref()).await?;
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
     let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr).await?;
     let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
     let public_url = settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}"));
 
     let origin = public_url.parse().map_err(ServeError::PublicUrl)?;
-
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
     let local = match settings.fleet {
@@ -104,12 +107,16 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     seeds::plant(&launcher, &settings).await?;
 
     let metrics = Metrics::default();
-    let router = launcher_api::router(launcher.clone(), api(&settings, public_url.clone(), metrics.clone(), &stop));
+    let api =
+        ApiSettings { proxy_secret: secret.clone(), ..api(&settings, public_url.clone(), metrics.clone(), &stop) };
+    let router = launcher_api::router(launcher.clone(), api);
     let loops_stop = CancellationToken::new();
     let mut loops = tokio::spawn({
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
+    let secret_file = secret::keep_current(settings.proxy_secret_file.clone(), secret);
+    tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let gateway = local.as_ref().map(LocalFleet::gateway);
@@ -167,6 +174,7 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
     ApiSettings {
         admins: settings.admin_emails.clone(),
         trusted_header: settings.trusted_auth_header.clone(),
+        proxy_secret: None,
         dev_identity: settings.bypass().cloned(),
         base_path: settings.base_path.clone(),
         public_url,
@@ -205,6 +213,10 @@ fn warn_about(settings: &ServeSettings) {
         (true, Some(_)) => {
             tracing::warn!("SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect")
         }
+        (true, None) if settings.proxy_secret_file.is_none() => tracing::warn!(
+            "SERVICE_PROXY_SECRET_FILE is not set: a program that reaches this service past the auth proxy can name any \
+             person in the identity header"
+        ),
         (true, None) => {}
     }
     if settings.admin_emails.is_empty() {

@@ -51,6 +51,10 @@ pub(crate) struct ServeSettings {
           value_parser = trusted_header)]
     pub(crate) trusted_auth_header: TrustedHeader,
 
+    /// A file with the proxy secret that the login proxy sends beside that header: one, or two while it is replaced
+    #[arg(long, env = "SERVICE_PROXY_SECRET_FILE", value_name = "FILE")]
+    pub(crate) proxy_secret_file: Option<PathBuf>,
+
     /// Whether a caller must be identified by the login proxy; false only for development
     #[arg(long, env = "SERVICE_REQUIRE_AUTHENTICATION", default_value = "true", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]

@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::{PROBLEM_JSON, Problem, ProblemCode, ProblemDocument};
 
-const ALWAYS: [ProblemCode; 5] = [
+const ALWAYS: [ProblemCode; 6] = [
     ProblemCode::IdentityInvalid,
     ProblemCode::AuthenticationRequired,
+    ProblemCode::IdentityUnproven,
     ProblemCode::UnknownHost,
     ProblemCode::Internal,
     ProblemCode::Unavailable,

@@ -17,6 +17,7 @@ use super::nobody::NobodyPage;
 use super::view::Shell;
 use super::{assets, signed_out, texts};
 use crate::identity::Identity;
+use crate::problem::ProblemCode;
 use crate::state::AppState;
 
 /// More than a problem document ever has, in bytes.
@@ -93,6 +94,11 @@ fn render(
         Some(_) if path == signed_out::PATH => {
             let again = ("/".to_owned(), texts::SIGN_IN_AGAIN);
             (texts::SIGNED_OUT_TITLE.to_owned(), texts::SIGNED_OUT.to_owned(), Some(again))
+        }
+        None if document.code == ProblemCode::IdentityUnproven.as_str() => {
+            // Every link of this origin would end here again.
+            let (title, text) = texts::error(&document.code, document.detail);
+            (title, text, None)
         }
         login_url => {
             let (title, text) = texts::error(&document.code, document.detail);

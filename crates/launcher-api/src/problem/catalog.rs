@@ -47,6 +47,10 @@ catalog! {
          longer than 30 seconds.";
     AuthenticationRequired: "authentication-required", UNAUTHORIZED, "Log in first",
         "The request carries no identity, or one that is not an e-mail address. Send a browser to `login_url`.";
+    IdentityUnproven: "identity-unproven", UNAUTHORIZED, "The request did not come through the auth proxy",
+        "The request carries an identity without the proxy secret beside it (`X-Auth-Request-Proof`), and \
+         SERVICE_PROXY_SECRET_FILE requires it. Logging in does not help. Use the service's public address; if you \
+         did, give the auth proxy and the service the same secret, which `launcher doctor` checks.";
     AdminOnly: "admin-only", FORBIDDEN, "For administrators only",
         "Templates are managed, lists filtered by owner or template, and the activity log read, by the people in \
          SERVICE_ADMIN_EMAILS.";

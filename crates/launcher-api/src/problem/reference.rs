@@ -30,7 +30,7 @@ Every error of the API is a problem document (RFC 9457, `application/problem+jso
 | `code` | the kind of problem, for programs: one of the sections below |
 | `request_id` | names this request in the service's log; also in the header `X-Request-Id`. Left out of `not-found` |
 | `errors` | with 422: each wrong field or parameter, as `{pointer, detail}` |
-| `login_url` | with 401: where a browser logs in |
+| `login_url` | with `authentication-required`: where a browser logs in |
 
 Programs compare `code`. New codes may come; treat one that you do not know by its status.
 ";

@@ -1,7 +1,7 @@
 //! Who is calling: exactly one readable identity, or nobody.
 
 use http::Method;
-use launcher_testkit::{Client, Options, Reply, TestApp};
+use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp};
 
 async fn me(nobody: &Client, lines: &[(&str, &str)]) -> Reply {
     let request = nobody.request(Method::GET, &nobody.api("/me"));
@@ -78,5 +78,52 @@ async fn another_header_can_be_the_trusted_one_and_then_the_default_is_none() {
     let carol = me(&nobody, &lines).await.expect(200).json();
     assert_eq!(carol["email"], "carol@example.org");
     assert_eq!(carol["user"], serde_json::Value::Null, "nobody is known to strip this header");
+    app.finish().await;
+}
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+const OTHER: &str = "fedcba9876543210fedcba9876543210";
+
+fn proven() -> Options {
+    Options { proxy_secret: Some(format!("{SECRET}\n{OTHER}")), ..Options::default() }
+}
+
+#[tokio::test]
+async fn identity_without_the_proxy_secret_is_refused() {
+    let (app, nobody, ..) = TestApp::start_with(proven()).await;
+    let admin = ("X-Auth-Request-Email", ADMIN);
+    let proof = |secret| ("X-Auth-Request-Proof", secret);
+    for lines in [
+        &[admin][..],
+        &[admin, proof("")],
+        &[admin, proof(&SECRET[1..])],
+        &[admin, proof(SECRET), proof(SECRET)],
+        &[admin, ("X_Auth_Request_Proof", SECRET)],
+    ] {
+        let reply = me(&nobody, lines).await.expect(401);
+        assert_eq!(reply.code(), "identity-unproven", "{lines:?}");
+        assert_eq!(reply.json().get("login_url"), None, "a login would lead here again");
+        assert!(!reply.text().contains(&SECRET[1..]) && !reply.text().contains(ADMIN), "{}", reply.text());
+    }
+    for secret in [SECRET, OTHER] {
+        assert_eq!(me(&nobody, &[admin, proof(secret)]).await.expect(200).json()["email"], ADMIN);
+    }
+    assert_eq!(me(&nobody, &[proof(SECRET)]).await.expect(401).code(), "authentication-required");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn page_for_an_unproven_identity_has_no_link_that_leads_back() {
+    let (app, _, alice, ..) = TestApp::start_with(proven()).await;
+    let page = alice.page("/").await.expect(401).text();
+    assert!(page.contains("This is not the way in") && !page.contains("<a "), "{page}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn development_bypass_needs_no_proxy_secret() {
+    let options = Options { dev_identity: Some("dev@example.org".to_owned()), ..proven() };
+    let (app, nobody, ..) = TestApp::start_with(options).await;
+    nobody.get("/me").await.expect(200);
     app.finish().await;
 }

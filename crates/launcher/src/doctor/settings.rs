@@ -7,13 +7,14 @@ use tracing_subscriber::filter::Targets;
 use super::Part;
 use super::report::Finding;
 use crate::Cli;
-use crate::serve::seeds;
+use crate::serve::{secret, seeds};
 use crate::settings::ServeSettings;
 
 pub(super) async fn look(settings: ServeSettings) -> Part<()> {
     let findings = [
         Some(names()),
         Some(authentication(&settings)),
+        proxy_secret(&settings).await,
         Some(admins(&settings)),
         log(&settings),
         public_url(&settings),
@@ -53,6 +54,23 @@ fn authentication(settings: &ServeSettings) -> Finding {
             CHECK,
             "SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect. Remove it",
         ),
+    }
+}
+
+async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
+    const CHECK: &str = "proxy secret";
+    match secret::read(settings.proxy_secret_file.as_deref()).await {
+        Err(error) => Some(Finding::fail(CHECK, error.to_string())),
+        Ok(Some(secret)) => {
+            Some(Finding::ok(CHECK, format!("required beside an identity; accepted now: {}", secret.count())))
+        }
+        Ok(None) if settings.bypass().is_some() => None,
+        Ok(None) => Some(Finding::warn(
+            CHECK,
+            "SERVICE_PROXY_SECRET_FILE is not set: a program that reaches the launcher past the auth proxy can name any \
+             person. Write `openssl rand -hex 32` into a file, set this to its path, and let the auth proxy send it as \
+             X-Auth-Request-Proof; docs/front.md",
+        )),
     }
 }
 

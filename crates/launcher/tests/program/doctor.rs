@@ -1,6 +1,7 @@
 //! `launcher doctor`: what a tired administrator reads.
 
 mod database;
+mod direct;
 mod front;
 mod local;
 mod tls;

@@ -9,7 +9,7 @@ use launcher_testkit::metrics::{documented, told};
 
 use crate::{launcher, text};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A launcher that serves; killed when dropped.
 pub(crate) struct Serving {
@@ -54,6 +54,11 @@ impl Serving {
             std::thread::sleep(Duration::from_millis(5));
         }
         serving
+    }
+
+    /// Address of the listener for people and their programs.
+    pub(crate) fn listen(&self) -> SocketAddr {
+        self.listen
     }
 
     /// Where a path of the API is.

@@ -6,6 +6,7 @@ mod generated;
 mod lifecycle;
 mod move_database;
 mod operator;
+mod secret;
 mod settings;
 mod traces;
 mod warnings;

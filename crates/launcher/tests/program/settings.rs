@@ -33,6 +33,13 @@ const WRONG: &[(&str, &str, &[&str])] = &[
         "/nowhere/seeds.json",
         &["SERVICE_SEED_TEMPLATES", "/nowhere/seeds.json", "cannot be read"],
     ),
+    (
+        "SERVICE_PROXY_SECRET_FILE",
+        "/nowhere/proxy-secret",
+        &["SERVICE_PROXY_SECRET_FILE", "/nowhere/proxy-secret", "cannot be read", "openssl rand -hex 32"],
+    ),
+    ("SERVICE_PROXY_SECRET_FILE", "/dev/null", &["cannot be used", "it is empty", "openssl rand -hex 32"]),
+    ("SERVICE_PROXY_SECRET_FILE", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), &["cannot be used", "line 1"]),
     ("SERVICE_LOG", "a=b=c", &["SERVICE_LOG"]),
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", &["--otlp-endpoint", "write it as in http://collector:4318"]),
     ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:swordfish@collector:4318", &["OTEL_EXPORTER_OTLP_HEADERS"]),

@@ -38,6 +38,11 @@ pub(crate) const FORM_UNREADABLE: &str = "The form cannot be read, or did not ar
 pub(crate) fn error(code: &str, detail: String) -> (String, String) {
     let (title, text) = match code {
         "authentication-required" => ("Please sign in", "You are not signed in, or your session has ended."),
+        "identity-unproven" => (
+            "This is not the way in",
+            "Your browser reached the launcher without passing the sign-in. Open the address that you were given. If you \
+             did, tell the people who run this service: the sign-in and the launcher do not share the same secret.",
+        ),
         "admin-only" => ("This is for administrators", "You are signed in, but this page or action is not for you."),
         "cross-site-request" => (
             "That was stopped",

@@ -1,0 +1,57 @@
+//! The launcher asked directly, past the auth proxy: a forged identity without the proxy secret must be refused.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use super::Part;
+use super::report::Finding;
+use super::web::{Answer, Web, WebFault};
+use crate::settings::ServeSettings;
+
+const CHECK: &str = "identity proof";
+/// The forged person where there are no admins. The name is reserved (RFC 2606): it belongs to no person.
+const NOBODY: &str = "doctor@launcher.invalid";
+
+/// Without a secret there is nothing to ask: the settings' own check warns.
+pub(super) async fn look(settings: ServeSettings) -> Part<()> {
+    let mut part = Part::default();
+    if settings.proxy_secret_file.is_none() || settings.bypass().is_some() || settings.listen_addr.port() == 0 {
+        return part;
+    }
+    let Ok(web) = Web::new() else { return part };
+    let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.base_path);
+    let admin = settings.admin_emails.first().map_or(NOBODY, |admin| admin.as_str());
+    let answer = web.get(&me, &[(settings.trusted_auth_header.name(), admin)]).await;
+    part.add([judge(&me, &answer)]);
+    part
+}
+
+/// The address itself, or loopback where the launcher listens on every address.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    if listen.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port()) } else { listen }
+}
+
+fn judge(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
+    match answer {
+        Ok(answer) if answer.status.as_u16() == 401 => {
+            Finding::ok(CHECK, format!("{me} refuses a forged identity without X-Auth-Request-Proof (401)"))
+        }
+        Ok(answer) if answer.status.is_success() => Finding::fail(
+            CHECK,
+            format!(
+                "{me} BELIEVES A FORGED IDENTITY without X-Auth-Request-Proof. The running launcher has no proxy secret: \
+                 restart it with SERVICE_PROXY_SECRET_FILE"
+            ),
+        ),
+        Ok(answer) => Finding::warn(
+            CHECK,
+            format!(
+                "{me} answers {} to a forged identity, where 401 is expected. Is it the launcher?",
+                answer.status.as_u16()
+            ),
+        ),
+        Err(fault) => Finding::warn(
+            CHECK,
+            format!("{me} cannot be asked from here: {fault}. Run the doctor where the launcher runs, while it runs"),
+        ),
+    }
+}

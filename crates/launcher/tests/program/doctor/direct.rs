@@ -1,0 +1,37 @@
+use super::Visit;
+use crate::lifecycle::{Serving, free};
+
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+#[test]
+fn missing_or_wrong_proxy_secret_is_told() {
+    Visit::with(&[]).says("warn", "proxy secret", &["SERVICE_PROXY_SECRET_FILE is not set", "openssl rand -hex 32"]);
+    let wrong = [("SERVICE_PROXY_SECRET_FILE", "/nowhere/proxy-secret")];
+    Visit::with(&wrong).says("FAIL", "proxy secret", &["/nowhere/proxy-secret", "cannot be read"]);
+    let off = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
+    Visit::with(&off).is_silent_about("proxy secret");
+}
+
+#[test]
+fn running_launcher_is_asked_with_a_forged_identity() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("proxy-secret");
+    std::fs::write(&file, format!("{SECRET}\n{}\n", SECRET.replace('0', "f"))).unwrap();
+    let secret = ("SERVICE_PROXY_SECRET_FILE", file.to_str().unwrap());
+    let other = tempfile::tempdir().unwrap();
+    let examine = |listen: &str| Visit::at(other.path(), &[secret, ("SERVICE_LISTEN_ADDR", listen)]);
+
+    let serving = Serving::start_with(data.path(), &[secret]);
+    let visit = examine(&serving.listen().to_string());
+    visit.says("ok", "proxy secret", &["accepted now: 2"]);
+    visit.says("ok", "identity proof", &["refuses a forged identity", "(401)"]);
+    assert!(!visit.said.contains(SECRET), "{}", visit.said);
+    assert_eq!(serving.stop().0, Some(0));
+
+    let serving = Serving::start_with(data.path(), &[]);
+    let visit = examine(&serving.listen().to_string());
+    visit.says("FAIL", "identity proof", &["BELIEVES A FORGED IDENTITY", "SERVICE_PROXY_SECRET_FILE"]);
+    assert_eq!(serving.stop().0, Some(0));
+
+    examine(&free().to_string()).says("warn", "identity proof", &["cannot be asked from here"]);
+}
