@@ -20,6 +20,7 @@ pub mod keeper;
 mod layout;
 mod listener;
 mod log;
+mod login;
 mod open;
 mod pages;
 mod place;

@@ -8,6 +8,7 @@ use launcher_domain::{AppType, FailureCode, FailureReason};
 use launcher_workshop::{WorkshopSpec, with_port};
 
 use super::layout::Layout;
+use super::login::Token;
 use super::settings::LocalSettings;
 use super::{jupyter, process};
 
@@ -48,6 +49,13 @@ pub(super) struct Order<'a> {
     pub(super) spec: &'a WorkshopSpec,
     pub(super) marker: &'a str,
     pub(super) port: u16,
+    /// What the app is to ask for; see [`wants_token`].
+    pub(super) token: Option<&'a Token>,
+}
+
+/// Whether the app of a Workshop can be given a token. RStudio Server knows none, and of a `custom` app nothing is known.
+pub(super) fn wants_token(spec: &WorkshopSpec) -> bool {
+    spec.app_type() == Some(AppType::Notebook) && jupyter::leave_token(&spec.args)
 }
 
 impl Order<'_> {
@@ -87,6 +95,9 @@ impl Order<'_> {
         };
         env.extend(self.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
         env.insert("DISABLE_AUTH".into(), "true".into());
+        if self.token.is_some() {
+            jupyter::prefer_login_file(&self.layout.app(self.name), &mut env);
+        }
         Ok(Launch { program, args, env, marker: self.marker.to_owned(), remedy })
     }
 
@@ -116,6 +127,9 @@ impl Order<'_> {
 
     /// The files that the app reads when it starts, by their names below the Workshop's own directory.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+        if let Some(token) = self.token {
+            return vec![(jupyter::LOGIN_FILE, jupyter::login_file(token))];
+        }
         if self.spec.app_type() != Some(AppType::Rstudio) {
             return Vec::new();
         }

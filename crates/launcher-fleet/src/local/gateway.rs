@@ -21,6 +21,7 @@ use launcher_workshop::Workshop;
 use tokio::io::{AsyncWriteExt, copy, duplex, split};
 use tokio::time::timeout;
 
+use super::shop::Door;
 use super::{Inner, pages};
 
 /// How many bytes may be under way between the listener and a sidecar, in each direction.
@@ -71,8 +72,8 @@ impl Gateway {
             return pages::forbidden();
         }
         let Some(workshop) = workshop else { return pages::unknown() };
-        match self.inner.shop(name).and_then(|shop| shop.sidecar()) {
-            Some(sidecar) => self.forward(sidecar, request, peer).await,
+        match self.inner.shop(name).and_then(|shop| shop.door()) {
+            Some(door) => self.forward(door, request, peer).await,
             None => pages::not_running(workshop),
         }
     }
@@ -87,8 +88,14 @@ impl Gateway {
         !settings.require_authentication || (caller.is_some() && caller == owner)
     }
 
-    async fn forward(&self, sidecar: Sidecar, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
-        match self.exchange(sidecar, request, peer).await {
+    async fn forward(&self, door: Door, mut request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
+        if let Some(login) = door.login
+            && let Err(error) = login.add_to(request.headers_mut()).await
+        {
+            tracing::debug!(%error, "a workshop's app could not be logged in to");
+            return pages::broken();
+        }
+        match self.exchange(door.sidecar, request, peer).await {
             Ok(response) => response,
             Err(error) => {
                 tracing::debug!(%error, "a request to a workshop broke off");

@@ -1,9 +1,13 @@
 //! JupyterLab behind the sidecar.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
 
 use super::command::Order;
+use super::login::{COOKIE_NAME, Token};
 
 /// What to do when JupyterLab is not there.
 pub(super) const REMEDY: &str = "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the program jupyter-lab.";
@@ -20,18 +24,27 @@ const OURS: [&str; 7] = [
 ];
 
 /// Other spellings of the presets that a template may replace.
-const ALIASES: [(&str, &str); 5] = [
+const ALIASES: [(&str, &str); 4] = [
     ("--notebook-dir", "--ServerApp.root_dir"),
     ("--ServerApp.notebook_dir", "--ServerApp.root_dir"),
     ("--allow-root", "--ServerApp.allow_root"),
     ("--no-browser", "--ServerApp.open_browser"),
-    ("--ServerApp.token", "--IdentityProvider.token"),
 ];
+
+/// Names of the argument that is Jupyter's token.
+const TOKENS: [&str; 4] =
+    ["--IdentityProvider.token", "--PasswordIdentityProvider.token", "--ServerApp.token", "--NotebookApp.token"];
+
+/// The variable with directories of settings that count more than all others.
+const CONFIG_PATH: &str = "JUPYTER_CONFIG_PATH";
+/// The file with the token, below the Workshop's own directory.
+pub(super) const LOGIN_FILE: &str = "login/jupyter_server_config.json";
 
 /// The arguments: the presets, less those that the template's arguments replace, and the template's.
 ///
-/// The sidecar is the only guard, so there is no token and no password. Jupyter goes on comparing `Host` with the names
-/// it is told, which keeps out a foreign page that was given this machine's address.
+/// The token is not among them, since every user of the machine sees a program's arguments; there is no password. Jupyter
+/// goes on comparing `Host` with the names it is told, which keeps out a foreign page that was given this machine's
+/// address.
 pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
     let host = format!("{}.{}", order.name, order.settings.workshop_domain);
     let presets = [
@@ -39,13 +52,13 @@ pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
         "--ServerApp.ip=127.0.0.1".to_owned(),
         format!("--ServerApp.port={}", order.port),
         "--ServerApp.port_retries=0".to_owned(),
-        "--IdentityProvider.token=".to_owned(),
         "--PasswordIdentityProvider.hashed_password=".to_owned(),
         format!("--ServerApp.local_hostnames={host}"),
         format!("--ServerApp.root_dir={}", order.layout.working(order.name).display()),
         "--ServerApp.allow_root=True".to_owned(),
     ];
-    let theirs: Vec<&String> = args.iter().filter(|argument| !OURS.contains(&key(argument))).collect();
+    let is_theirs = |argument: &&String| !OURS.contains(&key(argument)) && !is_empty_token(argument);
+    let theirs: Vec<&String> = args.iter().filter(is_theirs).collect();
     let replaced: Vec<&str> = theirs.iter().map(|argument| full(key(argument))).collect();
     let kept = presets.iter().filter(|preset| !replaced.contains(&key(preset)));
     kept.chain(theirs).cloned().collect()
@@ -60,6 +73,32 @@ pub(super) fn environment(app: &Path) -> [(OsString, OsString); 4] {
         ("IPYTHONDIR", "ipython"),
     ]
     .map(|(name, directory)| (name.into(), app.join(directory).into()))
+}
+
+/// Whether the template's arguments leave the token to the launcher. A template that wants none, since the sidecar is the
+/// guard, gets the launcher's, too.
+pub(super) fn leave_token(args: &[String]) -> bool {
+    !args.iter().any(|argument| TOKENS.contains(&key(argument)) && !is_empty_token(argument))
+}
+
+/// The file that tells Jupyter its token.
+pub(super) fn login_file(token: &Token) -> String {
+    json!({ "IdentityProvider": { "token": token.reveal(), "cookie_name": COOKIE_NAME } }).to_string()
+}
+
+/// Puts the token's file before all other settings, also those that the template names.
+pub(super) fn prefer_login_file(app: &Path, env: &mut BTreeMap<OsString, OsString>) {
+    let ours: Option<PathBuf> = app.join(LOGIN_FILE).parent().map(Path::to_owned);
+    let others = env.get(&OsString::from(CONFIG_PATH)).cloned().unwrap_or_default();
+    let paths = ours.into_iter().chain(std::env::split_paths(&others).filter(|path| !path.as_os_str().is_empty()));
+    // Fails for a path with a colon, which such a list cannot hold.
+    if let Ok(joined) = std::env::join_paths(paths) {
+        env.insert(CONFIG_PATH.into(), joined);
+    }
+}
+
+fn is_empty_token(argument: &str) -> bool {
+    TOKENS.contains(&key(argument)) && argument.split_once('=').is_some_and(|(_, value)| value.is_empty())
 }
 
 fn key(argument: &str) -> &str {

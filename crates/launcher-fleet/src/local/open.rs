@@ -104,7 +104,7 @@ impl Inner {
                 let is_ours = at(path, who_listened(&shop, started.port, census))? == Listener::Ours;
                 at(&state, shop.adopt(is_ours).map_err(io::Error::other))?;
                 if is_ours {
-                    shop.open_door(started.port);
+                    shop.open_door(&started);
                 }
             }
             Some(_) => {}

@@ -10,9 +10,10 @@ use tokio::sync::watch;
 
 use super::Context;
 use super::board::Board;
+use super::login::Login;
 use super::ports::Lease;
 use super::process::Numbered;
-use super::state::{self, Record, StateError};
+use super::state::{self, Record, Started, StateError};
 
 /// How long to wait before a file that could not be written or removed is tried again.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
@@ -40,9 +41,17 @@ pub(super) struct Shop {
     /// Who may change the record next: first come, first served.
     turn: Arc<tokio::sync::Mutex<()>>,
     wish: watch::Sender<Wish>,
-    sidecar: Mutex<Option<Sidecar>>,
+    door: Mutex<Option<Door>>,
     /// The port of its app, for as long as any process of it may run.
     port: Mutex<Option<Lease>>,
+}
+
+/// The way to an app that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Door {
+    pub(super) sidecar: Sidecar,
+    /// For an app that asks for a token.
+    pub(super) login: Option<Arc<Login>>,
 }
 
 /// Takes a lock. A thread that panicked while it held it has left nothing half done: values are replaced as a whole.
@@ -56,7 +65,7 @@ impl Shop {
         // What a launcher before this one started has its port until it is seen to be gone.
         let port = Mutex::new(record.process.as_ref().and_then(|started| context.ports.hold(started.port)));
         let (record, wish) = (Mutex::new(record), watch::Sender::new(wish));
-        Self { name, context, board, record, turn: Arc::default(), wish, sidecar: Mutex::new(None), port }
+        Self { name, context, board, record, turn: Arc::default(), wish, door: Mutex::new(None), port }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -116,13 +125,13 @@ impl Shop {
         *self.wish.borrow()
     }
 
-    /// The sidecar in front of the app, while the app runs.
-    pub(super) fn sidecar(&self) -> Option<Sidecar> {
-        lock(&self.sidecar).clone()
+    /// The way to the app, while it runs.
+    pub(super) fn door(&self) -> Option<Door> {
+        lock(&self.door).clone()
     }
 
-    /// Lets the owner through to the app on this port.
-    pub(super) fn open_door(&self, port: u16) {
+    /// Lets the owner through to the app.
+    pub(super) fn open_door(&self, started: &Started) {
         let settings = &self.context.settings;
         let Some(owner) = self.workshop().spec.owner_email() else { return };
         let policy = Policy {
@@ -132,12 +141,15 @@ impl Shop {
             session_cookie_prefix: settings.session_cookie_prefix.clone(),
             proxy_secret: None,
         };
-        *lock(&self.sidecar) = Some(Sidecar::new(policy, SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
+        let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
+        let login = |token| Arc::new(Login::new(app, settings.host(&self.name), token));
+        let login = started.token.clone().map(login);
+        *lock(&self.door) = Some(Door { sidecar: Sidecar::new(policy, app), login });
     }
 
     /// Lets nobody through any more: the port may soon be another program's.
     pub(super) fn close_door(&self) {
-        *lock(&self.sidecar) = None;
+        *lock(&self.door) = None;
     }
 
     /// Keeps the port of an app that is about to start.

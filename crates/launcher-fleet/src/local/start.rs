@@ -1,6 +1,5 @@
 //! Starting the process group of a Workshop.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,13 +9,14 @@ use launcher_domain::{FailureCode, FailureReason, StartStep};
 use launcher_workshop::WorkshopStatus;
 use tokio::task::JoinError;
 
-use super::command::{Launch, Order};
+use super::command::{Launch, Order, wants_token};
 use super::exit::ExitWatch;
 use super::keeper::{Kept, StartError};
+use super::login::Token;
 use super::shop::{Shop, Wish};
 use super::state::{Record, Started};
 use super::supervisor::End;
-use super::{layout, log};
+use super::{layout, log, state};
 
 /// Starts the app on a free port. On disk the process is known before this returns; a launcher that is killed before
 /// that finds it by its marker.
@@ -34,6 +34,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     let port = lease.port();
     shop.keep_port(lease);
     let marker = shop.marker_of(record);
+    let token = wants_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
     let order = Order {
         settings: &context.settings,
         layout: &context.layout,
@@ -41,6 +42,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
         spec: &record.workshop.spec,
         marker: &marker,
         port,
+        token: token.as_ref(),
     };
     let launch = order.launch().map_err(End::Failed)?;
     let working = context.layout.working(shop.name());
@@ -53,7 +55,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     })?;
     let leader = kept.leader.clone();
     let mut next = record.clone();
-    next.process = Some(Started { leader: leader.clone(), port });
+    next.process = Some(Started { leader: leader.clone(), port, token });
     let ready_at = next.status().ready_at;
     next.set_status(WorkshopStatus::starting(StartStep::StartingApp, ready_at));
     if let Err(error) = shop.replace(record, next) {
@@ -69,7 +71,11 @@ fn prepare(order: &Order<'_>, working: &Path) -> io::Result<()> {
     let app = order.layout.app(order.name);
     layout::make_private(working)?;
     layout::make_private(&app)?;
-    order.files().into_iter().try_for_each(|(file, content)| fs::write(app.join(file), content))
+    order.files().into_iter().try_for_each(|(file, content)| {
+        let path = app.join(file);
+        path.parent().map_or(Ok(()), layout::make_private)?;
+        state::replace(&path, content.as_bytes())
+    })
 }
 
 fn not_started(launch: &Launch, error: &io::Error) -> End {

@@ -9,6 +9,7 @@ use launcher_workshop::{Workshop, WorkshopStatus};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{self, Layout};
+use super::login::Token;
 use super::process::ProcessId;
 
 /// What the fleet knows of one Workshop.
@@ -43,6 +44,9 @@ pub(super) struct Started {
     pub(super) leader: ProcessId,
     /// Where its app listens on loopback.
     pub(super) port: u16,
+    /// What its app asks for; `None` for one that knows no token, or was started by a version that gave none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) token: Option<Token>,
 }
 
 /// A record could not be stored.

@@ -222,7 +222,7 @@ async fn bring_up(shop: &Arc<Shop>) -> Halt {
                 return Halt::End(End::Failed(FailureReason::new(FailureCode::StartTimeout, Some(&detail))));
             }
         }
-        shop.open_door(started.port);
+        shop.open_door(started);
         let (now, url) = (context.clock.now(), context.settings.url(shop.name()));
         shop.settle(move |record| {
             let ready_at = record.status().ready_at.or(Some(now));

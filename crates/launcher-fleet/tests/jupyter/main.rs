@@ -16,8 +16,9 @@ use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, Workshop};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{self, Message};
+use tokio_tungstenite::{WebSocketStream, connect_async};
 
 use support::{Home, NONE, OWNER, custom, in_time, wait_for, wait_until_gone};
 
@@ -90,14 +91,19 @@ impl Browser {
         answer.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned()
     }
 
-    /// Runs code in a kernel and returns its result as text.
-    async fn run(&self, kernel: &str, code: &str) -> String {
-        let mut request = format!("ws://{HOSTNAME}/api/kernels/{kernel}/channels").into_client_request().unwrap();
+    /// Opens a WebSocket.
+    async fn connect(&self, path: &str) -> WebSocketStream<TcpStream> {
+        let mut request = format!("ws://{HOSTNAME}{path}").into_client_request().unwrap();
         for name in ["x-auth-request-email", "origin", "cookie"] {
             request.headers_mut().insert(name, self.headers[name].clone());
         }
         let stream = TcpStream::connect(self.address).await.unwrap();
-        let (mut socket, _) = in_time(tokio_tungstenite::client_async(request, stream)).await.unwrap();
+        in_time(tokio_tungstenite::client_async(request, stream)).await.unwrap().0
+    }
+
+    /// Runs code in a kernel and returns its result as text.
+    async fn run(&self, kernel: &str, code: &str) -> String {
+        let mut socket = self.connect(&format!("/api/kernels/{kernel}/channels")).await;
         let message = json!({
             "channel": "shell", "parent_header": {}, "metadata": {}, "buffers": [],
             "header": {"msg_id": "1", "msg_type": "execute_request", "session": "1", "username": "", "version": "5.3"},
@@ -152,5 +158,90 @@ async fn a_host_that_is_not_the_workshops_is_refused_by_jupyter_itself() {
     browser.headers.remove("origin");
 
     assert_eq!(browser.send(Method::GET, "/api/contents", None).await.status(), StatusCode::FORBIDDEN);
+    fleet.stop().await;
+}
+
+/// The port on which Jupyter listens.
+fn port(home: &Home) -> u16 {
+    let record = std::fs::read(home.record("lab-a").join("state.json")).unwrap();
+    serde_json::from_slice::<Value>(&record).unwrap()["process"]["port"].as_u64().unwrap().try_into().unwrap()
+}
+
+#[tokio::test]
+async fn other_users_of_the_machine_are_refused_by_jupyter_itself() {
+    let home = home();
+    let fleet = home.open();
+    fleet.apply(&notebook()).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let app = format!("http://127.0.0.1:{}", port(&home));
+    for path in ["/api/contents", "/api/kernels", "/files/a.txt"] {
+        for header in ["x-nothing", "x-auth-request-email"] {
+            let answer = in_time(client.get(format!("{app}{path}")).header(header, OWNER).send()).await.unwrap();
+            assert!([StatusCode::FORBIDDEN, StatusCode::FOUND].contains(&answer.status()), "{path}: {answer:?}");
+            let to = answer.headers().get("location").map_or("/login", |location| location.to_str().unwrap());
+            assert!(to.starts_with("/login"), "{path} leads to {to}");
+        }
+    }
+    let page = in_time(client.get(format!("{app}/lab")).send()).await.unwrap();
+    assert_eq!(page.headers()["location"], "/login?next=%2Flab");
+    let kernel = in_time(client.post(format!("{app}/api/kernels")).send()).await.unwrap();
+    assert_eq!(kernel.status(), StatusCode::FORBIDDEN);
+    let request = format!("ws://127.0.0.1:{}/api/kernels/0-0-0-0-0/channels", port(&home));
+    match in_time(connect_async(request)).await {
+        Err(tungstenite::Error::Http(answer)) => assert_eq!(answer.status(), StatusCode::FORBIDDEN),
+        other => panic!("{other:?}"),
+    }
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn foreign_page_cannot_use_the_gateways_login() {
+    let home = home();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&notebook()).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let mut browser = Browser::open(address).await;
+
+    // What a browser sends for another page: the cookies, and no header that only the workshop's own pages know.
+    browser.headers.remove("x-xsrftoken");
+    for origin in [None, Some("http://evil.example"), Some("http://lab-b.localhost:8000")] {
+        browser.headers.remove("origin");
+        if let Some(origin) = origin {
+            browser.headers.insert("origin", origin.parse().unwrap());
+        }
+        let started = browser.send(Method::POST, "/api/kernels", Some(json!({"name": "python3"}))).await;
+        assert!([StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&started.status()), "{origin:?}: {started:?}");
+        let read = browser.send(Method::GET, "/api/contents", None).await;
+        assert!(!read.headers().contains_key("access-control-allow-origin"), "{origin:?}: {read:?}");
+    }
+    fleet.stop().await;
+}
+
+#[tokio::test]
+async fn owner_works_in_a_terminal() {
+    let home = home();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    let mut workshop = notebook();
+    workshop.spec.args.clear();
+    fleet.apply(&workshop).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let browser = Browser::open(address).await;
+
+    let terminal = browser.send(Method::POST, "/api/terminals", None).await.json::<Value>().await.unwrap();
+    let path = format!("/terminals/websocket/{}", terminal["name"].as_str().unwrap());
+    let mut socket = browser.connect(&path).await;
+    socket.send(Message::text(json!(["stdin", "echo $((6 * 7))-seen\r"]).to_string())).await.unwrap();
+    let seen = in_time(async {
+        let mut output = String::new();
+        while !output.contains("42-seen") {
+            output.push_str(socket.next().await.unwrap().unwrap().to_text().unwrap());
+        }
+        output
+    });
+    seen.await;
     fleet.stop().await;
 }

@@ -11,3 +11,4 @@ mod ports;
 mod restart;
 mod saving;
 mod support;
+mod tokens;

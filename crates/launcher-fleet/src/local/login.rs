@@ -1,0 +1,156 @@
+//! The gateway's login at an app that asks for a token.
+//!
+//! The app listens on loopback, where every user of the machine reaches it; the token keeps out whoever does not come
+//! through the gateway. The gateway exchanges the token for the app's login cookie once, and adds the cookie to what it
+//! forwards. It does not add the token itself: JupyterLab takes a token for proof that no foreign page is involved, skips
+//! its check of the XSRF cookie, and lets pages of every origin read the answer.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONNECTION, COOKIE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, Request};
+use http_body_util::Empty;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use launcher_domain::Entropy;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+
+/// Name of the app's login cookie.
+pub(super) const COOKIE_NAME: &str = "jupyter-login";
+/// Where to log in. Any path of the app will do; this one is cheap.
+const PATH: &str = "/api/me";
+/// How long the app may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const TOKEN_BYTES: usize = 32;
+
+/// What an app asks for, random for each start.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Token(String);
+
+impl Token {
+    pub(super) fn random(entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0; TOKEN_BYTES];
+        entropy.fill(&mut bytes);
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").finish_non_exhaustive()
+    }
+}
+
+/// The login at one app.
+#[derive(Debug)]
+pub(super) struct Login {
+    app: SocketAddr,
+    host: String,
+    token: Token,
+    /// The cookie as a browser would send it; `None` when the app gave none.
+    cookie: OnceCell<Option<Vec<u8>>>,
+}
+
+impl Login {
+    /// `host` is the app's name in `Host`.
+    pub(super) fn new(app: SocketAddr, host: String, token: Token) -> Self {
+        Self { app, host, token, cookie: OnceCell::new() }
+    }
+
+    /// Adds the login to a request for the app, in the place of what its sender calls a login.
+    ///
+    /// # Errors
+    /// The app cannot be asked now.
+    pub(super) async fn add_to(&self, headers: &mut HeaderMap) -> io::Result<()> {
+        let cookie = self.cookie.get_or_try_init(|| async {
+            timeout(TIMEOUT, self.log_in()).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        });
+        if let Some(cookie) = cookie.await? {
+            put_cookie(headers, cookie)?;
+        }
+        Ok(())
+    }
+
+    async fn log_in(&self) -> io::Result<Option<Vec<u8>>> {
+        let stream = TcpStream::connect(self.app).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        let request = Request::get(PATH)
+            .header(HOST, &self.host)
+            .header(AUTHORIZATION, format!("token {}", self.token.reveal()))
+            .header(CONNECTION, "close")
+            .body(Empty::<Bytes>::new())
+            .map_err(io::Error::other)?;
+        let answer = tokio::select! {
+            answer = sender.send_request(request) => answer,
+            Err(error) = connection => Err(error),
+        };
+        let answer = answer.map_err(io::Error::other)?;
+        let cookies = answer.headers().get_all(SET_COOKIE).iter().map(|line| first_pair(line.as_bytes()));
+        let cookie = cookies.filter(|pair| is_login(pair)).map(<[u8]>::to_vec).last();
+        if cookie.is_none() {
+            tracing::warn!(host = self.host, status = %answer.status(), "the app does not accept the launcher's token");
+        }
+        Ok(cookie)
+    }
+}
+
+/// Writes all cookies into one line, as apps expect them.
+fn put_cookie(headers: &mut HeaderMap, login: &[u8]) -> io::Result<()> {
+    let sent = headers.get_all(COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+    let others = sent.map(<[u8]>::trim_ascii).filter(|pair| !pair.is_empty() && !is_login(pair));
+    let line = others.chain([login]).collect::<Vec<_>>().join(&b"; "[..]);
+    headers.insert(COOKIE, HeaderValue::from_bytes(&line).map_err(io::Error::other)?);
+    Ok(())
+}
+
+fn first_pair(line: &[u8]) -> &[u8] {
+    line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
+}
+
+fn is_login(pair: &[u8]) -> bool {
+    let name = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
+    name.trim_ascii() == COOKIE_NAME.as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderMap;
+    use http::header::COOKIE;
+    use launcher_domain::clock::SystemEntropy;
+
+    use super::{Token, put_cookie};
+
+    #[test]
+    fn login_replaces_what_the_sender_calls_one_and_keeps_other_cookies() {
+        for (sent, expected) in [
+            (vec![], "jupyter-login=\"x\""),
+            (vec!["_xsrf=1"], "_xsrf=1; jupyter-login=\"x\""),
+            (vec!["jupyter-login=forged; _xsrf=1;", "a=b"], "_xsrf=1; a=b; jupyter-login=\"x\""),
+            (vec!["jupyter-login2=2; jupyter-login"], "jupyter-login2=2; jupyter-login=\"x\""),
+        ] {
+            let mut headers: HeaderMap = sent.iter().map(|line| (COOKIE, line.parse().unwrap())).collect();
+            put_cookie(&mut headers, b"jupyter-login=\"x\"").unwrap();
+            assert_eq!(headers.get_all(COOKIE).iter().collect::<Vec<_>>(), [expected], "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn token_is_random_and_never_printed() {
+        let token = Token::random(&SystemEntropy);
+        assert_eq!(token.reveal().len(), 64);
+        assert_ne!(token, Token::random(&SystemEntropy));
+        assert!(!format!("{token:?}").contains(token.reveal()));
+    }
+}
