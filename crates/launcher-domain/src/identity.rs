@@ -136,7 +136,7 @@ impl Default for TrustedHeader {
 fn is_proven<'a>(secret: &ProxySecret, lines: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> bool {
     let mut proofs = lines.into_iter().filter(|(name, _)| name.eq_ignore_ascii_case(PROOF_HEADER.as_bytes()));
     match (proofs.next(), proofs.next()) {
-        (Some((_, value)), None) => secret.accepts_any(value),
+        (Some((_, value)), None) => secret.accepts(value.trim_ascii()),
         _ => false,
     }
 }

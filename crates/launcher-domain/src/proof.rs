@@ -64,14 +64,6 @@ impl ProxySecret {
         self.accepted.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// True when a value of [`PROOF_HEADER`] holds an accepted secret. During a rotation the auth proxy sends both secrets,
-    /// separated by a space, so that receivers that know only one of them accept the request.
-    #[must_use]
-    pub fn accepts_any(&self, value: &[u8]) -> bool {
-        let sent = value.split(|byte| *byte == b' ').filter(|secret| !secret.is_empty());
-        sent.take(MAX_SECRETS).fold(false, |found, secret| found | self.accepts(secret))
-    }
-
     /// True when `value` is one of the accepted secrets. The time it takes depends on lengths only.
     #[must_use]
     pub fn accepts(&self, value: &[u8]) -> bool {

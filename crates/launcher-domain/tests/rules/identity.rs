@@ -81,18 +81,6 @@ fn identity_without_valid_proof_is_refused() {
 }
 
 #[test]
-fn both_secrets_of_a_rotation_in_one_line_prove_an_identity() {
-    let secret = ProxySecret::parse(SECRET).unwrap();
-    let alice = (H, "alice@example.org");
-    for both in [format!("{SECRET} {OTHER}"), format!("{OTHER} {SECRET}"), format!(" {OTHER}  {SECRET} ")] {
-        assert_eq!(read_proven(&secret, &[alice, (PROOF, &both)]).unwrap(), "alice@example.org", "{both}");
-    }
-    for wrong in [format!("{OTHER} {OTHER}"), format!("{OTHER},{SECRET}"), format!("{OTHER} {OTHER} {SECRET}")] {
-        assert_eq!(read_proven(&secret, &[alice, (PROOF, &wrong)]), Err(IdentityError::Unproven), "{wrong}");
-    }
-}
-
-#[test]
 fn two_secrets_are_accepted_during_a_rotation() {
     let secret = ProxySecret::parse(&format!("{SECRET}\n\n{OTHER}\n")).unwrap();
     assert!(secret.accepts(SECRET.as_bytes()) && secret.accepts(OTHER.as_bytes()));
