@@ -1,0 +1,178 @@
+"""The second line behind the network: without NetworkPolicies, past the login, nobody is anybody without the proxy secret,
+and it can be changed without a refused request. Through Traefik and through the release's own nginx."""
+
+import base64
+import contextlib
+import json
+import secrets
+import threading
+
+import pytest
+
+from chain import (
+    ADMIN, ALICE, ANY, BOB, IDP, LAUNCHER, NAMESPACE, RELEASE, WORKSHOPS, apply, cluster_ip, kubectl, namespaced,
+)
+from harness import wait_for
+
+SECRET = f"{RELEASE}-workshop-launcher-proxy-secret"
+JSON = {"Accept": "application/json"}
+EMAIL, PROOF = "X-Auth-Request-Email", "X-Auth-Request-Proof"
+AUDIENCES = ("launcher", "workshops")
+
+
+def without_policies(chain, *words):
+    """Installs without NetworkPolicies, and takes away those that outlive the release."""
+    chain.install("--set", "networkPolicy.enabled=false", *words)
+    policies = ("workshops-ingress", "workshops-egress")
+    kubectl("--namespace", WORKSHOPS, "delete", "networkpolicy", *policies, "--ignore-not-found")
+
+
+@pytest.fixture(scope="module", params={"traefik": (), "any": ANY}.items(), ids=lambda one: one[0])
+def door(chain, request):
+    """The values of each of the two doors; the usual release is put back."""
+    try:
+        without_policies(chain, *request.param[1])
+        yield request.param[1]
+    finally:
+        chain.install()
+
+
+@pytest.fixture(scope="module")
+def echo(chain, door):
+    """Alice's workshop that says what it was asked, launched after the policies went: (name, url)."""
+    name, url = chain.launched(chain.signed_in(ALICE))
+    wait_for(f"{url} to answer", lambda: chain.visitor().log_in(url, ALICE).status == 200, 30)
+    return name, url
+
+
+@pytest.fixture(scope="module")
+def intruder(door):
+    """A pod of another namespace."""
+    container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
+    apply(namespaced("Pod", "stranger", namespace=IDP, spec=spec))
+    try:
+        kubectl("--namespace", IDP, "wait", "pod", "stranger", "--for=condition=Ready", "--timeout=60s")
+        yield ("--namespace", IDP, "exec", "stranger", "--")
+    finally:
+        kubectl("--namespace", IDP, "delete", "pod", "stranger", "--wait=false")
+
+
+def status_of(inside, url, *lines):
+    """What a pod is answered when it asks past the doors: the status."""
+    return int(kubectl(*inside, "/app", "get", url, *lines).split()[0])
+
+
+def addresses(echo):
+    """Where launcher and workshop are for pods, past the doors: {audience: address of something that takes a login}."""
+    launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
+    return {"launcher": f"http://{launcher}/api/v1/me", "workshops": f"http://{cluster_ip(WORKSHOPS, echo[0])}/"}
+
+
+def kept():
+    """The secrets that the release has: {audience: [secret]}."""
+    data = json.loads(kubectl("--namespace", NAMESPACE, "get", "secret", SECRET, "--output", "json"))["data"]
+    return {audience: base64.b64decode(data[audience]).decode().split("\n") for audience in AUDIENCES}
+
+
+def app_of(name):
+    """How to run something in a workshop's app."""
+    return ("--namespace", WORKSHOPS, "exec", f"deployment/{name}", "--container", "app", "--")
+
+
+def test_without_policies_a_pod_that_claims_to_be_somebody_is_nobody(echo, intruder):
+    places, have = addresses(echo), kept()
+    for inside in (intruder, app_of(echo[0])):
+        for who in (ALICE, BOB, ADMIN):
+            for lines in ((), (PROOF, "x" * 48), (PROOF, have["workshops"][0][:-1])):
+                assert status_of(inside, places["launcher"], EMAIL, who, *lines) == 401
+                assert status_of(inside, places["workshops"], EMAIL, who, *lines) == 403
+    # Each secret opens its own audience and not the other one.
+    assert status_of(intruder, places["launcher"], EMAIL, ALICE, PROOF, have["launcher"][0]) == 200
+    assert status_of(intruder, places["workshops"], EMAIL, ALICE, PROOF, have["workshops"][0]) == 200
+    assert status_of(intruder, places["launcher"], EMAIL, ALICE, PROOF, have["workshops"][0]) == 401
+    assert status_of(intruder, places["workshops"], EMAIL, ALICE, PROOF, have["launcher"][0]) == 403
+
+
+def test_an_app_gets_neither_the_proof_nor_the_secret(chain, echo):
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    answer = alice.request("GET", echo[1], {PROOF: "mine"})
+    assert answer.status == 200 and "proof" not in answer.body.lower(), answer.body
+    deployment = json.loads(kubectl("--namespace", WORKSHOPS, "get", "deployment", echo[0], "--output", "json"))
+    pod = deployment["spec"]["template"]["spec"]
+    mounted = {one["name"] for one in pod["volumes"] if one.get("secret", {}).get("secretName") == SECRET}
+    assert len(mounted) == 1
+    for container in pod["containers"]:
+        has = {one["name"] for one in container.get("volumeMounts", [])} & mounted
+        assert bool(has) is (container["name"] != "app"), container["name"]
+
+
+class Asking:
+    """Somebody who goes on asking for one thing; what was not answered with 200."""
+
+    def __init__(self, visitor, url, headers=None):
+        self.wrong, self.count, self.stopped = [], 0, threading.Event()
+        self.thread = threading.Thread(target=self.go_on, args=(visitor, url, headers or {}))
+        self.thread.start()
+
+    def go_on(self, visitor, url, headers):
+        while not self.stopped.wait(0.05):
+            answer = visitor.request("GET", url, headers)
+            self.count += 1
+            if answer.status != 200:
+                self.wrong.append((answer.status, answer.body[:200]))
+
+    def stop(self):
+        self.stopped.set()
+        self.thread.join()
+
+
+@contextlib.contextmanager
+def asked_all_the_time(chain, echo):
+    """Alice asks launcher and workshop while the block runs; none of it may be refused."""
+    alice = [chain.signed_in(ALICE) for _ in range(2)]
+    alice[1].log_in(echo[1], ALICE)
+    asking = [Asking(alice[0], f"{LAUNCHER}/api/v1/me", JSON), Asking(alice[1], echo[1])]
+    try:
+        yield
+    finally:
+        for one in asking:
+            one.stop()
+    assert [one.wrong for one in asking] == [[], []]
+    assert min(one.count for one in asking) > 50
+
+
+def test_a_rotation_under_load_refuses_no_request(chain, door, echo, intruder):
+    places, old = addresses(echo), {audience: lines[0] for audience, lines in kept().items()}
+    new = {audience: secrets.token_hex(32) for audience in AUDIENCES}
+
+    def install(*order):
+        lists = {audience: ",".join(one[audience] for one in order) for audience in AUDIENCES}
+        words = [word for audience in AUDIENCES for word in ("--set", f"proxySecret.{audience}={{{lists[audience]}}}")]
+        without_policies(chain, *door, *words)
+
+    def accepted(which):
+        answers = {one: status_of(intruder, places[one], EMAIL, ALICE, PROOF, which[one]) for one in AUDIENCES}
+        return [answers[one] == 200 for one in AUDIENCES]
+
+    with asked_all_the_time(chain, echo):
+        install(old, new)
+        # The kubelet renews the files, and the programs read them.
+        wait_for("the new secrets to be accepted", lambda: accepted(new) == [True, True], 180)
+        assert accepted(old) == [True, True]
+        install(new, old)
+        install(new)
+        wait_for("the old secrets to be refused", lambda: accepted(old) == [False, False], 180)
+        assert accepted(new) == [True, True]
+    without_policies(chain, *door)
+    assert kept() == {audience: [new[audience]] for audience in AUDIENCES}, "an upgrade without lists keeps them"
+
+
+def test_an_uninstall_keeps_the_secrets_and_an_install_finds_them(chain, door, echo):
+    before = kept()
+    chain.uninstall()
+    without_policies(chain, *door)
+    assert kept() == before
+    alice = chain.signed_in(ALICE)
+    wait_for("the workshop", lambda: alice.log_in(echo[1], ALICE).status == 200, 30)
