@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from chart import CHART, LOGIN, RELEASE, helm, values_of
+from chart import CHART, LOGIN, RELEASE, ROOT, helm, values_of
 from front_arena import LAUNCHER as LAUNCHER_PORT
 from front_arena import LOGIN as LOGIN_PORT
 from front_arena import WORKSHOP as WORKSHOP_PORT
@@ -81,6 +81,14 @@ def test_the_usual_limit_is_for_2000_attackers_and_a_class_beside_them():
     assert data > 2000 * 142 * 1024 + 500 * 96 * 1024
     without = front("--set", "front.resources.limits=null")[0]
     assert budget(without) == (connections, data)
+
+
+def test_the_documentation_tells_how_many_connections_a_limit_is_for():
+    rows = re.findall(r"^\| (\w+)(?:, the default)? \| (\d+) \| (\d+) \|$", (ROOT / "docs/front.md").read_text(), re.M)
+    assert [limit for limit, _, _ in rows] == ["256Mi", "768Mi", "1Gi"]
+    for limit, connections, requests in rows:
+        found, _ = budget(front("--set", f"front.resources.limits.memory={limit}")[0])
+        assert (int(connections), int(requests)) == (found, found // 2)
 
 
 @pytest.mark.parametrize(
