@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # build.sh [launcher|sidecar]...: builds the programs for the images, both unless told, and lays out the build contexts of
-# the Dockerfiles beside this script in target/images/NAME.
+# the Dockerfiles beside this script in target/images/NAME. Says how to make images of them, and the references by digest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
@@ -39,5 +39,8 @@ for name in "${@:-launcher sidecar}"; do
     say "building $one for its image"
     rm -rf "${TARGET:?}/images/$one"
     "build_$one" "$TARGET/images/$one"
+    say "next: docker build --file images/$one.Dockerfile --tag REGISTRY/$one:TAG $TARGET/images/$one"
+    say "      docker push REGISTRY/$one:TAG"
+    say "      docker inspect --format '{{index .RepoDigests 0}}' REGISTRY/$one:TAG    # images.$one of the chart's values"
   done
 done

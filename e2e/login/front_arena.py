@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import subprocess
@@ -46,17 +47,23 @@ http {{
 
 
 def stall(listener, stopped):
-    """A workshop that sends as much as is taken and reads nothing but the head's beginning."""
-    held, data = [], b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 4_000_000
-    listener.settimeout(0.2)
+    """A workshop that sends as much as is taken and reads nothing."""
+    listener.setblocking(False)
+    events, held = select.epoll(), {}
+    events.register(listener, select.EPOLLIN)
     while not stopped.is_set():
-        with contextlib.suppress(OSError):
-            connection, _ = listener.accept()
-            connection.setblocking(False)
-            held.append([connection, data])
-        for one in held[-200:]:
-            with contextlib.suppress(OSError):
-                one[1] = one[1][one[0].send(one[1]):]
+        for descriptor, _ in events.poll(0.2):
+            with contextlib.suppress(BlockingIOError):
+                while descriptor == listener.fileno():
+                    connection, _ = listener.accept()
+                    connection.setblocking(False)
+                    connection.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                    held[connection.fileno()] = connection
+                    events.register(connection, select.EPOLLOUT)
+                try:
+                    held[descriptor].send(b"x" * 65_536)
+                except ConnectionError:
+                    held.pop(descriptor).close()
 
 
 class Person:

@@ -54,6 +54,7 @@ REFUSED = [
     (["database.type=mysql"], "at '/database/type': value must be one of 'sqlite', 'postgresql'"),
     (["traces.endpoint=http://me:swordfish@collector"], "at '/traces/endpoint': "),
     ([r"traces.resourceAttributes.course=a\,b"], "at '/traces/resourceAttributes/course': "),
+    (["images.sidecar=registry.example.org/sidecar:1@sha256:0123"], "at '/images/sidecar': "),
     (["launcher.replicas=0"], "at '/launcher/replicas': minimum: got 0, want 1"),
     (["limits.queued=1000000001"], "at '/limits/queued': maximum: got 1.000000001×10⁰⁹, want 1×10⁰⁹"),
     (["launcher.replicas=two"], "at '/launcher/replicas': got string, want integer"),

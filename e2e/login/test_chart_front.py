@@ -149,7 +149,7 @@ def test_a_login_proxy_may_answer_with_a_large_session(servers):
 
 
 def test_strangers_wait_for_their_turn_and_send_no_bodies(http, servers):
-    assert directives(http, "limit_req_zone") == [("$nginx_version", "zone=front_strangers:64k", "rate=500r/s")]
+    assert directives(http, "limit_req_zone") == [("$nginx_version", "zone=front_strangers:64k", "rate=300r/s")]
     for server, locations in servers.items():
         for name, block in locations.items():
             stranger = the(block, "proxy_pass") and not the(block, "auth_request") and name != f"= {QUESTION}"

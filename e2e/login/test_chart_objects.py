@@ -26,9 +26,13 @@ from chart import (
 LAUNCHER = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/launcher"
 IMAGES = {
     "registry.example.org/launcher:0.1.0",
-    "quay.io/oauth2-proxy/oauth2-proxy:v7.15.3",
+    "quay.io/oauth2-proxy/oauth2-proxy:v7.15.3@sha256:"
+    "10a1165743a192e1940b4708fb9647027185ce11a681a1c5519b442ff7f1f561",
 }
-FRONT_IMAGE = "docker.io/nginxinc/nginx-unprivileged:1.30.5-alpine-slim"
+FRONT_IMAGE = (
+    "docker.io/nginxinc/nginx-unprivileged:1.30.5-alpine-slim@sha256:"
+    "3af0c10d960cc2502427fe1219c52989d309e7d65596869c60a34fd2fa2406f0"
+)
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
 # Which number of the values a setting of the launcher tells.
 NUMBERS = {
@@ -186,6 +190,20 @@ def test_images_and_tokens(name):
     tokens = {container["name"]: pod["automountServiceAccountToken"] for _, pod, container in containers(name)}
     assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False} | ({"nginx": False} if front else {})
     assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
+
+
+def test_images_of_others_are_pinned_by_digest_and_ones_own_may_be():
+    images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
+    for name in ("oauth2Proxy", "front"):
+        assert re.fullmatch(r"[^:@]+:[^:@]+@sha256:[0-9a-f]{64}", images[name]), name
+    own = f"registry.example.org/sidecar:0.1.0@sha256:{'0123456789abcdef' * 4}"
+    words = [word for name in images if name.islower() or name == "oauth2Proxy" for word in ("--set", f"images.{name}={own}")]
+    found = [one for one in yaml.safe_load_all(render("any", *words)) if one and one["kind"] == "Deployment"]
+    used = [container for one in found for container in one["spec"]["template"]["spec"]["containers"]]
+    assert {container["image"] for container in used} == {own}
+    operator = next(container for container in used if container["name"] == "operator")
+    assert settings(operator)["SERVICE_SIDECAR_IMAGE"] == own
+    assert "SERVICE_" not in complaint(operator, [])
 
 
 @every_set

@@ -14,7 +14,7 @@ worker's data limit (ulimit -d) is the sum for all connections: an allocation be
 closed, and nginx goes on. No limit for each address: a class behind one router, and all people behind one load balancer,
 have one address. */}}
 
-{{- define "launcher.front.defaultMemory" -}}768Mi{{- end }}
+{{- define "launcher.front.defaultMemory" -}}1Gi{{- end }}
 
 {{/* In bytes; empty when it cannot be read. */}}
 {{- define "launcher.front.memory" -}}

@@ -186,8 +186,8 @@ http {
     "~ .*text/html" form;
     default 1;
   }
-  # 500 logins and refusals a second, of all people together: the key is the same for all.
-  limit_req_zone $nginx_version zone=front_strangers:64k rate=500r/s;
+  # 300 logins and refusals a second, of all people together: the key is the same for all.
+  limit_req_zone $nginx_version zone=front_strangers:64k rate=300r/s;
   limit_req_log_level info;
   map $upstream_addr $front_again {
     "" "";

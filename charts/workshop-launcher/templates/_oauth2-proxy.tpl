@@ -23,7 +23,7 @@ api_routes = ["^/api(/|$)"]
 {{/* What they share. Deliberately absent: skip_auth_…, trusted_ips, ping_user_agent (ways round the login), and
 cookie_refresh (the new cookie would not reach the browser). */}}
 {{- define "launcher.cfg" -}}
-http_address = "0.0.0.0:4180"
+http_address = ":4180"
 reverse_proxy = true
 upstreams = ["static://202"]
 set_xauthrequest = true
