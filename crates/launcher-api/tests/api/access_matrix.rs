@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp};
+use launcher_domain::{LaunchRate, Limits};
+use launcher_testkit::{Client, Options, Reply, TestApp};
 use reqwest::RequestBuilder;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
@@ -86,7 +87,10 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_matrix_is_what_the_service_does() {
-    let (app, nobody, owner, other, admin) = TestApp::start().await;
+    // The owner launches a workshop for each request.
+    let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
+    let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
+    let (app, nobody, owner, other, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let mut differences = String::new();
     for line in lines() {
         let mut found = Vec::new();
