@@ -29,6 +29,8 @@ pub struct ApiSettings {
     pub metrics: Metrics,
     /// Cancelled when the server stops: streams end then.
     pub stop: CancellationToken,
+    /// True when several people's workshops run as one user of one machine: admins are warned on each of their pages.
+    pub shares_one_user: bool,
 }
 
 impl ApiSettings {

@@ -49,6 +49,8 @@ pub struct Options {
     pub base_path: String,
     /// Where people log out.
     pub logout_url: Option<String>,
+    /// Whether all workshops run as one user of one machine.
+    pub shares_one_user: bool,
 }
 
 impl Default for Options {
@@ -62,6 +64,7 @@ impl Default for Options {
             trusted_header: TrustedHeader::DEFAULT.to_owned(),
             base_path: "/api/v1".to_owned(),
             logout_url: None,
+            shares_one_user: false,
         }
     }
 }
@@ -234,5 +237,6 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         logout_url: options.logout_url.clone(),
         metrics: Metrics::default(),
         stop: stop.token(),
+        shares_one_user: options.shares_one_user,
     }
 }

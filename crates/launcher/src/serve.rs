@@ -182,7 +182,18 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
         logout_url: settings.logout_url.clone(),
         metrics,
         stop: stop.token(),
+        shares_one_user: shares_one_user(settings),
     }
+}
+
+/// Why a local fleet is not for people who do not trust each other.
+pub(crate) const UNSEPARATED: &str = "the local fleet separates nobody: everyone who launches a workshop can read \
+     whatever this user can, and apps other than JupyterLab answer every user of this machine. Where people do not trust \
+     each other, run workshops on Kubernetes";
+
+/// Whether several people's workshops run as this one user.
+pub(crate) fn shares_one_user(settings: &ServeSettings) -> bool {
+    settings.fleet == FleetKind::Local && settings.require_authentication
 }
 
 fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
@@ -218,6 +229,9 @@ fn warn_about(settings: &ServeSettings) {
              person in the identity header"
         ),
         (true, None) => {}
+    }
+    if shares_one_user(settings) {
+        tracing::warn!("authentication is required, and {UNSEPARATED}");
     }
     if settings.admin_emails.is_empty() {
         tracing::warn!("SERVICE_ADMIN_EMAILS is empty: nobody can manage templates");

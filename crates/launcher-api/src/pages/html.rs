@@ -36,6 +36,7 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
         dev_identity: state.settings.dev_identity.as_ref().map(ToString::to_string),
+        warns_of_sharing: state.settings.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         here,
     }
 }

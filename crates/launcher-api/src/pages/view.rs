@@ -51,6 +51,8 @@ pub(crate) struct Shell {
     pub(crate) logout_url: Option<String>,
     /// Whom everybody is taken for when authentication is off.
     pub(crate) dev_identity: Option<String>,
+    /// True on an admin's page while several people's workshops run as one user.
+    pub(crate) warns_of_sharing: bool,
     /// Which entry of the navigation this page is.
     pub(crate) here: &'static str,
 }

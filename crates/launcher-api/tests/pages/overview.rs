@@ -34,6 +34,25 @@ fn chart<'p>(page: &'p str, id: &str) -> &'p str {
     between(page, &format!("<title id=\"chart-{id}\">"), "</title>")
 }
 
+#[tokio::test]
+async fn admin_pages_warn_while_workshops_are_not_separated() {
+    const TEXT: &str = "Workshops are not separated from each other";
+    const PAGES: [&str; 5] = [PAGE, "/admin/instances", "/admin/templates", "/admin/templates/new", "/admin/activity"];
+    let shared = App::with(Options { shares_one_user: true, ..Options::default() }).await;
+    for page in PAGES {
+        assert!(shared.browser(ADMIN).get(page).await.body.contains(TEXT), "{page}");
+    }
+    for who in [ADMIN, ALICE] {
+        assert!(!shared.browser(who).get("/").await.body.contains(TEXT), "{who} on a page for everybody");
+    }
+    shared.finish().await;
+    let separated = App::start().await;
+    for page in PAGES {
+        assert!(!separated.browser(ADMIN).get(page).await.body.contains(TEXT), "{page}");
+    }
+    separated.finish().await;
+}
+
 /// Launches for somebody; ready after so long, or failed after it.
 async fn launched(app: &App, email: &'static str, template: &str, after: Duration, fails: bool) -> String {
     let name = app.browser(email).launch(template).await;

@@ -18,14 +18,17 @@ pub(super) fn look(settings: &ServeSettings) -> Part<Facts> {
         Err(error) => part.add([Finding::fail("data directory", error.to_string())]),
     }
     part.add([ports(&examination)]);
-    if !is_for_this_machine(settings) {
-        part.add([Finding::warn(
-            "isolation",
-            "the local fleet isolates nobody, and SERVICE_PUBLIC_URL invites others: whoever launches a workshop can \
-             read whatever this user can. Where people do not trust each other, run workshops on Kubernetes",
-        )]);
-    }
+    part.add(isolation(settings));
     part
+}
+
+fn isolation(settings: &ServeSettings) -> Option<Finding> {
+    let invitation = match (is_for_this_machine(settings), settings.require_authentication) {
+        (false, _) => "SERVICE_PUBLIC_URL invites others",
+        (true, true) => "authentication is required, as for several people",
+        (true, false) => return None,
+    };
+    Some(Finding::warn("isolation", format!("{invitation}, and {}", serve::UNSEPARATED)))
 }
 
 /// `None` when the settings are such that the service would not start; the settings' own check says so.

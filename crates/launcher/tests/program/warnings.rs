@@ -18,6 +18,17 @@ fn that_authentication_is_off_is_said_with_whom_everybody_is() {
 }
 
 #[test]
+fn local_fleet_for_several_people_is_warned_about_once() {
+    let warned = |settings: &[(&str, &str)]| {
+        let data = tempfile::tempdir().unwrap();
+        let (_, log) = Serving::start_with(data.path(), settings).stop();
+        warnings(&log).into_iter().filter(|line| line.contains("separates nobody")).count()
+    };
+    assert_eq!(warned(&[]), 1);
+    assert_eq!(warned(&[("SERVICE_REQUIRE_AUTHENTICATION", "false")]), 0);
+}
+
+#[test]
 fn that_authentication_is_off_for_nobody_in_particular_is_said_too() {
     let data = tempfile::tempdir().unwrap();
     let output = launcher(

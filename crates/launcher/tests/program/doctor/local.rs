@@ -32,7 +32,9 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
     let visit = Visit::at(data.path(), &settings);
     visit.says("ok", "data directory", &["no launcher uses it now"]);
     let (lines, summary) = visit.said.split_once("\n\n").unwrap();
-    assert!(lines.lines().all(|line| line.starts_with("ok    ")), "{lines}");
+    // Its one warning is that the fleet is for trusted people only.
+    let warnings: Vec<&str> = lines.lines().filter(|line| !line.starts_with("ok    ")).collect();
+    assert!(matches!(warnings[..], [line] if line.starts_with("warn  isolation")), "{lines}");
     for check in ["settings", "authentication", "admins", "seed templates", "database", "disk", "schema", "writing"] {
         visit.says("ok", check, &[]);
     }
@@ -42,7 +44,8 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
     visit.is_silent_about("way in");
     visit.is_silent_about("API server");
     let count = lines.lines().count();
-    assert_eq!(summary.trim_end(), format!("{count} checks: {count} ok, 0 to look at (warn), 0 to put right (FAIL)"));
+    let ok = count - 1;
+    assert_eq!(summary.trim_end(), format!("{count} checks: {ok} ok, 1 to look at (warn), 0 to put right (FAIL)"));
 
     let missing = [settings[0], ("SERVICE_LOCAL_JUPYTER", "/nowhere/jupyter-lab")];
     Visit::at(data.path(), &missing).says(
@@ -58,5 +61,12 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
 #[test]
 fn a_public_address_is_no_place_for_processes_of_this_machine() {
     let public = [("SERVICE_PUBLIC_URL", "http://launcher.invalid")];
-    Visit::with(&public).says("warn", "isolation", &["isolates nobody"]);
+    Visit::with(&public).says("warn", "isolation", &["SERVICE_PUBLIC_URL", "separates nobody"]);
+}
+
+#[test]
+fn isolation_is_warned_about_while_authentication_is_required() {
+    Visit::with(&[]).says("warn", "isolation", &["authentication is required", "separates nobody", "Kubernetes"]);
+    let development = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
+    Visit::with(&development).is_silent_about("isolation");
 }

@@ -30,6 +30,11 @@ pub(crate) fn no_authentication(email: &str) -> String {
     format!("Authentication is off: this is for development only. Everybody here is {email}.")
 }
 
+/// The banner for admins of a service whose workshops are processes of one user.
+pub(crate) const SHARES_ONE_USER: &str = "Workshops are not separated from each other here: everyone who launches one can \
+     read what this service can read, other people's files included. Where people do not trust each other, run workshops \
+     on Kubernetes.";
+
 /// Asks the browser whether the script may notify.
 pub(crate) const NOTIFY: &str = "Notify me";
 /// It may.
