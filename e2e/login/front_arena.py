@@ -144,6 +144,8 @@ def running(words, **options):
 
 def main(folder):
     todo = json.loads((folder / "arena.json").read_text())
+    # Before whatever else this machine does: times are measured.
+    os.nice(-10)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for name, value in todo["sysctls"].items():
         pathlib.Path("/proc/sys", *name.split(".")).write_text(value)

@@ -74,8 +74,8 @@ def attack(how, clients, seconds):
         client.socket.close()
 
     while time.monotonic() < end:
-        # All of them within two seconds.
-        for _ in range(min(clients - len(held), int((time.monotonic() - began) * clients / 2) + 1 - opened)):
+        # All of them within four seconds.
+        for _ in range(min(clients - len(held), int((time.monotonic() - began) * clients / 4) + 1 - opened)):
             open_one()
             opened += 1
         for descriptor, event in events.poll(0.02):

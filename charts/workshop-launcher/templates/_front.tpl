@@ -26,7 +26,7 @@ proxy_set_header X-Auth-Request-User $front_user;
 proxy_set_header {{ . }} "";
 {{- end }}
 {{- end }}
-# The proof that this front says so: the proxy secret of launcher or workshops where the login was asked.
+# The proof that it was said here, for launcher or workshops, where the login was asked.
 proxy_set_header X-Auth-Request-Proof {{ ternary "$front_proof" "\"\"" .Values.proxySecret.enabled }};
 {{- end }}
 
