@@ -17,7 +17,8 @@ def run(chosen):
     count = chosen.workshops
     owners = [f"person{number % OWNERS:03}@example.org" for number in range(count)]
     most = owners.count(HOLDER)
-    limits = {"SERVICE_MAX_INSTANCES_PER_USER": str(most), "SERVICE_MAX_CONCURRENT_STARTS": "4"}
+    limits = {"SERVICE_MAX_INSTANCES_PER_USER": str(most), "SERVICE_MAX_CONCURRENT_STARTS": "4",
+              "SERVICE_LAUNCH_BURST": str(most)}
     of_people = f"of {len(set(owners))} people, {most} each"
     with Stage(chosen.program, **limits) as stage:
         fill(stage, owners, RUNS)

@@ -37,6 +37,8 @@ LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET
 # Which number of the values a setting of the launcher tells.
 NUMBERS = {
     "SERVICE_MAX_INSTANCES_PER_USER": "limits.instancesPerUser",
+    "SERVICE_LAUNCH_RATE": "limits.launchesPerMinute",
+    "SERVICE_LAUNCH_BURST": "limits.launchBurst",
     "SERVICE_MAX_CONCURRENT_STARTS": "limits.concurrentStarts",
     "SERVICE_MAX_QUEUED": "limits.queued",
     "SERVICE_HISTORY_DAYS": "limits.historyDays",

@@ -97,6 +97,9 @@ def main():
             SERVICE_LOCAL_RSTUDIO="no-rstudio-here",
             SERVICE_MAX_INSTANCES_PER_USER="2",
             SERVICE_MAX_CONCURRENT_STARTS="2",
+            # A refusal because of the rate would be taken for a fault.
+            SERVICE_LAUNCH_RATE="60000",
+            SERVICE_LAUNCH_BURST="60000",
             # As many as are made here: a full line is a 503, which would be taken for a fault.
             SERVICE_MAX_QUEUED="1000",
             SERVICE_LOG="warn",

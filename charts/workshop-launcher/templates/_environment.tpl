@@ -25,6 +25,8 @@
 - {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
 {{- end }}
 - {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ .Values.limits.instancesPerUser | int64 | quote }}}
+- {name: SERVICE_LAUNCH_RATE, value: {{ .Values.limits.launchesPerMinute | int64 | quote }}}
+- {name: SERVICE_LAUNCH_BURST, value: {{ .Values.limits.launchBurst | int64 | quote }}}
 - {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ .Values.limits.concurrentStarts | int64 | quote }}}
 - {name: SERVICE_MAX_QUEUED, value: {{ .Values.limits.queued | int64 | quote }}}
 - {name: SERVICE_HISTORY_DAYS, value: {{ .Values.limits.historyDays | int64 | quote }}}

@@ -25,7 +25,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_instances_per_user: 3,
-            launch_rate: LaunchRate { per_minute: 10, burst: 20 },
+            launch_rate: LaunchRate { per_minute: 6, burst: 20 },
             max_concurrent_starts: 64,
             max_queued: 1000,
             start_timeout: Duration::from_secs(600),

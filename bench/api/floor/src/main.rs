@@ -29,8 +29,9 @@ struct Instance {
     revision: i64,
 }
 
-const READ: &str = "SELECT instance_id, k8s_name, owner_email, template_id, settings, state, created_at, expires_at, \
-                    ended_at, revision FROM workshop_instances WHERE k8s_name = $1";
+const READ: &str = "SELECT instance_id, k8s_name, owner_email, template_id, (SELECT kept.settings FROM \
+                    template_settings AS kept WHERE kept.settings_hash = workshop_instances.settings_hash) AS settings, \
+                    state, created_at, expires_at, ended_at, revision FROM workshop_instances WHERE k8s_name = $1";
 
 async fn one(
     State(rows): State<Arc<SqlitePool>>,
