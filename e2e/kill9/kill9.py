@@ -3,14 +3,17 @@
 
 After each kill a new launcher is started on the same data. Then every launch that was answered, and every one that was
 repeated with its Idempotency-Key, runs, in exactly one process tree, unless somebody asked to end it; an end that was
-answered has come about; and no process runs that no row wants.
+answered has come about; and no process runs that no row wants. Each app starts a process that leaves its process group
+and clears its environment; that one, too, runs for as long as its workshop does.
 
 KILL9_ROUNDS and KILL9_SEED in the environment set how often, and which random moments. 250 rounds are 1,000 launches.
 """
 
+import contextlib
 import os
 import pathlib
 import random
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -20,12 +23,15 @@ LAUNCHES_A_ROUND = 4
 # From the middle of the requests to past the start of the last process; each round takes one of them as its longest.
 LATEST_KILL_SECONDS = (0.01, 0.03, 0.1, 0.4)
 QUIET = {"running", "failed"}
+# How long the process that escapes would sleep: tells it from all other processes of the machine.
+ESCAPED_SECONDS = str(10**9 + os.getpid())
+ESCAPE = f"setsid env -i sh -c 'sleep {ESCAPED_SECONDS} &'"
 TEMPLATE = {
     "name": "kill9",
     "app_type": "custom",
     "image": "docker.io/library/python:3.13-alpine",
     "port": 8000,
-    "command": ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
+    "command": ["sh", "-c", f"{ESCAPE}; exec python3 -m http.server $(PORT) --bind 127.0.0.1"],
 }
 
 
@@ -65,12 +71,33 @@ class Storm:
         wanted = {name: 1 for name, row in rows.items() if row["state"] == "running"}
         running = trees(self.launcher.workshop_processes())
         assert running == wanted, f"running: {running}, wanted: {wanted}"
+        wait_for("one escaped process a workshop", lambda: len(escaped_processes()) == len(wanted), 10)
 
     def is_quiet(self):
         return {row["state"] for row in self.launcher.instances("live").values()} <= QUIET
 
 
+def escaped_processes():
+    """The processes that left their group and cleared their environment."""
+    wanted = b"\0".join([b"sleep", ESCAPED_SECONDS.encode(), b""])
+    found = []
+    for directory in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (directory / "cmdline").read_bytes() == wanted:
+                found.append(int(directory.name))
+    return found
+
+
 def main():
+    try:
+        run()
+    finally:
+        for pid in escaped_processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def run():
     seed = int(os.environ.get("KILL9_SEED") or random.randrange(2**32))
     rounds = int(os.environ.get("KILL9_ROUNDS") or 40)
     print(f"kill9: {rounds} rounds, KILL9_SEED={seed}", flush=True)
@@ -86,7 +113,7 @@ def main():
         for name in launcher.instances():
             storm.promises.end(launcher, name)
         storm.check(rounds * LAUNCHES_A_ROUND)
-        left = launcher.workshop_processes()
+        left = launcher.workshop_processes() + escaped_processes()
         assert not left, f"left behind: {left}"
         launcher.stop()
 

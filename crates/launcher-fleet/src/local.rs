@@ -1,8 +1,9 @@
 //! The fleet `local`: Workshops as processes of this machine, for development and for a single trusted person.
 //!
 //! **It isolates nobody.** Every workshop runs as the user of the launcher, may read what that user may read, and its
-//! app is reachable on its loopback port by every program of this machine. What it shares with a cluster is the Workshop:
-//! the same spec, the same status, an origin of its own, and the same sidecar in front (see [`Gateway`]).
+//! app is reachable on its loopback port by every program of this machine; JupyterLab asks for a token there. What it
+//! shares with a cluster is the Workshop: the same spec, the same status, an origin of its own, and the same sidecar in
+//! front (see [`Gateway`]).
 //!
 //! One task per Workshop (the supervisor) starts its process group, waits until it answers, ends it when its time is up,
 //! and explains its failure. What it knows is in one file per Workshop, written before anybody is told, so that a
