@@ -26,11 +26,13 @@ pub enum FailureCode {
     InvalidSpec,
     /// The program is not installed where the workshop should run.
     AppNotAvailable,
+    /// The cluster's network did not enforce the policies of the workshop's pod.
+    NetworkNotIsolated,
 }
 
 impl FailureCode {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ImagePullFailed,
         Self::Crashed,
         Self::OutOfMemory,
@@ -41,6 +43,7 @@ impl FailureCode {
         Self::NodeLost,
         Self::InvalidSpec,
         Self::AppNotAvailable,
+        Self::NetworkNotIsolated,
     ];
 
     /// The code as it is sent: kebab-case.
@@ -57,6 +60,7 @@ impl FailureCode {
             Self::NodeLost => "node-lost",
             Self::InvalidSpec => "invalid-spec",
             Self::AppNotAvailable => "app-not-available",
+            Self::NetworkNotIsolated => "network-not-isolated",
         }
     }
 
@@ -79,6 +83,9 @@ impl FailureCode {
             Self::NodeLost => "The machine that the workshop ran on went away.",
             Self::InvalidSpec => "The workshop's template asks for something that cannot be run.",
             Self::AppNotAvailable => "The workshop's program is not installed here.",
+            Self::NetworkNotIsolated => {
+                "The workshop was not started, because the cluster's network did not shut it off from its surroundings."
+            }
         }
     }
 
@@ -98,6 +105,9 @@ impl FailureCode {
             Self::InvalidSpec => "Tell your teacher or an administrator: the template has to be corrected.",
             Self::AppNotAvailable => {
                 "Tell whoever runs this service: the program has to be installed, or the template corrected."
+            }
+            Self::NetworkNotIsolated => {
+                "Launch it again; if that fails too, tell an administrator: the cluster has to enforce its network policies."
             }
         }
     }

@@ -3,17 +3,22 @@
 mod deployment;
 pub(crate) mod digest;
 mod ingress;
+mod isolation;
+mod limits;
 mod pod;
 mod preset;
 mod service;
+mod sidecar;
 
 use std::collections::BTreeMap;
 
+pub use isolation::{ISOLATION_CONTAINER, NOT_ISOLATED};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-pub use pod::{APP_CONTAINER, SIDECAR_CONTAINER};
+pub use pod::APP_CONTAINER;
+pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
 
 use crate::WORKSHOP_LABEL;
 use crate::settings::{OperatorSettings, WayIn};

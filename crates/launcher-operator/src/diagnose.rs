@@ -38,6 +38,8 @@ pub enum Diagnosis {
         step: StartStep,
         /// Look again at this time even if nothing changes.
         until: Timestamp,
+        /// The pod whose containers cannot be prepared for so long that something it mounts may be missing.
+        stuck: Option<String>,
     },
     /// It cannot go on.
     Failed(Failure),
@@ -110,14 +112,17 @@ pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) ->
     if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
         return Diagnosis::Failed(passed.failure.clone());
     }
-    let next = deadlines.iter().map(|deadline| deadline.at).min();
+    let mounts = settings.sidecar.proxy_secret.as_ref().and_then(|_| pod::unprepared(live.first()?));
+    let mounts_until = mounts.map(|since| add(since, settings.room_grace));
+    let stuck = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
+    let next = deadlines.iter().map(|deadline| deadline.at).chain(mounts_until.filter(|at| *at > now)).min();
     let step = match live.first() {
         Some(pod) => pod::step(pod),
         // A Deployment makes its pod at once, unless it may not.
         None if deadlines.len() > 1 => StartStep::WaitingForRoom,
         None => StartStep::Preparing,
     };
-    Diagnosis::Waiting { step, until: next.unwrap_or(now) }
+    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck }
 }
 
 /// Something that may go on until a time.

@@ -6,10 +6,12 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::{ListParams, LogParams};
+use launcher_domain::{FailureCode, FailureReason};
 use tokio::time::timeout;
 
+use crate::build::PROXY_SECRET_KEY;
 use crate::context::Context;
-use crate::diagnose::{Evidence, Failure};
+use crate::diagnose::{Evidence, Failure, sentence};
 
 /// How long a failure waits for its explanation: a node that cannot be reached does not keep it from being told.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -76,17 +78,43 @@ fn is_log(text: &str) -> bool {
     !text.is_empty() && !complaint
 }
 
+/// Why the pod cannot start, if that is the missing Secret with the proxy secret, or its missing key.
+pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failure> {
+    let name = context.settings.sidecar.proxy_secret.as_deref()?;
+    let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
+    let said = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
+    let said = said.filter_map(|event| event.message).find(|message| is_about_secret(message, name))?;
+    let namespace = &context.settings.namespace;
+    tracing::warn!(pod, secret = name, namespace, said, "the proxy secret is missing: create the Secret");
+    let detail = format!(
+        "Its pod waits for the Secret {name} with the key {PROXY_SECRET_KEY} in the namespace {namespace}: {}",
+        sentence(&said)
+    );
+    let reason = FailureReason::new(FailureCode::StartTimeout, Some(&detail))
+        .with_remedy("Tell an administrator: this Secret has to be created. Then launch it again.");
+    Some(Failure { reason, evidence: Evidence::None })
+}
+
+/// True of the kubelet's words for a Secret that is not there, or lacks a key.
+fn is_about_secret(message: &str, name: &str) -> bool {
+    message.contains(&format!("secret \"{name}\" not found")) || message.contains("non-existent secret key")
+}
+
 async fn last_warning(context: &Context, pod: &str) -> Option<String> {
+    let last = warnings(context, pod).await?.into_iter().max_by_key(|event| {
+        let seen = event.last_timestamp.as_ref().map(|time| time.0);
+        seen.or_else(|| event.event_time.as_ref().map(|time| time.0))
+    })?;
+    last.message.map(|message| message.chars().take(300).collect())
+}
+
+async fn warnings(context: &Context, pod: &str) -> Option<Vec<Event>> {
     let events: Api<Event> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let about = ListParams::default()
         .fields(&format!("involvedObject.kind=Pod,involvedObject.name={pod},type=Warning"))
         .limit(100);
     let list = events.list(&about).await.inspect_err(|error| tracing::debug!(pod, %error, "no events")).ok()?;
-    let last = list.items.into_iter().max_by_key(|event| {
-        let seen = event.last_timestamp.as_ref().map(|time| time.0);
-        seen.or_else(|| event.event_time.as_ref().map(|time| time.0))
-    })?;
-    last.message.map(|message| message.chars().take(300).collect())
+    Some(list.items)
 }
 
 #[cfg(test)]

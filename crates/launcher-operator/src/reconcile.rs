@@ -185,6 +185,10 @@ async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<
             let (failure, log_tail) = evidence::gather(context, failure).await;
             (Diagnosis::Failed(failure), log_tail)
         }
+        Diagnosis::Waiting { stuck: Some(ref pod), .. } => {
+            let failure = evidence::missing_secret(context, pod).await;
+            (failure.map_or(diagnosis, Diagnosis::Failed), None)
+        }
         other => (other, None),
     }
 }

@@ -28,6 +28,10 @@ pub struct OperatorSettings {
     pub run_as_user: i64,
     /// On which machines workshops run.
     pub placement: Placement,
+    /// True when an app starts only after the network enforces its pod's policies.
+    pub wait_for_isolation: bool,
+    /// True when pods of the profile `baseline` get a user namespace of their own.
+    pub user_namespaces: bool,
     /// How long a workshop may take to become ready.
     pub start_timeout: Duration,
     /// How long a workshop may wait for a machine or for quota.
@@ -51,6 +55,8 @@ pub struct SidecarSettings {
     pub require_authentication: bool,
     /// How the names of the login proxy's cookies begin.
     pub session_cookie_prefix: String,
+    /// The Secret in the workshops' namespace with the proxy secret that the sidecars demand; none when they demand none.
+    pub proxy_secret: Option<String>,
 }
 
 /// On which machines workshops run: on all that take them, unless this says otherwise.

@@ -44,7 +44,7 @@ pub(crate) fn of_applied(
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
-        Diagnosis::Waiting { step, until: _ } => WorkshopStatus {
+        Diagnosis::Waiting { step, until: _, stuck: _ } => WorkshopStatus {
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)

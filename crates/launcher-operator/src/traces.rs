@@ -2,12 +2,12 @@
 //! of them never before the launcher's dispatch.
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_trace::StartTrace;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
-use crate::build::APP_CONTAINER;
+use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER};
 
 /// A step of a start, from when until when.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,12 +41,15 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     let (Some(mut from), true, false) = (created, is_over, was_ready || was(Phase::Failed)) else { return Vec::new() };
     let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
     let ready = (status.phase == Phase::Running).then_some(now);
-    let ends = [
+    let waits = pod.and_then(isolation);
+    let mut ends = vec![
         ("schedule", pod.and_then(|pod| since(pod, "PodScheduled"))),
         ("prepare", pod.and_then(|pod| since(pod, "PodReadyToStartContainers"))),
+        ("isolate", waits.and_then(isolated_since)),
         ("pull-image", pod.and_then(runs_since)),
         ("start-app", ready),
     ];
+    ends.retain(|(name, _)| *name != "isolate" || waits.is_some());
     let mut steps = Vec::new();
     for (index, (name, end)) in ends.iter().enumerate() {
         // A cluster may leave a time out, or say it late: the step is then a part of the next one.
@@ -66,6 +69,17 @@ fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
     let conditions = pod.status.as_ref()?.conditions.iter().flatten();
     let found = conditions.clone().find(|one| one.type_ == condition && one.status == "True")?;
     found.last_transition_time.as_ref().map(|time| time.0)
+}
+
+/// The init container that waits for the network, where pods have one.
+fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
+    let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
+    containers.find(|container| container.name == ISOLATION_CONTAINER)
+}
+
+fn isolated_since(isolation: &ContainerStatus) -> Option<Timestamp> {
+    let ended = isolation.state.as_ref()?.terminated.as_ref().filter(|ended| ended.exit_code == 0)?;
+    ended.finished_at.as_ref().map(|time| time.0)
 }
 
 fn runs_since(pod: &Pod) -> Option<Timestamp> {

@@ -14,7 +14,7 @@ prepare_pause() {
 inputs_coredns() { printf '%s\n' "$here/images/coredns/Dockerfile" "$BIN/coredns"; }
 prepare_coredns() { cp "$BIN/coredns" "$here/images/coredns/Dockerfile" "$1/"; }
 
-inputs_http() { printf '%s\n' "$here"/images/http/{Dockerfile,go.mod,main.go}; }
+inputs_http() { printf '%s\n' "$here"/images/http/{Dockerfile,go.mod,main.go,attack.go}; }
 prepare_http() {
   (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$1/app" .)
   cp "$here/images/http/Dockerfile" "$1/"

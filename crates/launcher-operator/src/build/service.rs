@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-use super::pod::SIDECAR_PORT;
+use super::sidecar::SIDECAR_PORT;
 use super::{metadata, selector};
 use crate::validate::Validated;
 

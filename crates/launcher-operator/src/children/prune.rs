@@ -52,18 +52,25 @@ pub fn pod(pod: &mut Pod) {
     }
     pod.spec = None;
     let Some(status) = pod.status.take() else { return };
-    let (mut conditions, mut containers) = (status.conditions, status.container_statuses);
+    let PodStatus { mut conditions, mut container_statuses, mut init_container_statuses, reason, message, .. } = status;
     if let Some(conditions) = &mut conditions {
         conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
         conditions.shrink_to_fit();
     }
-    for container in containers.iter_mut().flatten() {
-        let (name, state, last_state) =
-            (take(&mut container.name), container.state.take(), container.last_state.take());
-        let restart_count = container.restart_count;
-        *container = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
-    }
-    let (reason, message) = (status.reason, status.message);
-    pod.status =
-        Some(PodStatus { conditions, container_statuses: containers, reason, message, ..PodStatus::default() });
+    container_statuses.iter_mut().flatten().for_each(container);
+    init_container_statuses.iter_mut().flatten().for_each(container);
+    pod.status = Some(PodStatus {
+        conditions,
+        container_statuses,
+        init_container_statuses,
+        reason,
+        message,
+        ..PodStatus::default()
+    });
+}
+
+fn container(status: &mut ContainerStatus) {
+    let (name, state, last_state) = (take(&mut status.name), status.state.take(), status.last_state.take());
+    let restart_count = status.restart_count;
+    *status = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
 }

@@ -5,15 +5,24 @@ use kube::ResourceExt;
 use launcher_domain::FailureCode;
 
 use super::{Evidence, Failure, sentence};
-use crate::build::APP_CONTAINER;
+use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
 
 /// The app's container.
 pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
 }
 
-fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
-    pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
+/// The init container that waits for the network, until it has succeeded.
+pub(super) fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
+    let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
+    statuses(pod).find(|status| status.name == ISOLATION_CONTAINER && !has_succeeded(status))
+}
+
+/// The statuses of all containers, init containers first.
+pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status
+        .iter()
+        .flat_map(|status| status.init_container_statuses.iter().chain(&status.container_statuses).flatten())
 }
 
 /// Why a pod cannot go on as it is: nothing that waiting would cure.
@@ -34,6 +43,9 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
         {
             Failure { evidence: log(), ..Failure::new(FailureCode::OutOfMemory, None) }
         }
+        _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
+            Failure { evidence: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
+        }
         "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message.as_deref()),
         "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message.as_deref()),
         "CrashLoopBackOff" => crashed(status, ended, log()),
@@ -44,7 +56,11 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
 
 /// It ended, was started again, and ended again.
 fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, log: Evidence) -> Failure {
-    let of_sidecar = if status.name == APP_CONTAINER { "" } else { "It was the proxy in front of it. " };
+    let part = match status.name.as_str() {
+        APP_CONTAINER => "",
+        ISOLATION_CONTAINER => "It was the check of its network. ",
+        _ => "It was the proxy in front of it. ",
+    };
     match ended {
         // The runtime could not even start it: the command is not there, or not a program.
         Some(ended) if matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun")) => {
@@ -52,7 +68,7 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
             Failure::new(FailureCode::InvalidSpec, Some(&message))
         }
         Some(ended) => {
-            let detail = format!("{of_sidecar}It ended with status {}, again and again.", ended.exit_code);
+            let detail = format!("{part}It ended with status {}, again and again.", ended.exit_code);
             Failure { evidence: log, ..Failure::new(FailureCode::Crashed, Some(&detail)) }
         }
         None => Failure { evidence: log, ..Failure::new(FailureCode::Crashed, None) },

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{FailureCode, StartStep};
 
-use super::container::app;
+use super::container::{app, isolation, statuses};
 use super::{Deadline, Evidence, Failure, sentence};
 
 /// How long an image may fail to be pulled: a registry may have a bad moment.
@@ -52,8 +52,7 @@ pub(super) fn waits(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp
 
 /// What is said of an image that could not be pulled just now. It is tried again.
 pub(super) fn failed_pull(pod: &Pod) -> Option<&ContainerStateWaiting> {
-    let containers = pod.status.as_ref()?.container_statuses.iter().flatten();
-    let mut waiting = containers.filter_map(|status| status.state.as_ref()?.waiting.as_ref());
+    let mut waiting = statuses(pod).filter_map(|status| status.state.as_ref()?.waiting.as_ref());
     waiting.find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
 }
 
@@ -64,11 +63,20 @@ pub(super) fn step(pod: &Pod) -> StartStep {
     match state {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
+        // The init container holds the app back: its image is not pulled yet.
+        _ if isolation(pod).is_some() => StartStep::Preparing,
         // The sandbox is there, with its network and volumes: what is left to wait for is the image.
         Some(_) if holds("PodReadyToStartContainers") => StartStep::PullingImage,
         _ if condition(pod, "PodScheduled").is_some_and(is_unschedulable) => StartStep::WaitingForRoom,
         _ => StartStep::Preparing,
     }
+}
+
+/// When the pod was scheduled, while its volumes and its network are not there yet.
+pub(super) fn unprepared(pod: &Pod) -> Option<Timestamp> {
+    let scheduled = condition(pod, "PodScheduled").filter(|scheduled| scheduled.status == "True")?;
+    let prepared = condition(pod, "PodReadyToStartContainers")?;
+    (prepared.status == "False").then(|| since(pod, scheduled))
 }
 
 fn is_unschedulable(scheduled: &PodCondition) -> bool {

@@ -35,7 +35,7 @@ fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
 }
 
 fn waiting() -> Diagnosis {
-    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00") }
+    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00"), stuck: None }
 }
 
 fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> WorkshopStatus {

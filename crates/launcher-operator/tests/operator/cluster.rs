@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use launcher_domain::{Clock, Entropy};
-use launcher_operator::{Operator, run};
+use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
@@ -38,6 +38,8 @@ struct State {
     /// What is not taken, by kind: with which status code, and in which words.
     refused: BTreeMap<&'static str, (u16, &'static str)>,
     calls: Vec<Call>,
+    /// The operator's settings, when they are not the usual ones.
+    settings: Option<OperatorSettings>,
 }
 
 impl Cluster {
@@ -65,6 +67,12 @@ impl Cluster {
         self
     }
 
+    /// An operator with these settings.
+    pub(crate) fn with_settings(self, settings: OperatorSettings) -> Self {
+        self.0.lock().unwrap().settings = Some(settings);
+        self
+    }
+
     /// A kind of which nothing is taken.
     pub(crate) fn refusing(self, kind: &'static str, code: u16, message: &'static str) -> Self {
         self.0.lock().unwrap().refused.insert(kind, (code, message));
@@ -81,7 +89,8 @@ impl Cluster {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
-        let operator = Operator::new(client, settings(), "test", Arc::new(Since(from, Instant::now())), &Zeros);
+        let settings = self.0.lock().unwrap().settings.clone().unwrap_or_else(settings);
+        let operator = Operator::new(client, settings, "test", Arc::new(Since(from, Instant::now())), &Zeros);
         assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
         std::mem::take(&mut self.0.lock().unwrap().calls)
     }

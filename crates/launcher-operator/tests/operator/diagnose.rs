@@ -44,7 +44,7 @@ fn look_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
 }
 
 fn waiting(step: StartStep, until: &str) -> Diagnosis {
-    Diagnosis::Waiting { step, until: at(until) }
+    Diagnosis::Waiting { step, until: at(until), stuck: None }
 }
 
 fn failure(diagnosis: Diagnosis) -> Failure {

@@ -4,10 +4,12 @@
 mod cluster;
 mod diagnose;
 mod golden;
+mod isolation;
 mod lease;
 mod old_views;
 mod pod_security;
 mod presets;
+mod proxy_secret;
 mod refusals;
 mod rollout;
 mod seen;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use k8s_openapi::api::core::v1::PodSpec;
 use launcher_operator::build::{Built, build};
 use launcher_operator::validate::validate;
 use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
@@ -49,6 +50,12 @@ pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Built {
     build(&validate(&workshop(change)).unwrap(), &settings())
 }
 
+/// The pod of the minimal Workshop with these settings.
+pub(crate) fn pod(settings: &OperatorSettings, profile: &str) -> PodSpec {
+    let workshop = workshop(|workshop| workshop.spec.security_profile = profile.to_owned());
+    build(&validate(&workshop).unwrap(), settings).deployment.spec.template.spec.unwrap()
+}
+
 pub(crate) fn settings() -> OperatorSettings {
     OperatorSettings {
         namespace: "workshops".to_owned(),
@@ -70,11 +77,14 @@ pub(crate) fn settings() -> OperatorSettings {
             trusted_auth_header: "x-auth-request-email".to_owned(),
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
+            proxy_secret: None,
         },
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],
         run_as_user: 1000,
         placement: Placement::default(),
+        wait_for_isolation: false,
+        user_namespaces: false,
         start_timeout: Duration::from_secs(600),
         room_grace: Duration::from_secs(60),
         concurrency: 16,

@@ -56,6 +56,26 @@ fn a_start_is_told_step_by_step_when_its_app_answers() {
 }
 
 #[test]
+fn wait_for_isolation_is_a_step_where_pods_have_one() {
+    let runs = json!({ "running": { "startedAt": "2026-01-01T12:00:15Z" } });
+    let conditions = [("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")];
+    let with = |ended: Value, app: Value| {
+        let mut pod = serde_json::to_value(pod(&conditions, app)).unwrap();
+        pod["status"]["initContainerStatuses"] = json!([{
+            "name": "isolation", "image": "i", "imageID": "", "ready": false, "restartCount": 0, "state": ended,
+        }]);
+        serde_json::from_value::<Pod>(pod).unwrap()
+    };
+    let ended = json!({ "terminated": { "exitCode": 0, "finishedAt": "2026-01-01T12:00:06Z" } });
+    let told = steps(&launched(), &[with(ended, runs)], &status(Phase::Running, None), now());
+    assert_eq!(told[2..4], [step("isolate", "12:00:04", "12:00:06"), step("pull-image", "12:00:06", "12:00:15")]);
+    let never = with(json!({ "terminated": { "exitCode": 3 } }), json!({}));
+    let told = steps(&launched(), &[never], &status(Phase::Failed, Some("network-not-isolated")), now());
+    let last = told.last().unwrap();
+    assert_eq!((last.name, last.failure.as_deref()), ("isolate", Some("network-not-isolated")));
+}
+
+#[test]
 fn it_begins_when_the_launcher_dispatched_it_within_the_second_that_the_cluster_tells() {
     let pod = pod(&[("PodScheduled", "12:00:00"), ("PodReadyToStartContainers", "12:00:04")], json!({}));
     let first = |dispatched: &str| {

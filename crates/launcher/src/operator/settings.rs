@@ -97,6 +97,21 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", default_value = "_oauth2_proxy", value_name = "PREFIX")]
     session_cookie_prefix: String,
 
+    /// The Secret in the workshops' namespace whose key `secrets` holds the proxy secret that sidecars demand beside an
+    /// identity; none when not given
+    #[arg(long, env = "SERVICE_PROXY_SECRET_NAME", value_name = "SECRET", value_parser = NonEmptyStringValueParser::new())]
+    proxy_secret_name: Option<String>,
+
+    /// Whether an app starts only after the network enforces the policies of its pod
+    #[arg(long, env = "SERVICE_WAIT_FOR_ISOLATION", default_value = "false", value_name = "BOOL",
+          value_parser = parse_bool, action = clap::ArgAction::Set)]
+    wait_for_isolation: bool,
+
+    /// Whether pods of the profile baseline get a user namespace of their own; every node has to support it
+    #[arg(long, env = "SERVICE_USER_NAMESPACES", default_value = "false", value_name = "BOOL",
+          value_parser = parse_bool, action = clap::ArgAction::Set)]
+    user_namespaces: bool,
+
     /// When images are pulled
     #[arg(long, env = "SERVICE_IMAGE_PULL_POLICY", default_value = "if-not-present", value_name = "POLICY")]
     image_pull_policy: Pull,
@@ -185,6 +200,7 @@ impl OperatorArgs {
                 trusted_auth_header: self.trusted_auth_header.name().to_owned(),
                 require_authentication: self.require_authentication,
                 session_cookie_prefix: self.session_cookie_prefix.clone(),
+                proxy_secret: self.proxy_secret_name.clone(),
             },
             pull_policy: match self.image_pull_policy {
                 Pull::Always => PullPolicy::Always,
@@ -197,6 +213,8 @@ impl OperatorArgs {
                 node_selector: self.node_selector.0.clone(),
                 tolerations: self.tolerations.0.clone(),
             },
+            wait_for_isolation: self.wait_for_isolation,
+            user_namespaces: self.user_namespaces,
             start_timeout: Duration::from_secs(self.start_timeout),
             room_grace: Duration::from_secs(self.room_grace),
             concurrency: self.concurrency,

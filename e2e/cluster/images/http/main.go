@@ -36,6 +36,10 @@ func main() {
 		until(words[1:])
 	case "connect":
 		connect(argument)
+	case "attack":
+		attack(words[1:])
+	case "refused":
+		refused(argument)
 	case "exit":
 		exit(argument)
 	case "hog":
@@ -44,7 +48,7 @@ func main() {
 		// Not an empty select: with nothing else to run, Go calls that a deadlock and ends.
 		time.Sleep(24 * time.Hour)
 	default:
-		fail("unknown word %q; there are: serve, get, until, connect, exit, hog, silent", words[0])
+		fail("unknown word %q; there are: serve, get, until, connect, attack, refused, exit, hog, silent", words[0])
 	}
 }
 

@@ -1,0 +1,113 @@
+//! The sidecar's container: the reverse proxy that lets only the owner through.
+
+use k8s_openapi::api::core::v1::{
+    Container, ContainerPort, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler, Probe, SecretVolumeSource,
+    SecurityContext, SleepAction, Volume, VolumeMount,
+};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+
+use super::limits::{SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
+use super::pod::variables;
+use crate::settings::OperatorSettings;
+use crate::validate::Validated;
+
+/// The name of the sidecar's container.
+pub const SIDECAR_CONTAINER: &str = "sidecar";
+/// Where the sidecar listens for its owner.
+pub(super) const SIDECAR_PORT: i32 = 8080;
+/// Where the sidecar answers probes.
+const TELEMETRY_PORT: i32 = 8081;
+/// How long the sidecar goes on as if nothing were, when its pod ends, in seconds: until those in front have heard that the
+/// pod is no longer theirs to ask. An app that does not stop with it could listen in its place, and would be sent whatever
+/// still comes.
+const SIDECAR_STAYS: i64 = 5;
+
+/// The volume with the proxy secret, the key in the Secret, and the folder in the sidecar's container. A folder and not a
+/// subPath: the kubelet refreshes it when the Secret changes.
+const PROXY_SECRET_VOLUME: &str = "proxy-secret";
+/// Key of the Secret, and name of the file.
+pub const PROXY_SECRET_KEY: &str = "secrets";
+const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
+/// Readable by the sidecar's user, who is in no group of the volume; no other container mounts it.
+const PROXY_SECRET_MODE: i32 = 0o444;
+
+pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
+    let sidecar = &settings.sidecar;
+    let mut env = vec![
+        ("SERVICE_OWNER_EMAIL", workshop.owner.to_string()),
+        ("SERVICE_APP_PORT", workshop.port.to_string()),
+        ("SERVICE_REQUIRE_AUTHENTICATION", sidecar.require_authentication.to_string()),
+        ("SERVICE_TRUSTED_AUTH_HEADER", sidecar.trusted_auth_header.clone()),
+        ("SERVICE_SESSION_COOKIE_PREFIX", sidecar.session_cookie_prefix.clone()),
+    ];
+    if sidecar.proxy_secret.is_some() {
+        env.push(("SERVICE_PROXY_SECRET_FILE", format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}")));
+    }
+    let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)].map(|(name, port)| ContainerPort {
+        name: Some(name.to_owned()),
+        container_port: port,
+        protocol: Some("TCP".to_owned()),
+        ..ContainerPort::default()
+    });
+    Container {
+        name: SIDECAR_CONTAINER.to_owned(),
+        image: Some(sidecar.image.clone()),
+        image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
+        env: Some(variables(env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
+        ports: Some(ports.into()),
+        // A workshop is ready when its app answers, which the sidecar asks; every second, because somebody waits.
+        readiness_probe: Some(probe("/readyz", 1, 3)),
+        liveness_probe: Some(probe("/healthz", 20, 3)),
+        lifecycle: Some(Lifecycle {
+            pre_stop: Some(LifecycleHandler {
+                sleep: Some(SleepAction { seconds: SIDECAR_STAYS }),
+                ..LifecycleHandler::default()
+            }),
+            ..Lifecycle::default()
+        }),
+        // At most: a thousand connections, each with a head of 64 KiB that is not complete.
+        resources: Some(amounts(SIDECAR_REQUESTS, ["1", "256Mi"])),
+        volume_mounts: sidecar.proxy_secret.is_some().then(|| vec![proxy_secret_mount()]),
+        security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
+        ..Container::default()
+    }
+}
+
+/// The volumes of the pod: the proxy secret, when the settings name one.
+pub(super) fn volumes(settings: &OperatorSettings) -> Option<Vec<Volume>> {
+    let name = settings.sidecar.proxy_secret.as_ref()?;
+    let file =
+        KeyToPath { key: PROXY_SECRET_KEY.to_owned(), path: PROXY_SECRET_KEY.to_owned(), ..KeyToPath::default() };
+    let secret = SecretVolumeSource {
+        secret_name: Some(name.clone()),
+        items: Some(vec![file]),
+        default_mode: Some(PROXY_SECRET_MODE),
+        ..SecretVolumeSource::default()
+    };
+    Some(vec![Volume { name: PROXY_SECRET_VOLUME.to_owned(), secret: Some(secret), ..Volume::default() }])
+}
+
+fn proxy_secret_mount() -> VolumeMount {
+    VolumeMount {
+        name: PROXY_SECRET_VOLUME.to_owned(),
+        mount_path: PROXY_SECRET_FOLDER.to_owned(),
+        read_only: Some(true),
+        ..VolumeMount::default()
+    }
+}
+
+fn probe(path: &str, period: i32, failures: i32) -> Probe {
+    Probe {
+        http_get: Some(HTTPGetAction {
+            path: Some(path.to_owned()),
+            port: IntOrString::Int(TELEMETRY_PORT),
+            scheme: Some("HTTP".to_owned()),
+            ..HTTPGetAction::default()
+        }),
+        period_seconds: Some(period),
+        timeout_seconds: Some(2),
+        success_threshold: Some(1),
+        failure_threshold: Some(failures),
+        ..Probe::default()
+    }
+}

@@ -1,0 +1,110 @@
+//! The init container that waits for the network, and what its end means.
+
+use k8s_openapi::api::core::v1::Pod;
+use launcher_domain::{FailureCode, StartStep};
+use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose, prune};
+use serde_json::{Value, json};
+
+use crate::support::{at, pod, settings};
+
+#[test]
+fn app_starts_after_an_init_container_of_the_sidecars_image() {
+    let mut settings = settings();
+    settings.wait_for_isolation = true;
+    for profile in ["restricted", "baseline"] {
+        let pod = pod(&settings, profile);
+        let init = pod.init_containers.unwrap();
+        assert_eq!(init.len(), 1);
+        assert_eq!(init[0].image, pod.containers[1].image);
+        assert_eq!(init[0].args.as_deref(), Some(&["wait-isolated".to_owned()][..]));
+        let context = init[0].security_context.as_ref().unwrap();
+        assert_eq!(context, pod.containers[1].security_context.as_ref().unwrap(), "as tightly held as the sidecar");
+        // No more than the sidecar: init containers run before it, so the pod asks for no more than without this one.
+        let requests = |resources: &Option<_>| serde_json::to_value(resources).unwrap()["requests"].clone();
+        assert_eq!(requests(&init[0].resources), requests(&pod.containers[1].resources));
+    }
+}
+
+#[test]
+fn without_the_setting_there_is_no_init_container() {
+    assert_eq!(pod(&settings(), "restricted").init_containers, None);
+}
+
+#[test]
+fn user_namespaces_are_for_baseline_pods_where_the_setting_says_so() {
+    let mut settings = settings();
+    assert_eq!(pod(&settings, "baseline").host_users, None);
+    settings.user_namespaces = true;
+    assert_eq!(pod(&settings, "baseline").host_users, Some(false));
+    assert_eq!(pod(&settings, "restricted").host_users, None);
+}
+
+/// A pod whose init container is in this state, and whose app waits for it.
+fn waits(state: &Value, last: &Value) -> Pod {
+    let status = |name: &str, state: &Value, last: &Value| {
+        json!({
+            "name": name, "image": "i", "imageID": "", "ready": false, "restartCount": i32::from(!last.is_null()),
+            "state": state, "lastState": last,
+        })
+    };
+    let waiting = json!({ "waiting": { "reason": "PodInitializing" } });
+    let mut pod = serde_json::from_value(json!({
+        "metadata": { "name": "intro-1", "creationTimestamp": "2026-01-01T12:00:00Z" },
+        "status": {
+            "conditions": [{ "type": "PodReadyToStartContainers", "status": "True" }],
+            "initContainerStatuses": [status("isolation", state, last)],
+            "containerStatuses": [status("app", &waiting, &Value::Null), status("sidecar", &waiting, &Value::Null)],
+        },
+    }))
+    .unwrap();
+    prune(&mut pod);
+    pod
+}
+
+fn look(pod: &Pod) -> Diagnosis {
+    let pods = std::slice::from_ref(pod);
+    let seen = Seen { deployment: None, pods, waiting_since: at("12:00:00"), pull_fails_since: None };
+    diagnose(&seen, &settings(), at("12:00:05"))
+}
+
+fn failed(pod: &Pod) -> Failure {
+    let Diagnosis::Failed(failure) = look(pod) else { unreachable!("not failed: {:?}", look(pod)) };
+    failure
+}
+
+#[test]
+fn pod_that_is_never_isolated_fails_at_once_and_is_explained() {
+    let ended = json!({ "terminated": { "exitCode": 3, "reason": "Error", "message": "network-not-isolated" } });
+    for (state, last) in [(&ended, &Value::Null), (&json!({ "running": {} }), &ended)] {
+        let Failure { reason, evidence } = failed(&waits(state, last));
+        assert_eq!(reason.code, FailureCode::NetworkNotIsolated);
+        assert_eq!(reason.code.as_str(), "network-not-isolated");
+        assert!(reason.remedy.contains("network policies"), "{}", reason.remedy);
+        assert_eq!(evidence, Evidence::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() });
+    }
+}
+
+#[test]
+fn check_that_crashes_is_told_apart_from_the_app() {
+    let ended = json!({ "terminated": { "exitCode": 2, "reason": "Error" } });
+    let reason = failed(&waits(&json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended)).reason;
+    assert_eq!(reason.code, FailureCode::Crashed);
+    assert!(reason.message.contains("the check of its network"), "{}", reason.message);
+}
+
+#[test]
+fn start_step_is_preparing_until_the_pod_is_isolated() {
+    let step = |state: Value| match look(&waits(&state, &Value::Null)) {
+        Diagnosis::Waiting { step, .. } => step,
+        other => unreachable!("{other:?}"),
+    };
+    assert_eq!(step(json!({ "running": {} })), StartStep::Preparing);
+    assert_eq!(step(json!({ "terminated": { "exitCode": 0 } })), StartStep::PullingImage);
+}
+
+#[test]
+fn image_of_the_init_container_that_cannot_be_pulled_is_waited_for_like_the_apps() {
+    let pulls = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
+    let Diagnosis::Waiting { until, .. } = look(&waits(&pulls, &Value::Null)) else { unreachable!("not waiting") };
+    assert_eq!(until, at("12:00:20"), "15 seconds after it was first seen");
+}

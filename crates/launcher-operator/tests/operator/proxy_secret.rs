@@ -1,0 +1,104 @@
+//! The proxy secret: mounted into the sidecar alone, and explained when it is missing.
+
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+use launcher_operator::OperatorSettings;
+use serde_json::{Value, json};
+
+use crate::cluster::{Cluster, statuses, with_children};
+use crate::support::{at, pod, running, settings};
+
+const FILE: &str = "/etc/workshop-launcher/proxy/secrets";
+
+fn with_secret() -> OperatorSettings {
+    let mut settings = settings();
+    settings.sidecar.proxy_secret = Some("workshop-proxy".to_owned());
+    settings
+}
+
+fn names_the_file(container: &Container) -> bool {
+    container.env.iter().flatten().any(|one| one.name == "SERVICE_PROXY_SECRET_FILE")
+}
+
+fn mounts(pod: &PodSpec) -> Vec<&str> {
+    let containers = pod.init_containers.iter().flatten().chain(&pod.containers);
+    containers.filter(|one| one.volume_mounts.is_some()).map(|one| one.name.as_str()).collect()
+}
+
+#[test]
+fn secret_is_mounted_read_only_into_the_sidecar_alone() {
+    let mut settings = with_secret();
+    settings.wait_for_isolation = true;
+    for profile in ["restricted", "baseline"] {
+        let pod = pod(&settings, profile);
+        assert_eq!(mounts(&pod), ["sidecar"]);
+        assert_eq!(pod.share_process_namespace, None);
+        let volume = serde_json::to_value(&pod.volumes).unwrap();
+        let items = json!([{ "key": "secrets", "path": "secrets" }]);
+        let secret = json!({ "secretName": "workshop-proxy", "items": items, "defaultMode": 0o444 });
+        assert_eq!(volume, json!([{ "name": "proxy-secret", "secret": secret }]));
+        let mount = &pod.containers[1].volume_mounts.as_ref().unwrap()[0];
+        assert_eq!((mount.mount_path.as_str(), mount.read_only), ("/etc/workshop-launcher/proxy", Some(true)));
+        // The kubelet does not refresh what is mounted by subPath.
+        assert_eq!((&mount.sub_path, &mount.sub_path_expr), (&None, &None));
+        let named: Vec<bool> = pod.containers.iter().map(names_the_file).collect();
+        assert_eq!(named, [false, true]);
+        let env = pod.containers[1].env.as_ref().unwrap();
+        assert!(env.iter().any(|one| one.value.as_deref() == Some(FILE)));
+    }
+}
+
+#[test]
+fn without_the_setting_nothing_is_mounted() {
+    let pod = pod(&settings(), "restricted");
+    assert_eq!(mounts(&pod), Vec::<&str>::new());
+    assert_eq!(pod.volumes, None);
+    assert!(!pod.containers.iter().any(names_the_file));
+}
+
+/// A cluster with a Workshop whose pod cannot be prepared since noon, and this warning about it.
+fn unprepared(warning: &str) -> Cluster {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let pod = json!({
+        "metadata": {
+            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
+            "labels": { "workshoplauncher.dev/workshop": workshop["metadata"]["name"] },
+        },
+        "status": { "conditions": [
+            { "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" },
+            { "type": "PodReadyToStartContainers", "status": "False", "lastTransitionTime": "2026-01-01T12:00:00Z" },
+        ]},
+    });
+    let event = json!({
+        "metadata": { "name": "intro-1.1", "namespace": "workshops" }, "involvedObject": {}, "type": "Warning",
+        "reason": "FailedMount", "message": warning,
+    });
+    let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
+    cluster.with_settings(with_secret()).listed("pods", &pod).listed("events", &event)
+}
+
+#[tokio::test(start_paused = true)]
+async fn missing_secret_is_named_after_the_room_grace() {
+    for warning in [
+        "MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found",
+        "MountVolume.SetUp failed for volume \"proxy-secret\" : references non-existent secret key: secrets",
+    ] {
+        let calls = unprepared(warning).operated(at("12:00:10")).await;
+        let told: Vec<&Value> = statuses(&calls).collect();
+        assert_eq!(told.iter().map(|one| &one["phase"]).collect::<Vec<_>>(), ["Starting", "Failed"]);
+        let message = told[1]["message"].as_str().unwrap();
+        assert_eq!(told[1]["reason"], "start-timeout");
+        assert!(
+            message.contains("the Secret workshop-proxy with the key secrets in the namespace workshops"),
+            "{message}"
+        );
+        assert!(message.ends_with(warning), "{message}");
+        assert!(told[1]["remedy"].as_str().unwrap().contains("administrator"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_that_waits_for_something_else_is_waited_for() {
+    let calls = unprepared("failed to set up sandbox network").operated(at("12:00:10")).await;
+    assert!(statuses(&calls).all(|one| one["phase"] == "Starting"), "{calls:?}");
+}
