@@ -35,10 +35,17 @@ pub fn parse_bool(text: &str) -> Result<bool, NotABool> {
 /// One line that says which setting is wrong and what would be right. `--help` and `--version` print and end the process,
 /// and so does a program that needs a command and got none.
 pub fn read<S: Parser>() -> Result<S, String> {
+    read_from(std::env::args_os())
+}
+
+/// Reads the settings from these arguments, the first being the program's name, and from the environment, as [`read`] does.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Result<S, String> {
     let mut command = without_empty_environment(S::command());
     command.build();
-    let parsed =
-        command.clone().try_get_matches_from(std::env::args_os()).and_then(|matches| S::from_arg_matches(&matches));
+    let parsed = command.clone().try_get_matches_from(arguments).and_then(|matches| S::from_arg_matches(&matches));
     parsed.map_err(|error| {
         if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             error.exit();

@@ -15,6 +15,7 @@ mod exchange;
 mod frames;
 mod framing;
 mod head;
+pub mod isolation;
 mod judge;
 mod metrics;
 mod origin;

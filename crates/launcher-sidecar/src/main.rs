@@ -7,23 +7,50 @@ use std::sync::Arc;
 
 use launcher_domain::clock::SystemClock;
 use launcher_process::files;
-use launcher_process::settings::{read, unknown_names};
+use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
+use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
 use launcher_sidecar::serve::{listen, serve, turn_away};
 use launcher_sidecar::settings::Settings;
 use launcher_sidecar::telemetry::{self, Telemetry};
 use launcher_sidecar::{Policy, Sidecar, secret_file};
 use tokio::net::TcpListener;
 
+/// First argument of the mode for an init container.
+const WAIT_ISOLATED: &str = "wait-isolated";
+/// Exit code when the pod could still connect at the end of its time.
+const NOT_ISOLATED: u8 = 3;
+
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
 fn main() -> ExitCode {
-    match read::<Settings>().and_then(|settings| run(&settings)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("launcher-sidecar: {error}");
-            ExitCode::from(2)
+    let outcome = if std::env::args_os().nth(1).is_some_and(|mode| mode == WAIT_ISOLATED) {
+        read_from::<IsolationSettings>(std::env::args_os().skip(1)).and_then(|settings| isolate(&settings))
+    } else {
+        read::<Settings>().and_then(|settings| run(&settings)).map(|()| ExitCode::SUCCESS)
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("launcher-sidecar: {error}");
+        ExitCode::from(2)
+    })
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
+    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    match wait_isolated(settings).await {
+        Ok(waited) => {
+            tracing::info!(milliseconds = waited.as_millis(), "the network policies hold");
+            Ok(ExitCode::SUCCESS)
         }
+        Err(error @ IsolationError::NotIsolated { .. }) => {
+            tracing::error!("{error}");
+            if let Err(problem) = std::fs::write(&settings.termination_log, error.to_string()) {
+                tracing::warn!(error = %problem, "the termination message could not be written");
+            }
+            Ok(ExitCode::from(NOT_ISOLATED))
+        }
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::policy::Policy;
 
 /// The owner-checking proxy in front of one workshop: only its owner reaches the app.
 #[derive(Debug, Clone, clap::Parser)]
-#[command(version)]
+#[command(version, after_help = "launcher-sidecar wait-isolated --help explains the mode for an init container.")]
 pub struct Settings {
     /// E-mail address of the only person who is let through
     #[arg(long, env = "SERVICE_OWNER_EMAIL", value_name = "EMAIL", value_parser = EmailAddress::parse)]

@@ -6,6 +6,7 @@ mod connections;
 mod cookies;
 mod events;
 mod framing;
+mod isolation;
 mod lengths;
 mod letting_go;
 mod limits;
