@@ -46,7 +46,9 @@ impl Census {
     fn of(mut processes: BTreeMap<Numbered, Kin>) -> Self {
         let parents: BTreeMap<i32, (i32, Option<String>)> = processes
             .iter()
-            .filter_map(|(process, kin)| Some((process.pid()?.as_raw_nonzero().get(), (kin.parent, kin.marker.clone()))))
+            .filter_map(|(process, kin)| {
+                Some((process.pid()?.as_raw_nonzero().get(), (kin.parent, kin.marker.clone())))
+            })
             .collect();
         for kin in processes.values_mut().filter(|kin| kin.marker.is_none()) {
             let ancestors = std::iter::successors(parents.get(&kin.parent), |(parent, _)| parents.get(parent));

@@ -13,7 +13,8 @@ use crate::support::{Home, NONE, eventually, has_ended, kill, script, wait_for, 
 ///
 /// `app` is the app's process id, `keeper` its parent's, `escaped` that of the process that escapes.
 fn escaping(name: &str) -> Workshop {
-    let escape = r#"setsid env -i /bin/sh -c '/bin/sleep 1000 & echo $! > "$0.new"; /bin/mv "$0.new" "$0"' "$PWD/escaped""#;
+    let escape =
+        r#"setsid env -i /bin/sh -c '/bin/sleep 1000 & echo $! > "$0.new"; /bin/mv "$0.new" "$0"' "$PWD/escaped""#;
     let serve = r#"exec python3 -m http.server "$PORT" --bind 127.0.0.1"#;
     script(name, &format!("echo $$ > app; echo $PPID > keeper; {escape}; {serve}"))
 }
@@ -116,8 +117,7 @@ async fn escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_
         done(&home).await;
     }
     let home = Home::new();
-    let test =
-        "escapes::escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again";
+    let test = "escapes::escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
     kill(processes.app);
