@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) enum ExitWatch {
     /// Its keeper was started by this program, and reports how it ended.
-    Kept(Kept),
+    Kept(Box<Kept>),
     /// Started by a program before this one: how it ended is not told to us.
     Adopted(ProcessId),
 }

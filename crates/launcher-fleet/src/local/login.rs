@@ -97,8 +97,8 @@ impl Login {
             Err(error) = connection => Err(error),
         };
         let answer = answer.map_err(io::Error::other)?;
-        let cookies = answer.headers().get_all(SET_COOKIE).iter().map(|line| first_pair(line.as_bytes()));
-        let cookie = cookies.filter(|pair| is_login(pair)).map(<[u8]>::to_vec).last();
+        let mut cookies = answer.headers().get_all(SET_COOKIE).iter().map(|line| first_pair(line.as_bytes()));
+        let cookie = cookies.find(|pair| is_login(pair)).map(<[u8]>::to_vec);
         if cookie.is_none() {
             tracing::warn!(host = self.host, status = %answer.status(), "the app does not accept the launcher's token");
         }

@@ -64,7 +64,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
         return Err(broken("its state cannot be written", &io::Error::other(error)));
     }
     tracing::info!(workshop = shop.name(), program = %launch.program.display(), port, "a Workshop starts");
-    Ok(ExitWatch::Kept(kept))
+    Ok(ExitWatch::Kept(Box::new(kept)))
 }
 
 fn prepare(order: &Order<'_>, working: &Path) -> io::Result<()> {

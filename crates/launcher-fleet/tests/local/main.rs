@@ -8,6 +8,7 @@ mod files;
 mod gateway;
 mod lifecycle;
 mod ports;
+mod proofs;
 mod restart;
 mod saving;
 mod support;
