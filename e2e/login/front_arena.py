@@ -38,7 +38,7 @@ http {{
     listen 127.0.0.1:7002 backlog=4096;
     add_header X-Auth-Request-Email ada@example.org always;
     if ($http_x_auth_request_proof) {{ return 500; }}
-    if ($http_cookie = session=1) {{ return 202; }}
+    if ($http_cookie ~ ^session=1) {{ return 202; }}
     location /oauth2/auth {{ return 401; }}
     location / {{ return 302 https://accounts.example.org/; }}
   }}
@@ -112,6 +112,39 @@ def attacked(how, clients, seconds, group):
     }
 
 
+SESSION, PAGE, DATA = {"Cookie": "session=1"}, {"Accept": "text/html"}, {"Accept": "application/json"}
+FORGED = {"X-Auth-Request-Email": "eve@example.org", "X-Auth-Request-Proof": "forged"}
+# What is asked before anything attacks: {name: (method, path, headers, body)}.
+QUESTIONS = {
+    "signed in": ("GET", "/", SESSION, None),
+    "signed in, forged": ("GET", "/", SESSION | FORGED, None),
+    "signed in, 60 KiB of cookies": ("GET", "/", {"Cookie": "session=1; x=" + "c" * 60 * 1024}, None),
+    "signed in, a head of 80 KiB": ("GET", "/", SESSION | {f"X-{n}": "v" * 8000 for n in range(10)}, None),
+    "signed in, 200 lines": ("GET", "/", SESSION | {f"X-{n}": "v" for n in range(200)}, None),
+    "signed in, a body": ("POST", "/", SESSION, "x" * 1_000_000),
+    "nobody, a page": ("GET", "/", PAGE, None),
+    "nobody, forged": ("GET", "/", FORGED, None),
+    "nobody, the API": ("GET", "/api/v1/me", DATA, None),
+    "nobody, a form": ("POST", "/instances/a?b=c", PAGE, "x=1"),
+    "nobody, data": ("POST", "/instances/a", DATA, "{}"),
+    "nobody, a body for the login": ("POST", "/oauth2/start", PAGE, "x=1"),
+    "nobody, the page without a login": ("GET", "/signed-out", FORGED, None),
+}
+
+
+def answers():
+    """{question: [status, where to]}."""
+    found = {}
+    for name, (method, path, headers, body) in QUESTIONS.items():
+        connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=10)
+        with contextlib.closing(connection):
+            # Its own lines hold the cookies of a browser in one.
+            connection.request(method, path, body, {"Host": "launcher.example.org", **headers})
+            answer = connection.getresponse()
+            found[name] = [answer.status, answer.headers["Location"]]
+    return found
+
+
 def until_it_answers():
     for _ in range(200):
         with contextlib.suppress(OSError, http.client.HTTPException):
@@ -168,6 +201,7 @@ def main(folder):
         )
         until_it_answers()
         before = workers(front.pid)
+        seen["answers"] = answers()
         for how, clients in todo["attacks"]:
             seen[how] = attacked(how, clients, todo["seconds"], group)
         until_it_answers()

@@ -155,6 +155,26 @@ def seen(tmp_path_factory):
     return found
 
 
+def test_real_nginx_tells_people_apart(seen):
+    """The launcher of this arena answers 200 only to the identity of the login beside the right proof."""
+    provider = "https://accounts.example.org/"
+    assert seen["answers"] == {
+        "signed in": [200, None],
+        "signed in, forged": [200, None],
+        "signed in, 60 KiB of cookies": [200, None],
+        "signed in, a head of 80 KiB": [400, None],
+        "signed in, 200 lines": [400, None],
+        "signed in, a body": [200, None],
+        "nobody, a page": [302, provider],
+        "nobody, forged": [302, provider],
+        "nobody, the API": [401, None],
+        "nobody, a form": [303, "https://launcher.example.org/instances/a?b=c"],
+        "nobody, data": [401, None],
+        "nobody, a body for the login": [413, None],
+        "nobody, the page without a login": [401, None],
+    }
+
+
 @pytest.mark.parametrize("how", ATTACKS)
 def test_attacked_by_clients_without_number_it_stays_below_its_limit_and_answers_others(seen, how):
     one = seen[how]
