@@ -47,7 +47,7 @@ async fn terminating_instance_keeps_its_owner_from_launching_another() {
         assert!(matches!(refused, ServiceError::InstanceLimitReached { limit: 1, held: 1, ending: 1 }), "{refused}");
         assert!(refused.to_string().contains("still ending"), "{refused}");
     }
-    assert_eq!(world.fleet.names(), [running.k8s_name.clone()]);
+    assert_eq!(world.fleet.names(), [running.k8s_name.as_str()]);
     world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
     world.fleet.lose(&running.k8s_name);
     world.until(&running.k8s_name, InstanceState::Terminated).await;

@@ -21,7 +21,7 @@ use crate::trace::Trace;
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
-    launch_rate: LaunchRate { per_minute: 4, burst: 4 },
+    launch_rate: LaunchRate { per_minute: 2, burst: 2 },
     max_concurrent_starts: 3,
     max_queued: 4,
     start_timeout: crate::processes::START_TIMEOUT,

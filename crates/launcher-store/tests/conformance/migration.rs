@@ -44,7 +44,7 @@ fn millis(time: Option<jiff::Timestamp>) -> Option<i64> {
 
 /// A workshop in each state, of two templates, one with a large environment.
 fn rows() -> Vec<Instance> {
-    let env: BTreeMap<String, String> = (0..64).map(|number| (format!("VAR_{number}"), "ü".repeat(1600))).collect();
+    let env: BTreeMap<String, String> = (0..64).map(|number| (format!("VAR_{number}"), "ü".repeat(100))).collect();
     let large = TemplateSettings { env, ..template(1).settings };
     let row = |number: usize, state| {
         let dispatched = (state != InstanceState::Queued).then(|| at(10));

@@ -37,7 +37,7 @@ async fn settings_of_many_launches_are_stored_once() {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
         let (settings, mut rows) = (large_settings(), Vec::new());
-        for _ in 0..200 {
+        for _ in 0..40 {
             let draft = with_settings(&settings, "alice@example.org");
             rows.push(created(store.launch(&draft, &NO_LIMITS, None).await.unwrap()));
         }
@@ -45,7 +45,7 @@ async fn settings_of_many_launches_are_stored_once() {
         assert_eq!(store.observe_instance(&rows[7].k8s_name).await.unwrap().as_ref(), Some(&rows[7]));
         assert_eq!(number(&database.url, KEPT).await, 1);
         let bytes = number(&database.url, BYTES).await;
-        assert!((200_000..250_000).contains(&bytes), "200 rows of 210 kB took {bytes} bytes");
+        assert!((200_000..250_000).contains(&bytes), "40 rows of 210 kB took {bytes} bytes");
         store.close().await;
     }
 }
@@ -94,7 +94,7 @@ async fn purge_beside_launches_never_takes_settings_that_a_launch_needs() {
             let store = store.clone();
             let owner = format!("user{number}@example.org");
             tasks.spawn(async move {
-                for _ in 0..25 {
+                for _ in 0..10 {
                     let rules = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
                     let row = created(store.launch(&instance(&owner), &rules, None).await.unwrap());
                     let end = row.terminate(EndReason::Owner, at(1)).unwrap();
@@ -106,7 +106,7 @@ async fn purge_beside_launches_never_takes_settings_that_a_launch_needs() {
         for _ in 0..2 {
             let store = store.clone();
             tasks.spawn(async move {
-                for _ in 0..50 {
+                for _ in 0..20 {
                     store.purge_settings().await.unwrap();
                 }
             });
