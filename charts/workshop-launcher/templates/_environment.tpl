@@ -55,6 +55,8 @@
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_ROOM_GRACE, value: {{ .Values.workshops.roomGraceSeconds | int64 | quote }}}
 - {name: SERVICE_RUN_AS_USER, value: {{ .Values.workshops.runAsUser | int64 | quote }}}
+- {name: SERVICE_WAIT_FOR_ISOLATION, value: {{ and .Values.networkPolicy.enabled .Values.networkPolicy.waitForIsolation | quote }}}
+- {name: SERVICE_USER_NAMESPACES, value: {{ .Values.workshops.userNamespaces | quote }}}
 {{- with .Values.workshops.nodeSelector }}
 - {name: SERVICE_NODE_SELECTOR, value: {{ . | toJson | quote }}}
 {{- end }}

@@ -85,13 +85,13 @@ fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
-/// Applies an object unless the ledger knows that it is as it was left. Returns what the API server made of it.
+/// Applies an object unless the ledger knows that it is as it was left.
 async fn ensure<K, S>(
     context: &Context,
     wanted: &K,
     version: fn(&ObjectMeta) -> Version,
     seen: &Store<S>,
-) -> Result<Option<K>, ApplyError>
+) -> Result<(), ApplyError>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
     S: Resource<DynamicType = ()> + Lookup<DynamicType = ()> + Clone + 'static,
@@ -102,7 +102,7 @@ where
     if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
         let entry = Entry::new(wanted, version(Resource::meta(&*object)));
         if context.ledger.holds(&key, &entry) {
-            return Ok(None);
+            return Ok(());
         }
     }
     context.fence.check()?;
@@ -114,7 +114,7 @@ where
         source,
     })?;
     context.ledger.note(key, Entry::new(wanted, version(applied.meta())));
-    Ok(Some(applied))
+    Ok(())
 }
 
 /// Deletes the object of this name if it belongs to this Workshop: another one of the same name keeps its own.

@@ -3,73 +3,70 @@
 //! settings, or of another version, changes only workshops that start after it.
 //!
 //! Two annotations of the Deployment carry the state from one operator to the next: [`SPEC_DIGEST`] detects a changed
-//! Workshop, [`APPLIED_GENERATION`] a Deployment whose spec was changed by hand.
+//! Workshop, [`APPLIED_REVISION`] a template that was changed by hand.
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::build::{SPEC_DIGEST, digest};
 
-/// Annotation of a Deployment: its generation after the operator's last write. The API server counts the generation up
-/// with every change of the spec, so any other value means that somebody else changed it.
-pub const APPLIED_GENERATION: &str = "workshoplauncher.dev/applied-generation";
+/// Annotation of a Deployment: its revision with the template that the operator applied; empty while that is not known.
+pub const APPLIED_REVISION: &str = "workshoplauncher.dev/applied-revision";
+/// Annotation of Kubernetes' Deployment controller: counts up with every change of the template, and with nothing else.
+pub const REVISION: &str = "deployment.kubernetes.io/revision";
+/// The revision of every new Deployment.
+const FIRST_REVISION: &str = "1";
 
-/// What to do about the Deployment of one Workshop.
+/// What to apply of the Deployment of one Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rollout {
-    /// Apply it whole, with the present template.
-    Apply,
-    /// Leave it as it is.
-    Keep,
-    /// Leave its spec as it is, and write only labels and annotations: it was made by an operator that wrote none.
-    Adopt,
+    /// All of it, with the present template.
+    Whole,
+    /// All but the template, which stays as it is.
+    AllButTemplate,
 }
 
-/// Decides what to do. `live` is the Deployment in the cluster, `wanted` the one that was built, and `holds_work` is true
-/// once the workshop has been ready.
+/// Decides what to apply. `live` is the Deployment in the cluster, `wanted` the one that was built, and `holds_work` is
+/// true once the workshop has been ready.
 #[must_use]
 pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, holds_work: bool) -> Rollout {
-    let Some(live) = live.filter(|live| holds_work && has_same_owner(live, wanted)) else { return Rollout::Apply };
-    let (Some(noted), Some(generation)) = (annotation(live, SPEC_DIGEST), annotation(live, APPLIED_GENERATION)) else {
-        return Rollout::Adopt;
-    };
-    let wanted = annotation(wanted, SPEC_DIGEST).unwrap_or_default();
-    let by_hand = live.generation.is_some_and(|live| live.to_string() != generation);
-    match (by_hand, noted == wanted, digest::are_comparable(noted, wanted)) {
-        (true, ..) | (false, false, true) => Rollout::Apply,
-        (false, true, _) => Rollout::Keep,
-        (false, false, false) => Rollout::Adopt,
+    let Some(live) = live.filter(|live| holds_work && has_same_owner(live, wanted)) else { return Rollout::Whole };
+    let (noted, wanted) = (annotation(live, SPEC_DIGEST), annotation(wanted, SPEC_DIGEST));
+    // Made by an operator that wrote no annotations, or digested other fields: nothing can be told from it.
+    if !digest::are_comparable(noted, wanted) {
+        return Rollout::AllButTemplate;
     }
+    let (applied, revision) = (annotation(live, APPLIED_REVISION), annotation(live, REVISION));
+    let by_hand = !applied.is_empty() && !revision.is_empty() && applied != revision;
+    if noted != wanted || by_hand { Rollout::Whole } else { Rollout::AllButTemplate }
 }
 
-/// The Deployment with the annotation that says which generation it has.
+/// The annotations of `wanted`, to apply in this way to `live`.
 #[must_use]
-pub fn at_generation(mut deployment: Deployment, generation: Option<i64>) -> Deployment {
-    let annotations = deployment.metadata.annotations.get_or_insert_default();
-    annotations.insert(APPLIED_GENERATION.to_owned(), generation.unwrap_or(FIRST_GENERATION).to_string());
-    deployment
-}
-
-/// The annotations for a Deployment of this generation.
-#[must_use]
-pub fn annotations(wanted: &ObjectMeta, generation: i64) -> BTreeMap<String, String> {
+pub fn annotations(rollout: Rollout, live: Option<&ObjectMeta>, wanted: &ObjectMeta) -> BTreeMap<String, String> {
+    let revision = match (rollout, live) {
+        (Rollout::Whole, None) => FIRST_REVISION,
+        // Whether the template changes, and so which revision it gets, is known only afterwards.
+        (Rollout::Whole, Some(_)) => "",
+        (Rollout::AllButTemplate, live) => live.map_or("", |live| annotation(live, REVISION)),
+    };
     let mut annotations = wanted.annotations.clone().unwrap_or_default();
-    annotations.insert(APPLIED_GENERATION.to_owned(), generation.to_string());
+    annotations.insert(APPLIED_REVISION.to_owned(), revision.to_owned());
     annotations
 }
 
-/// The generation of every object that has just been created.
-const FIRST_GENERATION: i64 = 1;
+/// True when `live` has all of these annotations.
+#[must_use]
+pub fn has_annotations(live: &ObjectMeta, annotations: &BTreeMap<String, String>) -> bool {
+    annotations.iter().all(|(name, value)| annotation(live, name) == value)
+}
 
-fn annotation<'a>(metadata: &'a ObjectMeta, name: &str) -> Option<&'a str> {
-    metadata.annotations.as_ref()?.get(name).map(String::as_str)
+fn annotation<'a>(metadata: &'a ObjectMeta, name: &str) -> &'a str {
+    metadata.annotations.as_ref().and_then(|annotations| annotations.get(name)).map_or("", String::as_str)
 }
 
 fn has_same_owner(live: &ObjectMeta, wanted: &ObjectMeta) -> bool {
-    let uids = |metadata: &ObjectMeta| -> Vec<String> {
-        metadata.owner_references.iter().flatten().map(|owner| owner.uid.clone()).collect()
-    };
-    uids(wanted).iter().all(|uid| uids(live).contains(uid))
+    let owns = |uid: &str| live.owner_references.iter().flatten().any(|owner| owner.uid == uid);
+    wanted.owner_references.iter().flatten().all(|owner| owns(&owner.uid))
 }

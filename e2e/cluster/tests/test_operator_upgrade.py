@@ -8,7 +8,7 @@ from harness import ADMIN, wait_for
 from settled import phase
 
 OLD, NEW = "_oauth2_proxy", "_of_the_new_operator"
-ANNOTATIONS = ("workshoplauncher.dev/spec-digest", "workshoplauncher.dev/applied-generation")
+ANNOTATIONS = ("workshoplauncher.dev/spec-digest", "workshoplauncher.dev/applied-revision")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,8 @@ def upgrade(world):
     yield replace
     for new in started:
         new.stop()
-    old.start()
+    world.operator = world.new_operator()
+    world.operator.start()
 
 
 def cookie_prefix(pod):
@@ -81,8 +82,18 @@ def test_running_workshop_keeps_its_pod(world, template, running, upgrade, has_a
     world.until_gone(new)
 
 
+def test_scaled_deployment_is_put_right_and_keeps_its_template(world, running, upgrade):
+    upgrade(lambda: world.kubectl("scale", "deployment", running, "--replicas=0"))
+
+    def is_right():
+        pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={running}")
+        return [cookie_prefix(pod) for pod in pods] == [OLD] and phase(world, running) == "Running"
+
+    wait_for("it to run again in a pod as before", is_right, 90)
+
+
 @pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
-def test_deployment_changed_by_hand_is_put_right(world, running, upgrade, is_down):
+def test_template_changed_by_hand_is_put_right(world, running, upgrade, is_down):
     """Also by an operator that would leave an unchanged one alone."""
 
     def edit():

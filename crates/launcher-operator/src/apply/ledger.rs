@@ -35,6 +35,12 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) == Some(entry)
     }
 
+    /// True when the object has not changed since the last apply, whatever that was.
+    pub(super) fn is_as_left(&self, key: &(String, String), version: &Version) -> bool {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.get(key).is_some_and(|entry| entry.left_as == *version)
+    }
+
     pub(super) fn note(&self, key: (String, String), entry: Entry) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, entry);
     }

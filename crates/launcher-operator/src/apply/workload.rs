@@ -6,13 +6,14 @@ use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-use super::{ApplyError, Version};
+use super::ledger::{Entry, Version};
+use super::{ApplyError, ensure as apply};
 use crate::FIELD_MANAGER;
 use crate::context::Context;
-use crate::rollout::{self, Rollout};
+use crate::rollout::{Rollout, annotations, decide, has_annotations};
 
 /// Creates, changes or keeps the Deployment.
-pub(super) async fn ensure(context: &Context, wanted: Deployment, holds_work: bool) -> Result<(), ApplyError> {
+pub(super) async fn ensure(context: &Context, mut wanted: Deployment, holds_work: bool) -> Result<(), ApplyError> {
     let name = wanted.name_any();
     let seen = context.children.deployment(&context.settings.namespace, &name);
     let (live, is_watched) = match seen {
@@ -21,27 +22,25 @@ pub(super) async fn ensure(context: &Context, wanted: Deployment, holds_work: bo
         None if holds_work => (find(context, &name).await?, false),
         None => (None, false),
     };
-    match rollout::decide(live.as_ref(), &wanted.metadata, holds_work) {
-        Rollout::Keep if is_watched => Ok(()),
-        Rollout::Keep | Rollout::Adopt => {
-            let generation = live.and_then(|live| live.generation).unwrap_or_default();
-            write_metadata(context, &wanted, generation).await
+    let rollout = decide(live.as_ref(), &wanted.metadata, holds_work);
+    let annotations = annotations(rollout, live.as_ref(), &wanted.metadata);
+    match (rollout, live) {
+        (Rollout::AllButTemplate, Some(live)) => {
+            let is_in_line = is_watched && has_annotations(&live, &annotations);
+            wanted.metadata.annotations = Some(annotations);
+            if is_in_line && context.ledger.is_as_left(&key(&name), &version_by_generation(&live)) {
+                return Ok(());
+            }
+            patch_all_but_template(context, &wanted).await
         }
-        Rollout::Apply => apply(context, wanted, live.and_then(|live| live.generation)).await,
+        _ => {
+            wanted.metadata.annotations = Some(annotations);
+            apply(context, &wanted, version_by_generation, &context.children.deployments).await
+        }
     }
 }
 
-async fn apply(context: &Context, wanted: Deployment, generation: Option<i64>) -> Result<(), ApplyError> {
-    let wanted = rollout::at_generation(wanted, generation);
-    let applied = super::ensure(context, &wanted, version_by_generation, &context.children.deployments).await?;
-    // The spec has changed, and with it the generation, which is known only now.
-    match applied.and_then(|applied| applied.metadata.generation) {
-        Some(now) if generation.is_some_and(|before| before != now) => write_metadata(context, &wanted, now).await,
-        _ => Ok(()),
-    }
-}
-
-/// A Deployment's generation counts what is wanted of it, and not what its controller reports.
+/// A Deployment's generation counts changes of its spec and its annotations, and not what its controller reports.
 fn version_by_generation(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.generation.map(|generation| generation.to_string()))
 }
@@ -55,18 +54,30 @@ async fn find(context: &Context, name: &str) -> Result<Option<ObjectMeta>, Apply
     Ok(found.items.into_iter().next().map(|object| object.metadata))
 }
 
-/// Writes labels and annotations, and nothing that would start another pod.
-async fn write_metadata(context: &Context, wanted: &Deployment, generation: i64) -> Result<(), ApplyError> {
-    let name = wanted.name_any();
-    let metadata = json!({
-        "labels": wanted.metadata.labels,
-        "annotations": rollout::annotations(&wanted.metadata, generation),
+/// Writes everything that does not start another pod.
+async fn patch_all_but_template(context: &Context, wanted: &Deployment) -> Result<(), ApplyError> {
+    let Deployment { metadata, spec, status: _ } = wanted;
+    let strategy = spec.strategy.as_ref().and_then(|strategy| strategy.type_.as_ref());
+    let patch = json!({
+        "metadata": { "labels": metadata.labels, "annotations": metadata.annotations },
+        "spec": {
+            "replicas": spec.replicas,
+            "revisionHistoryLimit": spec.revision_history_limit,
+            "strategy": { "type": strategy, "rollingUpdate": null },
+        },
     });
+    let name = wanted.name_any();
     context.fence.check()?;
     let api: Api<Deployment> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let patch = Patch::Merge(json!({ "metadata": metadata }));
-    api.patch_metadata(&name, &params, &patch).await.map(drop).map_err(|source| failed(&name, source))
+    let patched = api.patch_metadata(&name, &params, &Patch::Merge(&patch)).await;
+    let patched = patched.map_err(|source| failed(&name, source))?;
+    context.ledger.note(key(&name), Entry::new(&patch, version_by_generation(&patched.metadata)));
+    Ok(())
+}
+
+fn key(name: &str) -> (String, String) {
+    (Deployment::kind(&()).into_owned(), name.to_owned())
 }
 
 fn failed(name: &str, source: kube::Error) -> ApplyError {

@@ -9,7 +9,7 @@ use launcher_workshop::DISPATCHED_AT;
 
 use crate::WORKSHOP_LABEL;
 use crate::build::SPEC_DIGEST;
-use crate::rollout::APPLIED_GENERATION;
+use crate::rollout::{APPLIED_REVISION, REVISION};
 
 /// The conditions of a pod that a diagnosis, or a start's trace, looks at.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
@@ -27,12 +27,12 @@ pub(crate) fn workshop(found: &mut ObjectMeta) {
     found.annotations = dispatched.map(|one| [one].into());
 }
 
-/// Keeps of a Deployment its identity, the operator's own annotations, and why it makes no pod.
+/// Keeps of a Deployment its identity, the annotations that a rollout is decided by, and why it makes no pod.
 pub(super) fn deployment(deployment: &mut Deployment) {
     let mut annotations = deployment.metadata.annotations.take();
     metadata(&mut deployment.metadata);
     if let Some(annotations) = &mut annotations {
-        annotations.retain(|name, _| [SPEC_DIGEST, APPLIED_GENERATION].contains(&name.as_str()));
+        annotations.retain(|name, _| [SPEC_DIGEST, APPLIED_REVISION, REVISION].contains(&name.as_str()));
     }
     deployment.metadata.annotations = annotations.filter(|kept| !kept.is_empty());
     deployment.metadata.labels = None;

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_operator::build::SPEC_DIGEST;
-use launcher_operator::rollout::{APPLIED_GENERATION, Rollout, at_generation, decide};
+use launcher_operator::rollout::{APPLIED_REVISION, REVISION, Rollout, annotations, decide};
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
@@ -13,11 +13,16 @@ fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
     built(change).deployment.metadata
 }
 
-/// The Deployment of the minimal Workshop as the operator left it, at this generation.
-fn left_at(generation: i64) -> ObjectMeta {
-    let mut left = at_generation(built(|_| {}).deployment, Some(generation)).metadata;
-    left.generation = Some(generation);
+/// The Deployment of the minimal Workshop as the operator and the Deployment controller left it.
+fn left() -> ObjectMeta {
+    let mut left = wanted(|_| {});
+    left.annotations = Some(annotations(Rollout::Whole, None, &left));
+    note(&mut left, REVISION, "1");
     left
+}
+
+fn note(metadata: &mut ObjectMeta, name: &str, value: &str) {
+    metadata.annotations.get_or_insert_default().insert(name.to_owned(), value.to_owned());
 }
 
 fn change_image(workshop: &mut Workshop) {
@@ -26,42 +31,53 @@ fn change_image(workshop: &mut Workshop) {
 
 #[test]
 fn workshop_that_was_ready_keeps_its_template() {
-    assert_eq!(decide(Some(&left_at(1)), &wanted(|_| {}), true), Rollout::Keep);
-    assert_eq!(decide(Some(&left_at(7)), &wanted(|_| {}), true), Rollout::Keep);
+    assert_eq!(decide(Some(&left()), &wanted(|_| {}), true), Rollout::AllButTemplate);
 }
 
 #[test]
 fn workshop_that_was_never_ready_gets_the_present_template() {
-    assert_eq!(decide(Some(&left_at(1)), &wanted(|_| {}), false), Rollout::Apply);
-    assert_eq!(decide(None, &wanted(|_| {}), true), Rollout::Apply);
+    assert_eq!(decide(Some(&left()), &wanted(|_| {}), false), Rollout::Whole);
+    assert_eq!(decide(None, &wanted(|_| {}), true), Rollout::Whole);
 }
 
 #[test]
 fn changed_workshop_gets_the_present_template() {
-    assert_eq!(decide(Some(&left_at(1)), &wanted(change_image), true), Rollout::Apply);
+    assert_eq!(decide(Some(&left()), &wanted(change_image), true), Rollout::Whole);
 }
 
 #[test]
-fn deployment_changed_by_hand_is_applied_again() {
-    let mut edited = left_at(1);
-    edited.generation = Some(2);
-    assert_eq!(decide(Some(&edited), &wanted(|_| {}), true), Rollout::Apply);
+fn template_changed_by_hand_is_applied_again() {
+    let mut edited = left();
+    note(&mut edited, REVISION, "2");
+    assert_eq!(decide(Some(&edited), &wanted(|_| {}), true), Rollout::Whole);
+}
+
+#[test]
+fn revision_after_a_new_template_is_noted_when_it_is_known() {
+    let mut live = left();
+    live.annotations = Some(annotations(Rollout::Whole, Some(&live), &wanted(change_image)));
+    assert_eq!(live.annotations.as_ref().unwrap()[APPLIED_REVISION], "");
+    note(&mut live, REVISION, "2");
+    let rollout = decide(Some(&live), &wanted(change_image), true);
+    assert_eq!(rollout, Rollout::AllButTemplate);
+    let noted = annotations(rollout, Some(&live), &wanted(change_image));
+    assert_eq!(noted[APPLIED_REVISION], "2");
 }
 
 #[test]
 fn deployment_of_another_workshop_is_applied_again() {
     let again = wanted(|workshop| workshop.metadata.uid = Some("another".to_owned()));
-    assert_eq!(decide(Some(&left_at(1)), &again, true), Rollout::Apply);
+    assert_eq!(decide(Some(&left()), &again, true), Rollout::Whole);
 }
 
 #[test]
-fn deployment_without_annotations_or_with_another_digest_version_is_adopted() {
-    let mut older = left_at(3);
+fn deployment_without_annotations_or_with_another_digest_version_keeps_its_template() {
+    let mut older = left();
     older.annotations = None;
-    assert_eq!(decide(Some(&older), &wanted(|_| {}), true), Rollout::Adopt);
-    let mut newer = left_at(3);
-    newer.annotations.as_mut().unwrap().insert(SPEC_DIGEST.to_owned(), "2-00".to_owned());
-    assert_eq!(decide(Some(&newer), &wanted(|_| {}), true), Rollout::Adopt);
+    assert_eq!(decide(Some(&older), &wanted(|_| {}), true), Rollout::AllButTemplate);
+    let mut newer = left();
+    note(&mut newer, SPEC_DIGEST, "2-00");
+    assert_eq!(decide(Some(&newer), &wanted(|_| {}), true), Rollout::AllButTemplate);
 }
 
 #[test]
@@ -88,11 +104,11 @@ fn digest_covers_the_pod_and_not_the_lifetime() {
 }
 
 /// A cluster with a running Workshop, and its Deployment as `change` says.
-fn cluster(change: impl FnOnce(&mut Value)) -> Cluster {
+fn cluster(change: impl FnOnce(&mut ObjectMeta)) -> Cluster {
     let workshop = running();
-    let mut deployment = serde_json::to_value(left_at(1)).unwrap();
-    deployment["uid"] = "child".into();
-    deployment["resourceVersion"] = "1".into();
+    let mut deployment = left();
+    deployment.uid = Some("child".to_owned());
+    deployment.resource_version = Some("1".to_owned());
     change(&mut deployment);
     with_children(&workshop)
         .listed("workshops", &workshop)
@@ -105,30 +121,24 @@ fn patches(calls: &[Call]) -> Vec<&Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn new_leader_writes_nothing_to_a_running_workshops_deployment() {
-    let calls = cluster(|_| {}).operated(at("12:30:00")).await;
-    assert_eq!(patches(&calls), Vec::<&Value>::new());
-}
-
-#[tokio::test(start_paused = true)]
-async fn deployment_of_an_older_operator_gets_annotations_and_keeps_its_spec() {
-    let calls = cluster(|metadata| {
-        metadata["annotations"] = Value::Null;
-        metadata["generation"] = 4.into();
-    })
-    .operated(at("12:30:00"))
-    .await;
-    let patches = patches(&calls);
-    assert!(!patches.is_empty());
-    for patch in patches {
-        assert_eq!(patch["spec"], Value::Null);
-        assert_eq!(patch["metadata"]["annotations"][APPLIED_GENERATION], "4");
-        assert_eq!(patch["metadata"]["annotations"][SPEC_DIGEST], wanted(|_| {}).annotations.unwrap()[SPEC_DIGEST]);
+async fn new_leader_restores_all_but_the_template_of_a_running_workshop() {
+    let unlike: fn(&mut ObjectMeta) = |metadata| metadata.annotations = None;
+    for change in [|_: &mut ObjectMeta| {}, unlike] {
+        let calls = cluster(change).operated(at("12:30:00")).await;
+        let patches = patches(&calls);
+        assert!(!patches.is_empty());
+        for patch in patches {
+            assert_eq!(patch["spec"]["template"], Value::Null);
+            assert_eq!(patch["spec"]["replicas"], 1);
+            assert_eq!(patch["spec"]["strategy"], json!({ "type": "Recreate", "rollingUpdate": null }));
+            assert_eq!(patch["metadata"]["labels"]["app"], "workshop");
+            assert_eq!(patch["metadata"]["annotations"][SPEC_DIGEST], wanted(|_| {}).annotations.unwrap()[SPEC_DIGEST]);
+        }
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn deployment_changed_by_hand_gets_its_spec_back() {
-    let calls = cluster(|metadata| metadata["generation"] = 2.into()).operated(at("12:30:00")).await;
-    assert_eq!(patches(&calls)[0]["spec"]["replicas"], 1);
+async fn template_changed_by_hand_is_written_whole() {
+    let calls = cluster(|metadata| note(metadata, REVISION, "2")).operated(at("12:30:00")).await;
+    assert_eq!(patches(&calls)[0]["spec"]["template"]["spec"]["containers"][0]["name"], "app");
 }
