@@ -41,8 +41,8 @@ def upgrade(world):
     yield replace
     for new in started:
         new.stop()
-    world.operator = world.new_operator()
-    world.operator.start()
+        world.operator = world.new_operator()
+        world.operator.start()
 
 
 def cookie_prefix(pod):
