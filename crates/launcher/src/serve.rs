@@ -92,7 +92,10 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
     let local = match settings.fleet {
-        FleetKind::Local => Some(LocalFleet::open(local(&settings, &origin), clock.clone(), stop.clone())?),
+        FleetKind::Local => {
+            let local = LocalSettings { proxy_secret: secret.clone(), ..local(&settings, &origin) };
+            Some(LocalFleet::open(local, clock.clone(), stop.clone())?)
+        }
         FleetKind::Kubernetes => None,
     };
     let fleet: Arc<dyn Fleet> = match &local {
@@ -151,7 +154,7 @@ async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, 
     TcpListener::bind(addr).await.map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
-/// The settings of the local fleet.
+/// The settings of the local fleet, without the proxy secret.
 pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
