@@ -51,7 +51,7 @@ fn rows() -> Vec<Instance> {
         let started = matches!(state, InstanceState::Running | InstanceState::Terminated).then(|| at(20));
         Instance {
             state,
-            settings: if number % 2 == 0 { large.clone() } else { template(1).settings },
+            settings: if number.is_multiple_of(2) { large.clone() } else { template(1).settings },
             reason: (state == InstanceState::Failed).then(|| FailureReason::new(FailureCode::Crashed, None)),
             url: (state == InstanceState::Running).then(|| "https://a.example.org/".to_owned()),
             dispatched_at: dispatched,
