@@ -1,5 +1,7 @@
 //! Requests that a browser makes for somebody else's page are refused here.
 
+use std::net::IpAddr;
+
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -47,13 +49,19 @@ fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// While authentication is off, serves only requests that name this machine or the public URL's host: a web page must
-/// not reach the service under a name of its own (DNS rebinding).
+/// Refuses a request that names another host than this service's: a web page must not reach the service under a name of
+/// its own (DNS rebinding), and no link or cookie is made for a host that a client chose.
+///
+/// Ports are not compared: a proxy in front may forward the public one, its own, or none.
 pub(crate) async fn known_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if state.settings.dev_identity.is_none() || names_this_service(&state.settings, &request) {
+    if names_this_service(&state.settings, &request) {
         return next.run(request).await;
     }
-    let detail = "Authentication is off, so the service answers only as localhost or as SERVICE_PUBLIC_URL.";
+    let detail = format!(
+        "The request names another host than this service's. Use {} (SERVICE_PUBLIC_URL), or localhost on this machine. If \
+         people reach the service under another name, correct SERVICE_PUBLIC_URL, or let the proxy in front pass Host on.",
+        state.settings.public_url
+    );
     Problem::new(ProblemCode::UnknownHost, detail).into_response()
 }
 
@@ -61,12 +69,19 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
     let known = |authority: &Authority| {
-        let host = authority.host().to_ascii_lowercase();
+        let host = authority.host().trim_end_matches('.').to_ascii_lowercase();
         let public = settings.public_host().parse::<Authority>();
-        let loopback = host == "localhost" || host.ends_with(".localhost") || host == "127.0.0.1" || host == "[::1]";
         let user = authority.as_str().contains('@');
-        !user && (loopback || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
+        !user && (is_loopback(&host) || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
     };
     // A target in absolute form names a host as well.
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
+}
+
+/// True for the names and addresses of this machine, which no DNS server of others answers for.
+fn is_loopback(host: &str) -> bool {
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || address.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }

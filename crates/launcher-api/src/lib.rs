@@ -4,6 +4,7 @@
 //! [`router`] is everything that is served to people and programs, behind one list of middleware (`middleware.rs`).
 //! Under the base path errors are problem documents, elsewhere they are pages.
 
+mod admission;
 mod body;
 mod extract;
 mod guard;
@@ -21,6 +22,7 @@ mod streams;
 mod trace;
 mod wire;
 
+pub use admission::BUFFERED_BYTES;
 pub use metrics::Metrics;
 pub use openapi::openapi;
 pub use problem::reference as problem_reference;

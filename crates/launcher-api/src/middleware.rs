@@ -3,25 +3,25 @@
 use std::any::Any;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
 use http::{HeaderName, HeaderValue};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{body, guard, identity, problem, request_id};
-
-/// The largest body, in bytes.
-pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
+use crate::{admission, body, guard, identity, problem, request_id};
 
 /// Puts the middleware around a router. A request passes the list from the bottom up, its answer from the top down.
 pub(crate) fn around(router: Router, state: &AppState) -> Router {
     let with = || state.clone();
     router
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(from_fn_with_state(with(), admission::admit))
         .layer(from_fn_with_state(with(), guard::cross_site))
         .layer(from_fn_with_state(with(), identity::require))
         .layer(from_fn_with_state(with(), guard::known_host))
@@ -29,7 +29,7 @@ pub(crate) fn around(router: Router, state: &AppState) -> Router {
         .layer(from_fn_with_state(with(), problem::render))
         .layer(from_fn_with_state(with(), problem::pages_elsewhere))
         .layer(from_fn(body::bounded))
-        .layer(from_fn(harden))
+        .layer(from_fn_with_state(with(), harden))
         .layer(from_fn_with_state(with(), request_id::assign))
 }
 
@@ -49,8 +49,14 @@ const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-async fn harden(request: Request, next: Next) -> Response {
+/// For a year: browsers come back over HTTPS only. Hosts below this one are not the service's to speak for.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
+async fn harden(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
+    if state.settings.is_https() {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);
+    }
     for (name, value) in DEFAULTS {
         response.headers_mut().entry(name).or_insert(value);
     }

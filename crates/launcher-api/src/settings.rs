@@ -39,6 +39,11 @@ impl ApiSettings {
         path.strip_prefix(&self.base_path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
+    /// True when people reach the service over HTTPS.
+    pub(crate) fn is_https(&self) -> bool {
+        self.public_url.starts_with("https://")
+    }
+
     /// The host of the public URL with its port, if it names one.
     pub(crate) fn public_host(&self) -> &str {
         self.public_url.split_once("://").map_or(self.public_url.as_str(), |(_, host)| host)

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use launcher_service::Launcher;
 
+use crate::admission::Admission;
 use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
 use crate::streams::Streams;
@@ -25,6 +26,8 @@ pub(crate) struct AtHand {
     pub(crate) openapi: OnceLock<Bytes>,
     /// The event streams that are open.
     pub(crate) streams: Streams,
+    /// Requests and bytes in flight.
+    pub(crate) admission: Admission,
     /// Requests that were refused for want of the proxy secret.
     pub(crate) unproven: UnprovenLog,
 }
@@ -41,8 +44,14 @@ impl AppState {
     /// Nothing asked for, no stream open.
     pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
-        let unproven = UnprovenLog::default();
-        Self(Arc::new(AtHand { launcher, settings, openapi: OnceLock::new(), streams, unproven }))
+        Self(Arc::new(AtHand {
+            launcher,
+            settings,
+            openapi: OnceLock::new(),
+            streams,
+            admission: Admission::default(),
+            unproven: UnprovenLog::default(),
+        }))
     }
 
     /// An absolute path below the base path; `path` starts with a slash.

@@ -12,7 +12,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
-use crate::serve::{Body, serve_http};
+use crate::serve::{Body, ServeLimits, serve_http_within};
 use crate::stop::Stop;
 
 /// A check that says why a process is not ready; `Ok` when it is.
@@ -42,9 +42,9 @@ impl Health {
 
     /// Answers `/healthz` (200 while the process lives), `/readyz` (200 or 503 with the reason) and `/metrics`
     /// (OpenMetrics text) until `closed` is requested. That is a later stop than the process's own: while the process
-    /// drains, `/readyz` goes on saying that it is not ready.
+    /// drains, `/readyz` goes on saying that it is not ready. Listen within [`ServeLimits::telemetry`].
     pub async fn serve(self, listener: TcpListener, closed: Stop) {
-        serve_http(listener, closed, move |request, _| {
+        serve_http_within(listener, closed, ServeLimits::telemetry(), move |request, _| {
             let health = self.clone();
             async move { health.answer(request.method(), request.uri().path()).await }
         })

@@ -3,7 +3,10 @@
 
 mod backlog;
 mod connection;
+mod connections;
 mod heads;
+mod limits;
+mod stream;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -16,6 +19,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::stop::Stop;
+pub use connection::Connection;
+use connection::Serving;
+use connections::{Connections, Place};
+pub use limits::{Buffers, ServeLimits};
 
 /// The error of a body that breaks off.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -34,8 +41,18 @@ const HANDSHAKES: Duration = Duration::from_millis(50);
 /// From the request of the stop on, each answer asks its client to close the connection. No connection that the system
 /// has let in is dropped without an answer, as long as its request is on its way: it is looked for a last time.
 ///
-/// `answer` gets each request with the address of its peer.
+/// `answer` gets each request with the address of its peer; an IPv4 address is one also on a dual-stack listener. The
+/// limits are [`ServeLimits::default`].
 pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, answer: A)
+where
+    A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<Body>> + Send + 'static,
+{
+    serve_http_within(listener, stop, ServeLimits::default(), answer).await;
+}
+
+/// [`serve_http`] with other limits. Listen with their [`ServeLimits::listen_options`].
+pub async fn serve_http_within<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
@@ -43,18 +60,28 @@ where
     let closed = CancellationToken::new();
     // Also when this future is dropped: connections must not outlive it by more than their requests.
     let _closed = closed.clone().drop_guard();
-    let serve = |stream: TcpStream, peer: SocketAddr| {
-        stop.track(connection::serve(stream, peer, stop.clone(), closed.clone(), answer.clone()));
+    let connections = Connections::new(limits);
+    let serving = Serving { stop: stop.clone(), closed, answer };
+    let serve = |stream: TcpStream, mut peer: SocketAddr, place: Place| {
+        peer.set_ip(peer.ip().to_canonical());
+        let id = place.id();
+        let task = stop.track(connection::serve(stream, peer, place, serving.clone()));
+        connections.serve_with(id, task.abort_handle());
     };
-    accept_until(&listener, stop.drained(), &serve).await;
+    accept_until(&listener, stop.drained(), &connections, &serve).await;
     backlog::let_nobody_in(&listener);
-    accept_until(&listener, tokio::time::sleep(HANDSHAKES), &serve).await;
+    accept_until(&listener, tokio::time::sleep(HANDSHAKES), &connections, &serve).await;
     for (stream, peer) in backlog::close(listener) {
-        serve(stream, peer);
+        serve(stream, peer, connections.admit_anyway());
     }
 }
 
-async fn accept_until(listener: &TcpListener, end: impl Future<Output = ()>, serve: impl Fn(TcpStream, SocketAddr)) {
+async fn accept_until(
+    listener: &TcpListener,
+    end: impl Future<Output = ()>,
+    connections: &Connections,
+    serve: impl Fn(TcpStream, SocketAddr, Place),
+) {
     let mut end = std::pin::pin!(end);
     loop {
         let accepted = tokio::select! {
@@ -62,7 +89,11 @@ async fn accept_until(listener: &TcpListener, end: impl Future<Output = ()>, ser
             () = end.as_mut() => return,
         };
         match accepted {
-            Ok((stream, peer)) => serve(stream, peer),
+            Ok((stream, peer)) => tokio::select! {
+                biased;
+                place = connections.admit() => serve(stream, peer, place),
+                () = end.as_mut() => return serve(stream, peer, connections.admit_anyway()),
+            },
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;

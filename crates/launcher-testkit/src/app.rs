@@ -8,13 +8,13 @@ use http_body_util::BodyExt;
 use launcher_api::{ApiSettings, Metrics};
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, Limits, ProxySecret};
-use launcher_process::serve::serve_http;
+use launcher_process::listen::listen;
+use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::stop::Stop;
 use launcher_service::{InstanceFilter, Launcher, Page, StateFilter};
 use launcher_store::Store;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -47,6 +47,8 @@ pub struct Options {
     pub trusted_header: String,
     /// Where the API lives.
     pub base_path: String,
+    /// How people reach it; localhost when not given.
+    pub public_url: Option<String>,
     /// Where people log out.
     pub logout_url: Option<String>,
     /// Whether all workshops run as one user of one machine.
@@ -63,6 +65,7 @@ impl Default for Options {
             admins: ADMIN.to_owned(),
             trusted_header: TrustedHeader::DEFAULT.to_owned(),
             base_path: "/api/v1".to_owned(),
+            public_url: None,
             logout_url: None,
             shares_one_user: false,
         }
@@ -111,17 +114,19 @@ impl TestApp {
         let entropy = Arc::new(TestEntropy::default());
         let launcher =
             Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy.clone(), options.limits);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let limits = ServeLimits::service();
+        let listener = listen(([127, 0, 0, 1], 0).into(), &limits.listen_options()).unwrap();
         let addr = listener.local_addr().unwrap();
         let stop = Stop::new();
         let router = launcher_api::router(launcher.clone(), settings(&options, addr, &stop));
-        let server = tokio::spawn(serve_http(listener, stop.clone(), move |request: http::Request<_>, _| {
-            let answer = router.clone().oneshot(request.map(axum::body::Body::new));
-            async move {
-                let Ok(response) = answer.await;
-                response.map(|body| body.map_err(Into::into).boxed_unsync())
-            }
-        }));
+        let server =
+            tokio::spawn(serve_http_within(listener, stop.clone(), limits, move |request: http::Request<_>, _| {
+                let answer = router.clone().oneshot(request.map(axum::body::Body::new));
+                async move {
+                    let Ok(response) = answer.await;
+                    response.map(|body| body.map_err(Into::into).boxed_unsync())
+                }
+            }));
         let loops_stop = CancellationToken::new();
         let loops = tokio::spawn({
             let (launcher, stop) = (launcher.clone(), loops_stop.clone());
@@ -232,7 +237,7 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         proxy_secret: options.proxy_secret.as_deref().map(|secret| ProxySecret::parse(secret).unwrap()),
         dev_identity: options.dev_identity.as_deref().map(|email| EmailAddress::parse(email).unwrap()),
         base_path: options.base_path.clone(),
-        public_url: format!("http://localhost:{}", addr.port()),
+        public_url: options.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", addr.port())),
         login_url: "/oauth2/start".to_owned(),
         logout_url: options.logout_url.clone(),
         metrics: Metrics::default(),

@@ -9,11 +9,12 @@ use std::time::Duration;
 use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_operator::{Operator, WayIn};
 use launcher_process::health::Health;
+use launcher_process::listen::listen;
+use launcher_process::serve::ServeLimits;
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::telemetry;
 use prometheus_client::registry::Registry;
-use tokio::net::TcpListener;
 
 use crate::Cli;
 use crate::cluster::{self, ClusterError};
@@ -55,7 +56,8 @@ pub(crate) fn run(settings: OperatorArgs) -> Result<(), OperatorStartError> {
 async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
     let stop = Stop::on_signals().map_err(OperatorStartError::Runtime)?;
     let addr = args.telemetry_addr;
-    let listener = TcpListener::bind(addr).await.map_err(|error| OperatorStartError::Listen { addr, error })?;
+    let listener = listen(addr, &ServeLimits::telemetry().listen_options())
+        .map_err(|error| OperatorStartError::Listen { addr, error })?;
     warn_about(&args);
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "operator".to_owned());
     let (client, namespace) = cluster::connect().await?;

@@ -16,7 +16,8 @@ use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_fleet::{Fleet, KubernetesFleet, LocalFleet, LocalSettings};
 use launcher_process::files;
 use launcher_process::health::Health;
-use launcher_process::serve::serve_http;
+use launcher_process::listen;
+use launcher_process::serve::{ServeLimits, serve_http_within};
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::telemetry;
@@ -55,6 +56,12 @@ pub(crate) enum ServeError {
     Claim(#[from] ClaimError),
     #[error(transparent)]
     Traces(#[from] TraceError),
+    #[error(
+        "AUTHENTICATION IS OFF, and SERVICE_LISTEN_ADDR {0} can be reached by other machines: everybody there would be \
+         SERVICE_DEV_IDENTITY. Listen on 127.0.0.1, or set SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true if that is \
+         wanted"
+    )]
+    Exposed(SocketAddr),
     #[error(transparent)]
     Secret(#[from] secret::SecretFileError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
@@ -82,9 +89,13 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
     // The listener comes early: whoever waits for the port is answered as soon as everything behind it is ready, and a
     // port that is taken is found out before any process is started.
+    if settings.exposes_bypass() {
+        return Err(ServeError::Exposed(settings.listen_addr));
+    }
     let secret = secret::read(settings.proxy_secret_file.as_deref()).await?;
-    let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr).await?;
-    let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr).await?;
+    let limits = ServeLimits::service();
+    let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr, &limits)?;
+    let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, &ServeLimits::telemetry())?;
     let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
     let public_url = settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}"));
 
@@ -123,7 +134,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let gateway = local.as_ref().map(LocalFleet::gateway);
-    let front = serve_http(listener, stop.clone(), move |request, peer| {
+    let front = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
         front::answer(router.clone(), gateway.clone(), request, peer.ip())
     });
     tracing::info!(url = %public_url, "ready");
@@ -150,8 +161,8 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     crashed.map_or(Ok(()), |part| Err(ServeError::Crashed(part)))
 }
 
-async fn listen(setting: &'static str, addr: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(addr).await.map_err(|error| ServeError::Listen { setting, addr, error })
+fn listen(setting: &'static str, addr: SocketAddr, limits: &ServeLimits) -> Result<TcpListener, ServeError> {
+    listen::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
 /// The settings of the local fleet, without the proxy secret.

@@ -64,6 +64,11 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_DEV_IDENTITY", value_name = "EMAIL", value_parser = EmailAddress::parse)]
     pub(crate) dev_identity: Option<EmailAddress>,
 
+    /// Whether the service may listen where other machines reach it while authentication is off
+    #[arg(long, env = "SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS", default_value = "false", value_name = "BOOL",
+          value_parser = parse_bool, action = clap::ArgAction::Set)]
+    pub(crate) allow_unauthenticated_network_access: bool,
+
     /// The e-mail addresses of the admins, separated by commas
     #[arg(long, env = "SERVICE_ADMIN_EMAILS", default_value = "", value_name = "EMAILS", value_parser = admin_list,
           hide_default_value = true)]
@@ -181,6 +186,13 @@ impl ServeSettings {
     /// Who everybody is, while the development bypass is active: it takes both of its settings.
     pub(crate) fn bypass(&self) -> Option<&EmailAddress> {
         self.dev_identity.as_ref().filter(|_| !self.require_authentication)
+    }
+
+    /// True when other machines could reach the service while everybody is the development identity, and no setting
+    /// allows it.
+    pub(crate) fn exposes_bypass(&self) -> bool {
+        let is_loopback = self.listen_addr.ip().to_canonical().is_loopback();
+        self.bypass().is_some() && !is_loopback && !self.allow_unauthenticated_network_access
     }
 
     /// The database's URL: as given, or a file in the data directory.

@@ -53,7 +53,8 @@ class Inside:
         self.address = address
 
     def request(self, method, path, email=ADMIN, body=None):
-        headers = {"X-Auth-Request-Email": email, "Content-Type": "application/json"}
+        # The launcher answers to its public name only, not to its pod's address.
+        headers = {"Host": "localhost", "X-Auth-Request-Email": email, "Content-Type": "application/json"}
         status, received, text = exchange(8000, method, f"/api/v1{path}", headers, body, host=self.address)
         return status, received, json.loads(text)
 

@@ -1,9 +1,11 @@
-//! JSON bodies: declared as JSON, at most 256 KiB, nothing unknown in them; each error with its place.
+//! JSON bodies: declared as JSON, at most as large as their route allows, nothing unknown in them; each error with its
+//! place.
 
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use http_body::Body as _;
 use http_body_util::BodyExt;
 use launcher_domain::{FieldError, TemplateDraft};
 use serde::de::DeserializeOwned;
@@ -11,7 +13,7 @@ use serde_json::Value;
 use serde_path_to_error::Segment;
 
 use super::unique::Unique;
-use crate::middleware::MAX_BODY_BYTES;
+use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{ExtendBody, LaunchBody};
@@ -79,17 +81,25 @@ fn malformed(detail: impl Into<String>) -> Problem {
 }
 
 async fn read(request: Request) -> Result<Bytes, Problem> {
+    let limit = request.extensions().get::<BodyLimit>().map_or(MAX_BODY_BYTES, |limit| limit.0);
     let mut body = request.into_body();
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large(limit));
+    }
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| malformed("The body broke off, or did not arrive within 30 seconds."))?;
         let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() > MAX_BODY_BYTES {
-            return Err(Problem::new(ProblemCode::BodyTooLarge, "The body is larger than 256 KiB."));
+        if bytes.len() + data.len() > limit {
+            return Err(too_large(limit));
         }
         bytes.extend_from_slice(&data);
     }
     Ok(bytes.freeze())
+}
+
+fn too_large(limit: usize) -> Problem {
+    Problem::new(ProblemCode::BodyTooLarge, format!("The body is larger than {} KiB.", limit / 1024))
 }
 
 fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {

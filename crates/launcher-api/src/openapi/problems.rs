@@ -7,12 +7,14 @@ use serde_json::{Map, Value, json};
 
 use crate::problem::{PROBLEM_JSON, Problem, ProblemCode, ProblemDocument};
 
-const ALWAYS: [ProblemCode; 6] = [
+const ALWAYS: [ProblemCode; 8] = [
     ProblemCode::IdentityInvalid,
     ProblemCode::AuthenticationRequired,
     ProblemCode::IdentityUnproven,
     ProblemCode::UnknownHost,
+    ProblemCode::TooManyRequests,
     ProblemCode::Internal,
+    ProblemCode::Overloaded,
     ProblemCode::Unavailable,
 ];
 

@@ -6,11 +6,13 @@ use std::sync::LazyLock;
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
+use crate::admission::Shared;
 use crate::problem::Problem;
 
 /// Below so many bytes compression saves nothing.
@@ -28,8 +30,8 @@ pub(crate) struct Asset {
 
 #[derive(Debug)]
 struct Content {
-    plain: Vec<u8>,
-    gzip: Option<Vec<u8>>,
+    plain: Bytes,
+    gzip: Option<Bytes>,
     hash: String,
 }
 
@@ -64,7 +66,7 @@ impl Content {
     fn of(parts: &[&[u8]]) -> Self {
         // A script without a line break at its end, or without a semicolon, must not run into the next.
         let plain = parts.join(&b"\n;\n"[..]);
-        Self { hash: hash(&plain), gzip: compressed(&plain), plain }
+        Self { hash: hash(&plain), gzip: compressed(&plain).map(Bytes::from), plain: plain.into() }
     }
 }
 
@@ -100,8 +102,8 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
         _ => (plain, format!("\"{hash}\""), None),
     };
     let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
-    let mut response =
-        if unchanged { StatusCode::NOT_MODIFIED.into_response() } else { bytes.as_slice().into_response() };
+    let mut response = if unchanged { StatusCode::NOT_MODIFIED.into_response() } else { bytes.clone().into_response() };
+    response.extensions_mut().insert(Shared);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));

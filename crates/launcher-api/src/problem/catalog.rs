@@ -57,10 +57,6 @@ catalog! {
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
         "A browser sent this change on behalf of another site (`Sec-Fetch-Site` or `Origin` say so). Only this \
          site's own pages, and programs that are not browsers, can change anything.";
-    UnknownHost: "unknown-host", FORBIDDEN, "Not this service's name",
-        "Authentication is off for development, and the request names a host that is neither this machine nor \
-         SERVICE_PUBLIC_URL's. It is refused so that a web page cannot reach the service under a name of its own \
-         (DNS rebinding).";
     NotFound: "not-found", NOT_FOUND, "Not found",
         "There is nothing at this path, or it is somebody else's: the two are answered alike. This document has \
          no `request_id`, so that not even that differs; it is in the header `X-Request-Id`.";
@@ -82,15 +78,22 @@ catalog! {
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED, "The template has changed",
         "`If-Match` does not list the template's current ETag. Read it again and repeat the change on top.";
     BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large",
-        "A body has at most 256 KiB.";
+        "A body has at most 1 KiB. A template has at most 256 KiB, and the form of the list of all instances 64 KiB.";
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
+    UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "Not this service's name",
+        "The request names a host that is neither that of SERVICE_PUBLIC_URL nor this machine, whatever the port. It is \
+         refused so that a web page cannot reach the service under a name of its own (DNS rebinding). Correct \
+         SERVICE_PUBLIC_URL, or let the proxy in front pass `Host` on as the client sent it.";
     InvalidFields: "invalid-fields", UNPROCESSABLE_ENTITY, "Fields of the body are wrong",
         "`errors` lists each wrong, missing or unknown field with its place as a JSON pointer into the body.";
     InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY, "Parameters are wrong",
         "`errors` lists each wrong or unknown query parameter or header; `/limit` is the parameter limit.";
     IdempotencyKeyReused: "idempotency-key-reused", UNPROCESSABLE_ENTITY, "This Idempotency-Key was used for another launch",
         "The same key came before with another template or body. Use a new key for a new launch.";
+    TooManyRequests: "too-many-requests", TOO_MANY_REQUESTS, "Too many of your requests are in flight",
+        "One person may have 64 requests in flight at a time, event streams not counted. A request is in flight until \
+         its answer has been read. `Retry-After` says when to try again.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
         "One person may have 32 event streams open at a time, tabs with a page of this site included. Close one.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
@@ -101,6 +104,9 @@ catalog! {
         "The log has the cause under this `request_id`.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
         "SERVICE_MAX_QUEUED launches wait already. `Retry-After` says when to try again.";
+    Overloaded: "overloaded", SERVICE_UNAVAILABLE, "The service has too many bytes in flight",
+        "Bodies and answers of all requests in flight take as much memory as they may. Nothing was changed by a request \
+         with a body; of a large answer only the answer is lost. `Retry-After` says when to try again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, "The service cannot answer right now",
         "The database does not answer. Most likely nothing was changed: where the connection broke while a change was \
          being stored, nobody can say. `Retry-After` says when to try again; repeat a launch with its `Idempotency-Key`.";
@@ -126,7 +132,8 @@ impl ProblemCode {
     pub(crate) fn retry_after(self) -> Option<u32> {
         match self {
             Self::TooManyLaunches => Some(1),
-            Self::Unavailable => Some(5),
+            Self::TooManyRequests => Some(2),
+            Self::Unavailable | Self::Overloaded => Some(5),
             Self::TooManyStreams => Some(10),
             Self::AtCapacity => Some(30),
             _ => None,

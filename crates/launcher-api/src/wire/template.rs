@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use launcher_domain::access::Action;
 use launcher_domain::template::Resources;
-use launcher_domain::{Template, TemplateSettings};
+use launcher_domain::{Caller, Template, TemplateSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::named::{AppTypeName, SecurityProfileName};
 use super::rfc3339;
+use crate::identity::permit;
 
 /// A shared catalog entry. Times are RFC 3339 in UTC with milliseconds, durations in seconds.
 #[derive(Debug, Serialize, ToSchema)]
@@ -29,11 +31,11 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Where the app listens.
     #[schema(example = 8888)]
     port: u16,
-    /// Replaces the image's entry point when not empty.
+    /// Replaces the image's entry point when not empty. For administrators; always empty for others.
     command: Vec<String>,
-    /// Replaces the image's arguments when not empty.
+    /// Replaces the image's arguments when not empty. For administrators; always empty for others.
     args: Vec<String>,
-    /// Environment of the app.
+    /// Environment of the app. For administrators; always empty for others.
     env: BTreeMap<String, String>,
     resources: ResourcesResponse,
     #[schema(value_type = SecurityProfileName)]
@@ -79,8 +81,18 @@ pub(crate) struct ResourcesResponse {
     memory_limit: String,
 }
 
-impl From<Template> for WorkshopTemplateResponse {
-    fn from(template: Template) -> Self {
+impl WorkshopTemplateResponse {
+    /// A template as this caller may see it: those who manage templates see how the app is started, which may hold
+    /// addresses and keys; the others see what they need to choose one.
+    pub(crate) fn new(template: Template, caller: &Caller) -> Self {
+        let response = Self::whole(template);
+        if permit(caller, Action::ManageTemplates).is_ok() {
+            return response;
+        }
+        Self { command: Vec::new(), args: Vec::new(), env: BTreeMap::new(), ..response }
+    }
+
+    fn whole(template: Template) -> Self {
         let Template { template_id, settings, active, version, created_by, created_at, updated_at } = template;
         let TemplateSettings {
             name,

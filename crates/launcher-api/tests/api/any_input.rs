@@ -46,7 +46,7 @@ fn any_cursor_is_a_page_or_a_clear_error() {
 
 /// Whom the API knows by these lines.
 async fn known(nobody: &Client, lines: &str) -> Option<String> {
-    let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: w\r\n{lines}Connection: close\r\n\r\n");
+    let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n{lines}Connection: close\r\n\r\n");
     let answer = nobody.raw(request.as_bytes()).await;
     let status = &answer[9..12];
     assert!(["200", "400", "401"].contains(&status), "{lines:?}: {answer}");

@@ -4,6 +4,7 @@
 
 mod access_matrix;
 mod activity_list;
+mod admission;
 mod any_input;
 mod bodies;
 mod conditional;
@@ -11,6 +12,7 @@ mod cross_site;
 mod dev_bypass;
 mod documents;
 mod events_stream;
+mod hosts;
 mod identity;
 mod instances_extend;
 mod instances_list;

@@ -66,7 +66,7 @@ async fn archived_templates_are_for_admins_and_unknown_ones_for_nobody() {
     app.finish().await;
 }
 
-/// `21. 500 parallel launches against a limit of 1: one 201, the rest 409, one Workshop.`
+/// `21. 500 parallel launches against a limit of 1: one 201, the rest 409 or 429, one Workshop.`
 #[tokio::test(flavor = "multi_thread")]
 async fn the_limit_holds_against_500_launches_at_once() {
     let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
@@ -77,7 +77,10 @@ async fn the_limit_holds_against_500_launches_at_once() {
     let created: Vec<_> = replies.iter().filter(|reply| reply.status == 201).collect();
     assert_eq!(created.len(), 1);
     for refused in replies.iter().filter(|reply| reply.status != 201) {
-        assert_eq!((refused.status.as_u16(), refused.code().as_str()), (409, "instance-limit-reached"));
+        // One person has 64 requests in flight at most.
+        let answer = (refused.status.as_u16(), refused.code());
+        let expected = [(409, "instance-limit-reached".to_owned()), (429, "too-many-requests".to_owned())];
+        assert!(expected.contains(&answer), "{answer:?}");
     }
     let name = created[0].json()["k8s_name"].as_str().unwrap().to_owned();
     app.reaches(&alice, &name, "running").await;

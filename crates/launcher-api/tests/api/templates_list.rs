@@ -1,7 +1,7 @@
 //! `GET /templates/` and `GET /templates/{template_id}`.
 
 use launcher_testkit::{Client, TestApp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 async fn ids(person: &Client, query: &str) -> Vec<String> {
     let list = person.get(&format!("/templates/{query}")).await.expect(200).json();
@@ -35,5 +35,28 @@ async fn pages_are_linked() {
     assert_eq!(ids(&alice, "?limit=2").await, all[..2]);
     assert_eq!(ids(&alice, next).await, all[2..]);
     assert_eq!(alice.get(&format!("/templates/{next}")).await.header("link"), "");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn only_admins_read_how_an_app_is_started() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let template = json!({
+        "name": "T", "app_type": "custom", "image": "example.org/i", "port": 80,
+        "command": ["start"], "args": ["--key=swordfish"], "env": { "KEY": "swordfish" },
+    });
+    let created = admin.post_json("/templates/", &template).await.expect(201).json();
+    let one = format!("/templates/{}", created["template_id"].as_str().unwrap());
+    for whole in [admin.get(&one).await.json(), admin.get("/templates/").await.json()[0].clone()] {
+        assert_eq!(whole, created);
+    }
+    let mut shown = created;
+    (shown["command"], shown["args"], shown["env"]) = (json!([]), json!([]), json!({}));
+    for part in [alice.get(&one).await.json(), alice.get("/templates/").await.json()[0].clone()] {
+        assert_eq!(part, shown, "all other fields stay, created_by among them");
+    }
+    let launched = alice.post(&format!("{one}/launch")).await.expect(201).text();
+    let page = alice.page(&one.replace("/templates/", "/launch/")).await.expect(200).text();
+    assert!(!launched.contains("swordfish") && !page.contains("swordfish"));
     app.finish().await;
 }

@@ -25,13 +25,13 @@ fn hostile() -> Value {
 
 #[tokio::test]
 async fn what_an_admin_writes_is_what_is_read_back() {
-    let (app, _, alice, _, admin) = TestApp::start().await;
+    let (app, _, _, _, admin) = TestApp::start().await;
     let created = admin.post_json("/templates/", &hostile()).await.expect(201);
     let mut template = created.json();
     let id = template["template_id"].as_str().unwrap().to_owned();
     assert_eq!(created.header("location"), format!("/api/v1/templates/{id}"));
     assert_eq!(created.header("etag"), "\"1\"");
-    let read = alice.page(created.header("location")).await.expect(200);
+    let read = admin.page(created.header("location")).await.expect(200);
     assert_eq!((read.json(), read.header("etag")), (template.clone(), "\"1\""));
     let own = template.as_object_mut().unwrap();
     for field in ["created_at", "updated_at", "template_id"] {

@@ -16,6 +16,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// it is they who close, and no request meets a connection that is just being closed.
 pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Size of a head whose connection is closed after its answer, in bytes: its read buffer would keep its size.
+const LARGE_HEAD: usize = 24 * 1024;
+
 /// What a connection is waiting for.
 #[derive(Debug, Clone, Copy)]
 enum Waiting {
@@ -25,55 +28,127 @@ enum Waiting {
     Idle(Instant),
     /// The rest of a head that began then.
     Rest(Instant),
+    /// A body, or the answer to a request with one, since then.
+    Body(Instant),
     /// Nothing: a request is being answered.
     Nothing,
 }
 
+/// Additional time that a body has before its connection counts as one without progress.
+const BODY_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The heads of one connection. hyper asks its timer to sleep whenever it begins to wait for a head; the connection's
-/// reader says when bytes come, and its service when a head is complete.
+/// stream says when bytes come and when its writes stall, and its service when a head is complete.
 #[derive(Debug, Clone)]
-pub(super) struct Heads(Arc<Mutex<Waiting>>);
+pub(super) struct Heads(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    waiting: Waiting,
+    /// Bytes of the head that is being read, or of the last one.
+    head_bytes: usize,
+    /// When an answer did not fit into the kernel's buffer; `None` once everything has been written.
+    behind: Option<Instant>,
+    /// It carries a workshop's traffic: slow bodies and slow readers are usual.
+    is_relaxed: bool,
+}
+
+/// Why a connection makes no progress, from the first to be closed to the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unproductive {
+    /// A head or a body does not come, or an answer is not read.
+    Stuck,
+    /// No request has begun.
+    Idle,
+}
 
 impl Heads {
     /// Those of a connection that starts now.
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Waiting::First(Instant::now()))))
+        let waiting = Waiting::First(Instant::now());
+        Self(Arc::new(Mutex::new(State { waiting, head_bytes: 0, behind: None, is_relaxed: false })))
     }
 
-    /// Bytes have come.
-    pub(super) fn read(&self) {
-        let mut waiting = self.lock();
-        if matches!(*waiting, Waiting::Idle(_)) {
-            *waiting = Waiting::Rest(Instant::now());
+    /// So many bytes have come.
+    pub(super) fn read(&self, bytes: usize) {
+        let mut state = self.lock();
+        match state.waiting {
+            Waiting::Idle(_) => {
+                state.waiting = Waiting::Rest(Instant::now());
+                state.head_bytes = bytes;
+            }
+            Waiting::First(_) | Waiting::Rest(_) => state.head_bytes += bytes,
+            Waiting::Body(_) | Waiting::Nothing => {}
         }
     }
 
-    /// A head is complete.
-    pub(super) fn complete(&self) {
-        *self.lock() = Waiting::Nothing;
+    /// A head is complete; whether a body follows.
+    pub(super) fn complete(&self, has_body: bool) {
+        self.lock().waiting = if has_body { Waiting::Body(Instant::now()) } else { Waiting::Nothing };
+    }
+
+    /// The answer has been made.
+    pub(super) fn answer(&self) {
+        self.lock().waiting = Waiting::Nothing;
+    }
+
+    /// From now on it carries a workshop's traffic.
+    pub(super) fn relax(&self) {
+        self.lock().is_relaxed = true;
+    }
+
+    pub(super) fn is_relaxed(&self) -> bool {
+        self.lock().is_relaxed
+    }
+
+    /// Bytes of the head that is being read; 0 while none is.
+    pub(super) fn head_bytes(&self) -> usize {
+        let state = self.lock();
+        if matches!(state.waiting, Waiting::First(_) | Waiting::Rest(_)) { state.head_bytes } else { 0 }
+    }
+
+    /// True when the last head took so much memory that its connection is not kept.
+    pub(super) fn was_large(&self) -> bool {
+        self.lock().head_bytes > LARGE_HEAD
+    }
+
+    /// Notes that an answer does not fit into the kernel's buffer, or that everything has been written.
+    pub(super) fn set_behind(&self, behind: bool) {
+        self.lock().behind = behind.then(Instant::now);
+    }
+
+    /// Why the connection makes no progress, and since when; `None` while a request is being answered.
+    pub(super) fn unproductive(&self) -> Option<(Unproductive, Instant)> {
+        let state = self.lock();
+        match (state.waiting, state.behind.filter(|_| !state.is_relaxed)) {
+            (Waiting::First(since) | Waiting::Rest(since), _) | (_, Some(since)) => Some((Unproductive::Stuck, since)),
+            (Waiting::Idle(since), None) => Some((Unproductive::Idle, since)),
+            (Waiting::Body(since), None) if !state.is_relaxed => Some((Unproductive::Stuck, since + BODY_TIMEOUT)),
+            (Waiting::Body(_) | Waiting::Nothing, None) => None,
+        }
     }
 
     /// Whether a head has begun or, on a connection that brought none yet, is to be expected.
     pub(super) fn is_under_way(&self) -> bool {
-        matches!(*self.lock(), Waiting::First(_) | Waiting::Rest(_))
+        matches!(self.lock().waiting, Waiting::First(_) | Waiting::Rest(_))
     }
 
     fn wait_for_next(&self) {
-        let mut waiting = self.lock();
-        if matches!(*waiting, Waiting::Nothing) {
-            *waiting = Waiting::Idle(Instant::now());
+        let mut state = self.lock();
+        if matches!(state.waiting, Waiting::Nothing) {
+            state.waiting = Waiting::Idle(Instant::now());
         }
     }
 
     fn deadline(&self) -> Instant {
-        match *self.lock() {
+        match self.lock().waiting {
             Waiting::First(since) | Waiting::Rest(since) => since + HEAD_TIMEOUT,
             Waiting::Idle(since) => since + IDLE_TIMEOUT,
-            Waiting::Nothing => Instant::now() + IDLE_TIMEOUT,
+            Waiting::Body(_) | Waiting::Nothing => Instant::now() + IDLE_TIMEOUT,
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

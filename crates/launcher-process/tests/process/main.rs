@@ -5,6 +5,7 @@ mod follow;
 mod health;
 mod listen;
 mod serve;
+mod serve_limits;
 mod settings;
 mod stop;
 

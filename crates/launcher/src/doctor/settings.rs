@@ -7,7 +7,7 @@ use tracing_subscriber::filter::Targets;
 use super::Part;
 use super::report::Finding;
 use crate::Cli;
-use crate::serve::{secret, seeds};
+use crate::serve::{ServeError, secret, seeds};
 use crate::settings::ServeSettings;
 
 pub(super) async fn look(settings: ServeSettings) -> Part<()> {
@@ -38,6 +38,9 @@ fn authentication(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "authentication";
     match (settings.require_authentication, &settings.dev_identity) {
         (true, None) => Finding::ok(CHECK, format!("required, by the header {}", settings.trusted_auth_header.name())),
+        (false, Some(_)) if settings.exposes_bypass() => {
+            Finding::fail(CHECK, format!("the service does not start: {}", ServeError::Exposed(settings.listen_addr)))
+        }
         (false, Some(email)) => {
             let words = format!(
                 "AUTHENTICATION IS OFF: everybody who reaches this service is {email}. Never in production: remove \
@@ -69,7 +72,7 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
             CHECK,
             "SERVICE_PROXY_SECRET_FILE is not set: a program that reaches the launcher past the auth proxy can name any \
              person. Write `openssl rand -hex 32` into a file, set this to its path, and let the auth proxy send it as \
-             X-Auth-Request-Proof; docs/front.md",
+             X-Auth-Request-Proof; docs/settings.md says how",
         )),
     }
 }

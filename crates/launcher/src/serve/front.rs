@@ -9,7 +9,7 @@ use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use launcher_fleet::Gateway;
-use launcher_process::serve::Body;
+use launcher_process::serve::{Body, Connection};
 use tower::ServiceExt;
 
 /// One request: a workshop's, when its host is one, else the API's or the pages'. A workshop's origin is never answered
@@ -24,7 +24,12 @@ pub(super) async fn answer(
     if let (Some(gateway), Some(host)) = (gateway, host)
         && let Some(name) = gateway.names_workshop(&host)
     {
-        return gateway.serve(&name, request, Some(peer)).await;
+        let connection = request.extensions().get::<Connection>().cloned();
+        let response = gateway.serve(&name, request, Some(peer)).await;
+        if let Some(connection) = connection.filter(|_| response.status() != StatusCode::FORBIDDEN) {
+            connection.carry_workshop();
+        }
+        return response;
     }
     let Ok(response) = router.oneshot(request.map(axum::body::Body::new)).await;
     response.map(|body| body.map_err(Into::into).boxed_unsync())

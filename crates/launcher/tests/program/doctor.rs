@@ -58,6 +58,8 @@ fn a_mistyped_or_dangerous_setting_is_told() {
     Visit::with(&off).says("warn", "authentication", &["AUTHENTICATION IS OFF", "dev@example.org"]);
     let public = [off[0], off[1], ("SERVICE_PUBLIC_URL", "https://launcher.example.org")];
     Visit::with(&public).says("FAIL", "authentication", &["AUTHENTICATION IS OFF"]);
+    let exposed = [off[0], off[1], ("SERVICE_LISTEN_ADDR", "0.0.0.0:8000")];
+    Visit::with(&exposed).says("FAIL", "authentication", &["does not start", "SERVICE_LISTEN_ADDR 0.0.0.0:8000"]);
     Visit::with(&off[..1]).says("warn", "authentication", &["SERVICE_DEV_IDENTITY is not set"]);
     Visit::with(&off[1..]).says("warn", "authentication", &["it has no effect"]);
 

@@ -26,13 +26,22 @@ pub(crate) fn free() -> SocketAddr {
     TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
 }
 
+/// Where a listener is asked: where its setting says, on loopback when that is every address, else on a free port.
+fn address(setting: &str, settings: &[(&str, &str)]) -> SocketAddr {
+    let given = settings.iter().find(|(name, _)| *name == setting).map(|(_, value)| value.parse().unwrap());
+    given.map_or_else(free, |given: SocketAddr| {
+        if given.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, given.port()).into() } else { given }
+    })
+}
+
 impl Serving {
     fn start(data: &Path) -> Self {
         Self::start_with(data, &[])
     }
 
     pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
-        let (listen, telemetry) = (free(), free());
+        let (listen, telemetry) =
+            (address("SERVICE_LISTEN_ADDR", settings), address("SERVICE_TELEMETRY_ADDR", settings));
         // As few open files as some machines let a process have before it asks for more.
         let process = Command::new("sh")
             .args(["-c", "ulimit -Sn 128; exec \"$0\" serve", env!("CARGO_BIN_EXE_launcher")])
@@ -59,6 +68,16 @@ impl Serving {
     /// Address of the listener for people and their programs.
     pub(crate) fn listen(&self) -> SocketAddr {
         self.listen
+    }
+
+    /// Address of the listener for health and metrics.
+    pub(crate) fn telemetry(&self) -> SocketAddr {
+        self.telemetry
+    }
+
+    /// Identifier of the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     /// Where a path of the API is.
@@ -164,7 +183,7 @@ fn it_serves_more_connections_than_it_may_have_files_at_first() {
     let serving = Serving::start(data.path());
     let mut streams: Vec<_> = (0..200).map(|_| TcpStream::connect(serving.listen).unwrap()).collect();
     for stream in &mut streams {
-        stream.write_all(b"GET /api/v1/me HTTP/1.1\r\nHost: w\r\n\r\n").unwrap();
+        stream.write_all(b"GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     }
     for stream in &mut streams {
         let mut status = [0; 13];

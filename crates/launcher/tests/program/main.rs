@@ -4,8 +4,10 @@
 mod doctor;
 mod generated;
 mod lifecycle;
+mod memory;
 mod move_database;
 mod operator;
+mod ports;
 mod secret;
 mod settings;
 mod traces;

@@ -1,11 +1,13 @@
 use std::net::TcpListener;
 
+use crate::lifecycle::{Serving, free};
 use crate::{launcher, text};
 
 /// Every setting that can be wrong: what is set, and what the one line has to say.
 const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_ADMIN_EMAILS", "admin@example.org,oops", &["entry 2", "oops", "exactly one @"]),
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),
+    ("SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS", "yes", &["write true or false"]),
     ("SERVICE_DEV_IDENTITY", "dev", &["--dev-identity", "exactly one @"]),
     ("SERVICE_TRUSTED_AUTH_HEADER", "X_Auth", &["X_Auth", "is not a header name"]),
     ("SERVICE_PUBLIC_URL", "workshops.example.org", &["write an origin without a path"]),
@@ -60,6 +62,25 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
         }
         assert!(!complaint.contains("swordfish"), "{name}={value}: a password stays where it is: {complaint}");
     }
+}
+
+#[test]
+fn development_mode_does_not_listen_for_other_machines_unless_a_setting_allows_it() {
+    let off = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let output = launcher(&["serve"], &[off[0], off[1], ("SERVICE_LISTEN_ADDR", address)]);
+        let complaint = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{complaint}");
+        assert!(complaint.contains(address) && complaint.trim_end().lines().count() == 1, "{complaint}");
+        assert!(complaint.contains("SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true"), "{complaint}");
+    }
+    let data = tempfile::tempdir().unwrap();
+    let everywhere = format!("0.0.0.0:{}", free().port());
+    let allowed =
+        [("SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS", "true"), ("SERVICE_LISTEN_ADDR", everywhere.as_str())];
+    let serving = Serving::start_with(data.path(), &[&off[..], &allowed].concat());
+    assert!(serving.ask("/api/v1/me", "").contains("dev@example.org"));
+    assert_eq!(serving.stop().0, Some(0));
 }
 
 #[test]

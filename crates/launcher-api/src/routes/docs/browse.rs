@@ -1,20 +1,22 @@
 //! `GET /docs`: Swagger UI over the OpenAPI document, embedded, without any other host.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
+use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use utoipa_swagger_ui::{Config, serve};
 
+use crate::admission::Shared;
 use crate::problem::Problem;
 use crate::state::AppState;
 
 /// Swagger UI draws with inline styles and embedded images; everything else comes from here.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
-
-static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| Arc::new(Config::default()));
 
 /// Browse the API
 #[utoipa::path(
@@ -40,17 +42,32 @@ pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
 /// A file of the page above.
 pub(crate) async fn file(State(state): State<AppState>, Path(file): Path<String>) -> Result<Response, Problem> {
     let (content_type, bytes) = match file.as_str() {
-        "start.js" => ("text/javascript; charset=utf-8", start(&state).into_bytes()),
-        "swagger-ui.css" => ("text/css; charset=utf-8", embedded(&file)?),
-        "swagger-ui-bundle.js" => ("text/javascript; charset=utf-8", embedded(&file)?),
+        "start.js" => ("text/javascript; charset=utf-8", start(&state).into()),
+        "swagger-ui.css" => ("text/css; charset=utf-8", embedded(&STYLE)?),
+        "swagger-ui-bundle.js" => ("text/javascript; charset=utf-8", embedded(&SCRIPT)?),
         _ => return Err(Problem::not_found()),
     };
-    Ok(([(CONTENT_TYPE, content_type)], bytes).into_response())
+    Ok(([(CONTENT_TYPE, content_type)], Extension(Shared), bytes).into_response())
 }
 
-fn embedded(file: &str) -> Result<Vec<u8>, Problem> {
-    let found = serve(file, CONFIG.clone()).map_err(|error| Problem::internal(error.to_string()))?;
-    found.map(|file| file.bytes.into_owned()).ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
+/// A file of Swagger UI: 1.5 MB, in memory once.
+type File = LazyLock<Result<Option<Bytes>, String>>;
+
+static STYLE: File = LazyLock::new(|| load("swagger-ui.css"));
+static SCRIPT: File = LazyLock::new(|| load("swagger-ui-bundle.js"));
+
+fn load(file: &str) -> Result<Option<Bytes>, String> {
+    let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
+    Ok(found.map(|file| match file.bytes {
+        Cow::Borrowed(embedded) => Bytes::from_static(embedded),
+        // A development build reads it from the disk.
+        Cow::Owned(read) => Bytes::from(read),
+    }))
+}
+
+fn embedded(file: &File) -> Result<Bytes, Problem> {
+    let found = file.as_ref().map_err(|error| Problem::internal(error.clone()))?;
+    found.clone().ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
 }
 
 fn start(state: &AppState) -> String {

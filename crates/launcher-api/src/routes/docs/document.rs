@@ -1,11 +1,13 @@
 //! `GET /openapi.json`.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 
+use crate::admission::Shared;
 use crate::openapi::openapi;
 use crate::state::AppState;
 
@@ -17,5 +19,6 @@ use crate::state::AppState;
 )]
 pub(crate) async fn read_openapi(State(state): State<AppState>) -> Response {
     let document = state.openapi.get_or_init(|| Bytes::from(openapi(&state.settings.base_path).to_string()));
-    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], document.clone()).into_response()
+    let content_type = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    (content_type, Extension(Shared), document.clone()).into_response()
 }

@@ -1,7 +1,12 @@
 //! `GET /problems`: where the `type` of a problem leads.
 
-use axum::response::Html;
+use std::sync::LazyLock;
 
+use axum::Extension;
+use axum::response::{Html, IntoResponse, Response};
+use bytes::Bytes;
+
+use crate::admission::Shared;
 use crate::problem::reference;
 
 /// Read the reference of problems
@@ -10,7 +15,12 @@ use crate::problem::reference;
     responses((status = 200, description = "Each code, with its meaning.", body = String, content_type = "text/html")),
     extensions(("x-problems" = json!([])))
 )]
-pub(crate) async fn read_problems() -> Html<String> {
+pub(crate) async fn read_problems() -> Response {
+    static PAGE: LazyLock<Bytes> = LazyLock::new(|| page().into());
+    (Extension(Shared), Html(PAGE.clone())).into_response()
+}
+
+fn page() -> String {
     let reference = reference();
     let options = pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_HEADING_ATTRIBUTES;
     let mut html = String::from(
@@ -21,7 +31,7 @@ pub(crate) async fn read_problems() -> Html<String> {
     let anchored: String = reference.lines().map(|line| anchored(line) + "\n").collect();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
     html.push_str("</body></html>");
-    Html(html)
+    html
 }
 
 fn anchored(line: &str) -> String {

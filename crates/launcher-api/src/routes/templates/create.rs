@@ -35,6 +35,6 @@ pub(crate) async fn create_template(
     let template = state.launcher.create_template(&caller, draft).await?;
     let location = state.api_path(&format!("/templates/{}", template.template_id));
     let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::from(template));
+    let body = Json(WorkshopTemplateResponse::new(template, &caller));
     Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
 }

@@ -13,7 +13,8 @@ use crate::wire::WorkshopTemplateResponse;
 
 /// List templates
 ///
-/// The active ones; for an administrator also the archived ones. Newest first.
+/// The active ones; for an administrator also the archived ones. Newest first. `command`, `args` and `env` are empty unless
+/// the caller is an administrator.
 #[utoipa::path(
     get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
     params(
@@ -35,6 +36,6 @@ pub(crate) async fn list_templates(
     let mut rows = state.launcher.templates(&caller, &Page { limit: page.limit + 1, ..page }).await?;
     let path = state.api_path("/templates/");
     let next = next_page(&mut rows, &page, |template| template.template_id, &path, &query);
-    let body: Vec<_> = rows.into_iter().map(WorkshopTemplateResponse::from).collect();
+    let body: Vec<_> = rows.into_iter().map(|row| WorkshopTemplateResponse::new(row, &caller)).collect();
     Ok((with_link(next), Json(body)).into_response())
 }

@@ -14,7 +14,8 @@ use crate::wire::WorkshopTemplateResponse;
 
 /// Read a template
 ///
-/// Active or archived: everybody may read every template.
+/// Active or archived: everybody may read every template. `command`, `args` and `env` are empty unless the caller is an
+/// administrator.
 #[utoipa::path(
     get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
     params(
@@ -40,5 +41,5 @@ pub(crate) async fn read_template(
     if is_unchanged(&headers, template.version) {
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
-    Ok((tag, Json(WorkshopTemplateResponse::from(template))).into_response())
+    Ok((tag, Json(WorkshopTemplateResponse::new(template, &caller))).into_response())
 }

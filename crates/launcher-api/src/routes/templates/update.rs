@@ -42,5 +42,5 @@ pub(crate) async fn update_template(
 ) -> Result<Updated, Problem> {
     let expected_version = if_match.expected_version(&state, &caller, id).await?;
     let template = state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await?;
-    Ok(([(ETAG, etag(template.version))], Json(template.into())))
+    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, &caller))))
 }

@@ -21,8 +21,13 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
     let seeds = other.path().join("seeds.json");
     std::fs::write(&seeds, SEEDS).unwrap();
     let jupyter = program(other.path(), "jupyter-lab", "echo 4.5.0");
-    let settings =
-        [("SERVICE_SEED_TEMPLATES", seeds.to_str().unwrap()), ("SERVICE_LOCAL_JUPYTER", jupyter.to_str().unwrap())];
+    let secret = other.path().join("proxy-secret");
+    std::fs::write(&secret, "0123456789abcdef0123456789abcdef").unwrap();
+    let settings = [
+        ("SERVICE_SEED_TEMPLATES", seeds.to_str().unwrap()),
+        ("SERVICE_LOCAL_JUPYTER", jupyter.to_str().unwrap()),
+        ("SERVICE_PROXY_SECRET_FILE", secret.to_str().unwrap()),
+    ];
     let serving = Serving::start_with(data.path(), &settings);
     let visit = Visit::at(data.path(), &settings);
     visit.says("ok", "data directory", &["a launcher uses it now"]);

@@ -29,7 +29,7 @@ pub(crate) const SIGN_IN_AGAIN: &str = "Sign in again";
 /// An address with a parameter that is none.
 pub(crate) const BAD_ADDRESS: &str = "The address has a parameter that cannot be read.";
 /// Forms that could not be read.
-pub(crate) const FORM_TOO_LARGE: &str = "The form is larger than 256 KiB.";
+pub(crate) const FORM_TOO_LARGE: &str = "The form is larger than this page's form ever is.";
 pub(crate) const FORM_OF_ANOTHER_KIND: &str = "Send the page's own form.";
 pub(crate) const FORM_OF_ANOTHER_PAGE: &str = "The form lacks fields or has others.";
 pub(crate) const FORM_UNREADABLE: &str = "The form cannot be read, or did not arrive within 30 seconds.";
@@ -57,7 +57,7 @@ pub(crate) fn error(code: &str, detail: String) -> (String, String) {
             "That could not be accepted",
             "Something in the form was not as expected. Load the page again and repeat it.",
         ),
-        "unavailable" | "at-capacity" => {
+        "unavailable" | "at-capacity" | "overloaded" | "too-many-requests" => {
             ("Please try again in a moment", "The service cannot answer right now. Running workshops are not affected.")
         }
         "internal" => {

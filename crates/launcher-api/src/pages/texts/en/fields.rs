@@ -27,7 +27,7 @@ pub(crate) const ARGUMENTS: Label = Label { label: "Arguments", hint: WORDS };
 pub(crate) const ENVIRONMENT: Label = Label {
     label: "Environment",
     hint: "One NAME=value per line. A value that starts with a quotation mark is a JSON string, for line breaks \
-           inside: KEY=\"a\\nb\".",
+           inside: KEY=\"a\\nb\". Everybody who launches the workshop can read these values in it: write no secrets.",
 };
 pub(crate) const SECURITY_PROFILE: Label = Label { label: "Security profile", hint: "" };
 

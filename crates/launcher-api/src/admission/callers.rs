@@ -1,0 +1,56 @@
+//! Requests in flight, by caller.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use launcher_domain::{Caller, EmailAddress};
+
+use crate::problem::{Problem, ProblemCode};
+
+/// Maximum number of requests of one caller in flight, without event streams. A browser with ten tabs that load at the
+/// same time has fewer.
+const MAX_IN_FLIGHT: usize = 64;
+
+/// The requests in flight of each caller who has any, in this process.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Callers(Arc<Mutex<HashMap<EmailAddress, usize>>>);
+
+/// One request in flight. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    callers: Callers,
+    email: EmailAddress,
+}
+
+impl Callers {
+    /// Counts one more request of the caller's.
+    ///
+    /// # Errors
+    /// 429 when the caller has [`MAX_IN_FLIGHT`] in flight.
+    pub(super) fn enter(&self, caller: &Caller) -> Result<InFlight, Problem> {
+        let mut callers = self.lock();
+        let in_flight = callers.entry(caller.email().clone()).or_default();
+        if *in_flight >= MAX_IN_FLIGHT {
+            let detail = format!("{MAX_IN_FLIGHT} requests of yours are in flight; wait until one is answered.");
+            return Err(Problem::new(ProblemCode::TooManyRequests, detail));
+        }
+        *in_flight += 1;
+        Ok(InFlight { callers: self.clone(), email: caller.email().clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let mut callers = self.callers.lock();
+        if let Some(in_flight) = callers.get_mut(&self.email) {
+            *in_flight -= 1;
+            if *in_flight == 0 {
+                callers.remove(&self.email);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A body whose bytes carry a guard: it is dropped when the last of them has been written to the socket, not when the
+//! body has been handed to the server, which queues it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+/// A body with a guard.
+#[derive(Debug)]
+pub(super) struct Held<G> {
+    body: Body,
+    guard: Arc<G>,
+}
+
+/// Bytes with a guard.
+struct Guarded<G> {
+    bytes: Bytes,
+    _guard: Arc<G>,
+}
+
+impl<G> Held<G> {
+    pub(super) fn new(body: Body, guard: G) -> Self {
+        Self { body, guard: Arc::new(guard) }
+    }
+}
+
+impl<G> AsRef<[u8]> for Guarded<G> {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<G: Send + Sync + 'static> HttpBody for Held<G> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        let guarded = |bytes| Bytes::from_owner(Guarded { bytes, _guard: Arc::clone(&self.guard) });
+        frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.map_data(guarded))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,84 @@
+//! The host that a request names: the public one or this machine, with and without authentication.
+
+use launcher_testkit::{ALICE, Client, Options, TestApp};
+
+const PUBLIC: &str = "https://launcher.example.org:8443";
+
+async fn get(nobody: &Client, target: &str, hosts: &str) -> String {
+    let identity = format!("X-Auth-Request-Email: {ALICE}\r\n");
+    nobody.raw(format!("GET {target} HTTP/1.1\r\n{hosts}{identity}Connection: close\r\n\r\n").as_bytes()).await
+}
+
+#[tokio::test]
+async fn foreign_host_is_misdirected_with_and_without_authentication() {
+    for dev_identity in [None, Some("dev@example.org".to_owned())] {
+        let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
+        let (app, nobody, ..) = TestApp::start_with(options).await;
+        for host in [
+            // Ports differ on both sides of a proxy.
+            "launcher.example.org",
+            "LAUNCHER.example.org:8443",
+            "launcher.example.org.:80",
+            "localhost",
+            "LOCALHOST:1",
+            "a.localhost:8000",
+            "127.0.0.1:8000",
+            "127.8.9.10",
+            "[::1]:8000",
+            "[::ffff:127.0.0.1]",
+        ] {
+            let answer = get(&nobody, "/api/v1/me", &format!("Host: {host}\r\n")).await;
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{host}: {answer}");
+        }
+        for host in [
+            "evil.example",
+            "launcher.example.org.evil.example",
+            "evil.launcher.example.org",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "evil@localhost",
+            "10.0.0.1",
+            "[2001:db8::1]",
+            "",
+        ] {
+            let answer = get(&nobody, "/api/v1/me", &format!("Host: {host}\r\n")).await;
+            assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("unknown-host"), "{host}: {answer}");
+            assert!(answer.contains("https://launcher.example.org:8443 (SERVICE_PUBLIC_URL)"), "{answer}");
+        }
+        for (target, hosts) in [
+            ("/api/v1/me", "Host: localhost\r\nHost: evil.example\r\n"),
+            ("/api/v1/me", ""),
+            ("http://evil.example/api/v1/me", "Host: localhost\r\n"),
+        ] {
+            let answer = get(&nobody, target, hosts).await;
+            assert!(answer.starts_with("HTTP/1.1 421 "), "{target} {hosts}: {answer}");
+        }
+        app.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn foreign_host_is_refused_before_the_identity_is_looked_at() {
+    let (app, nobody, ..) = TestApp::start().await;
+    let answer = nobody.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("SERVICE_PUBLIC_URL"), "{answer}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn https_is_remembered_by_browsers_where_the_public_url_has_it() {
+    let options = Options { public_url: Some(PUBLIC.to_owned()), ..Options::default() };
+    for (options, wanted) in [(options, "max-age=31536000"), (Options::default(), "")] {
+        let (app, nobody, alice, ..) = TestApp::start_with(options).await;
+        for reply in [
+            alice.get("/me").await.expect(200),
+            alice.get("/nothing").await.expect(404),
+            alice.get("/docs/swagger-ui.css").await.expect(200),
+            alice.page("/").await.expect(200),
+            nobody.page("/").await.expect(401),
+        ] {
+            assert_eq!(reply.header("strict-transport-security"), wanted);
+        }
+        app.finish().await;
+    }
+}

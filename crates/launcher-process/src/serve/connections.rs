@@ -1,0 +1,165 @@
+//! The open connections of a listener: no more than it may have, and which one to close when another needs its place.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+use super::heads::Heads;
+use super::limits::ServeLimits;
+
+/// Minimum time without progress before a connection is closed for another one.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// Interval between two looks for a connection to close while another one waits.
+const RETRY: Duration = Duration::from_millis(20);
+/// Minimum time between two warnings that the limit is reached.
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The open connections of a listener. Clones are the same ones.
+#[derive(Debug, Clone)]
+pub(super) struct Connections(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    limits: ServeLimits,
+    places: Arc<Semaphore>,
+    large_heads: Arc<Semaphore>,
+    large_answers: Arc<Semaphore>,
+    next: AtomicU64,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    connections: HashMap<u64, Connection>,
+    warned: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    heads: Heads,
+    task: Option<AbortHandle>,
+}
+
+/// The place of one connection. It is free again when this is dropped, and that is when its socket is.
+#[derive(Debug)]
+pub(super) struct Place {
+    id: u64,
+    heads: Heads,
+    connections: Connections,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Connections {
+    pub(super) fn new(limits: ServeLimits) -> Self {
+        Self(Arc::new(Inner {
+            places: Arc::new(Semaphore::new(limits.connections)),
+            large_heads: Arc::new(Semaphore::new(limits.large_heads)),
+            large_answers: Arc::new(Semaphore::new(limits.large_answers)),
+            next: AtomicU64::new(0),
+            open: Mutex::default(),
+            limits,
+        }))
+    }
+
+    /// Waits for a place for a connection that has just been accepted, and makes one where others make no progress.
+    pub(super) async fn admit(&self) -> Place {
+        let places = &self.0.places;
+        if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
+            return self.place(Some(permit));
+        }
+        self.warn();
+        loop {
+            self.evict();
+            if let Ok(permit) = timeout(RETRY, Arc::clone(places).acquire_owned()).await {
+                return self.place(permit.ok());
+            }
+        }
+    }
+
+    /// A place beyond the limit, for the last connections before the listener closes.
+    pub(super) fn admit_anyway(&self) -> Place {
+        self.place(None)
+    }
+
+    fn place(&self, permit: Option<OwnedSemaphorePermit>) -> Place {
+        let (id, heads) = (self.0.next.fetch_add(1, Ordering::Relaxed), Heads::new());
+        self.lock().connections.insert(id, Connection { heads: heads.clone(), task: None });
+        Place { id, heads, connections: self.clone(), _permit: permit }
+    }
+
+    /// Notes the task that serves a place's connection, unless it has ended already.
+    pub(super) fn serve_with(&self, id: u64, task: AbortHandle) {
+        if let Some(connection) = self.lock().connections.get_mut(&id) {
+            connection.task = Some(task);
+        }
+    }
+
+    /// Closes the connection that has made no progress for longest: one with a head, a body or an answer that is stuck
+    /// before one that is idle.
+    fn evict(&self) {
+        let now = Instant::now();
+        let mut open = self.lock();
+        let idle = open.connections.iter().filter(|(_, connection)| connection.task.is_some());
+        let idle = idle.filter_map(|(id, connection)| connection.heads.unproductive().map(|since| (since, *id)));
+        let longest = idle.filter(|((_, since), _)| now.duration_since(*since) >= PATIENCE).min();
+        let evicted = longest.and_then(|(_, id)| open.connections.remove(&id));
+        drop(open);
+        if let Some(task) = evicted.and_then(|connection| connection.task) {
+            tracing::debug!("closing a connection without progress: another one needs its place");
+            task.abort();
+        }
+    }
+
+    fn warn(&self) {
+        let now = Instant::now();
+        let mut open = self.lock();
+        if open.warned.is_none_or(|warned| now.duration_since(warned) >= WARN_INTERVAL) {
+            open.warned = Some(now);
+            let connections = self.0.limits.connections;
+            tracing::warn!(
+                connections,
+                "connection limit reached: connections without progress are closed for new ones"
+            );
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The heads of its connection.
+    pub(super) fn heads(&self) -> &Heads {
+        &self.heads
+    }
+
+    /// Memory for large heads, in bytes, shared with the other connections.
+    pub(super) fn large_heads(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.connections.0.large_heads)
+    }
+
+    /// Takes memory for larger send buffers, in bytes, if there is any left.
+    pub(super) fn take_large_answer(&self, bytes: u32) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.connections.0.large_answers).try_acquire_many_owned(bytes).ok()
+    }
+
+    pub(super) fn limits(&self) -> &ServeLimits {
+        &self.connections.0.limits
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.lock().connections.remove(&self.id);
+    }
+}

@@ -1,0 +1,196 @@
+//! The socket of one connection, within bounds: large heads take their memory from what all connections share, and a
+//! client that reads nothing is given up.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_util::sync::PollSemaphore;
+
+use super::connections::Place;
+use super::limits::Buffers;
+
+/// Room for more bytes that hyper wants in its read buffer before it reads.
+const READ_ROOM: usize = 8 * 1024;
+/// Size of hyper's read buffer that needs no permission.
+const FREE_READ_BUFFER: usize = 16 * 1024;
+
+/// The socket of one connection. It also carries a tunnel after an upgrade; the connection's place is taken until then.
+#[derive(Debug)]
+pub(super) struct BoundedStream {
+    stream: TcpStream,
+    place: Place,
+    large_heads: PollSemaphore,
+    /// What this connection has of that memory. It keeps it until it closes, as hyper keeps its read buffer.
+    large_head: Option<OwnedSemaphorePermit>,
+    large_answer: Option<OwnedSemaphorePermit>,
+    stall: Option<Pin<Box<Sleep>>>,
+    /// The last write made no progress.
+    is_stalled: bool,
+    /// Something has had to wait since everything was last written.
+    is_behind: bool,
+    is_relaxed: bool,
+}
+
+/// Kernel buffers of a connection that carries a workshop's traffic, as they are asked for, in bytes.
+const WORKSHOP_BUFFERS: Buffers = Buffers { receive: 256 * 1024, send: 256 * 1024 };
+/// Maximum time without progress of a write to such a connection: its client may sleep for a while.
+const WORKSHOP_WRITE_STALL: Duration = Duration::from_secs(300);
+
+impl BoundedStream {
+    pub(super) fn new(stream: TcpStream, place: Place) -> Self {
+        Self {
+            large_heads: PollSemaphore::new(place.large_heads()),
+            stream,
+            place,
+            large_head: None,
+            large_answer: None,
+            stall: None,
+            is_stalled: false,
+            is_behind: false,
+            is_relaxed: false,
+        }
+    }
+
+    /// Takes the memory that the read buffer needs before more of a head is read into it.
+    fn poll_room_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let needed = beyond_free(self.place.heads().head_bytes());
+        let held = self.large_head.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let Some(missing) = needed.checked_sub(held).filter(|missing| *missing > 0) else { return Poll::Ready(Ok(())) };
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        let Some(permit) = ready!(self.large_heads.poll_acquire_many(cx, missing)) else {
+            return Poll::Ready(Err(io::ErrorKind::OutOfMemory.into()));
+        };
+        match &mut self.large_head {
+            Some(held) => held.merge(permit),
+            None => self.large_head = Some(permit),
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// What becomes of a write: progress, or an error when there has been none for too long.
+    fn poll_progress<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.is_stalled = false;
+            return written;
+        }
+        if !self.is_behind {
+            self.is_behind = true;
+            self.place.heads().set_behind(true);
+            self.enlarge_send_buffer();
+        }
+        let patience = if self.is_relaxed { WORKSHOP_WRITE_STALL } else { self.place.limits().write_stall };
+        let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(patience)));
+        if !self.is_stalled {
+            self.is_stalled = true;
+            stall.as_mut().reset(Instant::now() + patience);
+        }
+        ready!(stall.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
+    }
+
+    /// Everything has been written.
+    fn catch_up(&mut self) {
+        if self.is_behind {
+            self.is_behind = false;
+            self.place.heads().set_behind(false);
+        }
+    }
+
+    /// Lets the kernel take more of an answer that does not fit, while there is memory for that. The connection keeps it
+    /// until it closes, as the kernel may still hold the bytes.
+    fn enlarge_send_buffer(&mut self) {
+        if self.large_answer.is_some() || self.is_relaxed {
+            return;
+        }
+        if let Some((size, memory)) = self.place.limits().larger_send_buffer()
+            && let Some(permit) = self.place.take_large_answer(memory)
+        {
+            self.large_answer = Some(permit);
+            note(SockRef::from(&self.stream).set_send_buffer_size(size));
+        }
+    }
+
+    /// Takes larger buffers once the connection carries a workshop's traffic.
+    fn relax(&mut self) {
+        if !self.is_relaxed && self.place.heads().is_relaxed() {
+            self.is_relaxed = true;
+            if self.place.limits().buffers.is_some() {
+                let socket = SockRef::from(&self.stream);
+                note(socket.set_recv_buffer_size(WORKSHOP_BUFFERS.receive));
+                note(socket.set_send_buffer_size(WORKSHOP_BUFFERS.send));
+            }
+        }
+    }
+}
+
+fn note(outcome: io::Result<()>) {
+    if let Err(error) = outcome {
+        tracing::debug!(%error, "a socket buffer was not resized");
+    }
+}
+
+/// Memory of hyper's read buffer beyond what is free, when `head_bytes` are in it and more is to come, in bytes.
+fn beyond_free(head_bytes: usize) -> usize {
+    (head_bytes + READ_ROOM + 1).next_power_of_two().saturating_sub(FREE_READ_BUFFER)
+}
+
+impl AsyncRead for BoundedStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        ready!(self.poll_room_for_head(cx))?;
+        self.relax();
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        self.place.heads().read(buf.filled().len() - before);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for BoundedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.relax();
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.poll_progress(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.relax();
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.poll_progress(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.catch_up();
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beyond_free;
+
+    #[test]
+    fn read_buffer_beyond_16_kib_is_accounted_for_at_its_next_size() {
+        for (head, beyond) in [(0, 0), (8191, 0), (8192, 16), (24_575, 16), (24_576, 48), (57_344, 112)] {
+            assert_eq!(beyond_free(head), beyond * 1024, "{head}");
+        }
+    }
+}

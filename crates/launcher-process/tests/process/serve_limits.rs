@@ -1,0 +1,134 @@
+//! Bounds on the connections of a listener: how many, how long a reader may stall, how much heads may hold.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use http::Response;
+use http_body_util::{BodyExt, Full};
+use launcher_process::listen::listen;
+use launcher_process::serve::{Body, Buffers, ServeLimits, serve_http_within};
+use launcher_process::stop::Stop;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::exchange;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+const SOON: Duration = Duration::from_secs(10);
+
+/// A server that answers with so many bytes; it ends with the test's runtime.
+fn start(limits: ServeLimits, answer: usize) -> SocketAddr {
+    start_at("127.0.0.1:0", limits, answer)
+}
+
+fn start_at(address: &str, limits: ServeLimits, answer: usize) -> SocketAddr {
+    let listener = listen(address.parse().unwrap(), &limits.listen_options()).unwrap();
+    let addr = listener.local_addr().unwrap();
+    tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |_, peer: SocketAddr| async move {
+        let body = if answer == 0 { peer.to_string() } else { "x".repeat(answer) };
+        let response: Response<Body> = Response::new(Full::from(body).map_err(Into::into).boxed_unsync());
+        response
+    }));
+    addr
+}
+
+async fn ask(addr: SocketAddr) -> String {
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    timeout(SOON, exchange(&mut stream, REQUEST)).await.unwrap()
+}
+
+/// Connects, and sends a head of this size without its end.
+async fn begin(addr: SocketAddr, bytes: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    let start = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
+    stream.write_all(format!("{start}{}", "y".repeat(bytes - start.len())).as_bytes()).await.unwrap();
+    stream
+}
+
+/// Reads to the end, and returns the number of bytes. A reset counts as the end.
+async fn drain(stream: &mut TcpStream) -> usize {
+    let (mut total, mut part) = (0, vec![0; 64 * 1024]);
+    while let Ok(length @ 1..) = timeout(SOON, stream.read(&mut part)).await.unwrap() {
+        total += length;
+    }
+    total
+}
+
+#[tokio::test]
+async fn connection_without_progress_is_closed_when_another_one_needs_its_place() {
+    let addr = start(ServeLimits { connections: 2, ..ServeLimits::service() }, 5);
+    let mut slow = [begin(addr, 100).await, begin(addr, 100).await];
+    assert!(ask(addr).await.ends_with("xxxxx"));
+    assert_eq!(drain(&mut slow[0]).await, 0, "the one that had waited for longest");
+    slow[1].write_all(b"\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert!(exchange(&mut slow[1], b"").await.starts_with("HTTP/1.1 200 "), "the other one goes on");
+}
+
+#[tokio::test]
+async fn reader_without_progress_is_given_up_and_its_place_is_free() {
+    let limits = ServeLimits { connections: 1, write_stall: Duration::from_millis(300), ..ServeLimits::service() };
+    let addr = start(limits, 8 << 20);
+    let mut stalled = TcpStream::connect(addr).await.unwrap();
+    stalled.write_all(REQUEST).await.unwrap();
+    assert!(ask(addr).await.len() > 8 << 20);
+    assert!(drain(&mut stalled).await < 8 << 20, "its answer was cut off");
+}
+
+#[tokio::test]
+async fn slow_reader_that_makes_progress_is_not_given_up() {
+    let addr = start(ServeLimits { write_stall: Duration::from_millis(300), ..ServeLimits::service() }, 1 << 20);
+    let mut slow = TcpStream::connect(addr).await.unwrap();
+    slow.write_all(REQUEST).await.unwrap();
+    let (mut total, mut part) = (0, vec![0; 64 * 1024]);
+    let mut pause = tokio::time::interval(Duration::from_millis(20));
+    while let Ok(length @ 1..) = slow.read(&mut part).await {
+        total += length;
+        pause.tick().await;
+    }
+    assert!(total > 1 << 20, "{total}");
+}
+
+#[tokio::test]
+async fn large_heads_share_their_memory() {
+    let addr = start(ServeLimits { large_heads: 16 * 1024, ..ServeLimits::service() }, 5);
+    let large = begin(addr, 10_000).await;
+    // It has the memory once it has been read: a small request after it is answered.
+    assert!(ask(addr).await.ends_with("xxxxx"));
+    let mut next = begin(addr, 10_000).await;
+    next.write_all(b"\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert!(ask(addr).await.ends_with("xxxxx"), "small heads need none of it");
+    let mut byte = [0; 1];
+    assert!(timeout(Duration::from_millis(300), next.read(&mut byte)).await.is_err(), "it waits for the memory");
+    drop(large);
+    assert!(timeout(SOON, exchange(&mut next, b"")).await.unwrap().starts_with("HTTP/1.1 200 "));
+}
+
+#[tokio::test]
+async fn connection_with_a_very_large_head_is_not_kept() {
+    let addr = start(ServeLimits::service(), 5);
+    let mut stream = begin(addr, 40_000).await;
+    let answer = timeout(SOON, exchange(&mut stream, b"\r\n\r\n")).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("connection: close\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn peer_on_a_dual_stack_listener_has_its_ipv4_address() {
+    let port = start_at("0.0.0.0:0", ServeLimits::service(), 0).port();
+    let answer = ask(SocketAddr::from(([127, 0, 0, 1], port))).await;
+    assert!(answer.contains("\r\n\r\n127.0.0.1:"), "{answer}");
+}
+
+#[test]
+fn worst_case_counts_kernel_buffers_twice() {
+    let limits = ServeLimits {
+        connections: 10,
+        backlog: 5,
+        buffers: Some(Buffers { receive: 1000, send: 2000 }),
+        large_heads: 7,
+        large_answers: 6,
+        write_stall: SOON,
+    };
+    assert_eq!(limits.worst_case_bytes(), Some(10 * (6000 + 44 * 1024) + 5 * 2000 + 7 + 6));
+    assert_eq!(ServeLimits::unbounded().worst_case_bytes(), None);
+}

@@ -1,0 +1,102 @@
+//! The memory of the running program under clients that send slowly and read slowly.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use launcher_process::serve::ServeLimits;
+
+use crate::lifecycle::{PATIENCE, Serving};
+
+const MIB: usize = 1 << 20;
+/// The program without any request: 18 MiB at rest, 28 with 10,000 rows (docs/performance.md), and what the allocator does
+/// not give back.
+const BASELINE: usize = 48 * MIB;
+
+/// The memory limit of the launcher in the chart, in bytes.
+fn chart_limit() -> usize {
+    let values = include_str!("../../../../charts/workshop-launcher/values.yaml");
+    let launcher = values.split("\nlauncher:\n").nth(1).unwrap();
+    let limit = launcher.split("limits: {memory: ").nth(1).unwrap().split('}').next().unwrap();
+    limit.strip_suffix("Mi").unwrap().parse::<usize>().unwrap() * MIB
+}
+
+#[test]
+fn worst_case_of_all_bounds_is_below_the_limit_of_the_chart() {
+    let service = ServeLimits::service().worst_case_bytes().unwrap();
+    let telemetry = ServeLimits::telemetry().worst_case_bytes().unwrap();
+    let total = BASELINE + service + telemetry + launcher_api::BUFFERED_BYTES;
+    assert!(total <= chart_limit(), "{} MiB of {}", total / MIB, chart_limit() / MIB);
+}
+
+/// RSS of a process, in bytes.
+fn rss(pid: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// Bytes in the socket buffers of the connections that this address has accepted.
+fn queued(local: SocketAddr) -> usize {
+    let port = format!(":{:04X}", local.port());
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
+    let of_line = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let is_ours = fields.get(1)?.ends_with(&port) && *fields.get(3)? == "01";
+        let (sent, received) = fields.get(4).filter(|_| is_ours)?.split_once(':')?;
+        Some(usize::from_str_radix(sent, 16).ok()? + usize::from_str_radix(received, 16).ok()?)
+    };
+    tables.iter().flat_map(|table| table.lines()).filter_map(of_line).sum()
+}
+
+fn connect(addr: SocketAddr, request: &str, body: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(addr).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
+    // A refusal may come before the whole body is sent.
+    drop(stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body)));
+    stream
+}
+
+fn head(addr: SocketAddr, line: &str, person: &str, more: &str) -> String {
+    format!("{line} HTTP/1.1\r\nHost: {addr}\r\nX-Auth-Request-Email: {person}@example.org\r\n{more}\r\n")
+}
+
+/// Asks as somebody else, on a connection of its own; how long it took.
+fn ask(addr: SocketAddr) -> Duration {
+    let begun = Instant::now();
+    let mut stream = connect(addr, &head(addr, "GET /api/v1/instances/", "bob", "Connection: close\r\n"), b"");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    begun.elapsed()
+}
+
+/// 800 bodies of 256 KiB that lack their last byte, 300 readers who read nothing of 1.5 MB, and 600 unfinished heads of
+/// 32 KiB; meanwhile other people are served.
+#[test]
+fn slow_senders_and_readers_take_no_memory_and_no_time_of_others() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[("SERVICE_LOG", "error")]);
+    let addr = serving.listen();
+    let launch = "POST /api/v1/templates/01890000-0000-7000-8000-000000000000/launch";
+    let length = "Content-Type: application/json\r\nContent-Length: 262144\r\n";
+    let before = rss(serving.pid());
+    let (body, mut held) = (vec![b' '; 262_143], Vec::new());
+    let (mut peak, mut slowest) = (before, Duration::ZERO);
+    for number in 0..1700 {
+        held.push(match number {
+            0..800 => connect(addr, &head(addr, launch, "mallory", length), &body),
+            800..1100 => connect(addr, &head(addr, "GET /api/v1/docs/swagger-ui-bundle.js", "mallory", ""), b""),
+            _ => connect(addr, &head(addr, "GET /", "mallory", "X: ").replace("\r\n\r\n", ""), &body[..32_000]),
+        });
+        if number % 50 == 49 {
+            slowest = slowest.max(ask(addr));
+            peak = peak.max(rss(serving.pid()) + queued(addr));
+        }
+    }
+    assert!(peak < before + 100 * MIB, "{} MiB before, {} MiB under attack", before / MIB, peak / MIB);
+    assert!(slowest < Duration::from_secs(1), "somebody else waited for {slowest:?}");
+    drop(held);
+    assert_eq!(serving.stop().0, Some(0));
+}
