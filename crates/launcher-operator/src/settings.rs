@@ -28,8 +28,8 @@ pub struct OperatorSettings {
     pub run_as_user: i64,
     /// On which machines workshops run.
     pub placement: Placement,
-    /// True when an app starts only after the network enforces its pod's policies.
-    pub wait_for_isolation: bool,
+    /// How long an app waits until the network enforces its pod's policies; none when it does not wait.
+    pub wait_for_isolation: Option<Duration>,
     /// True when pods of the profile `baseline` get a user namespace of their own.
     pub user_namespaces: bool,
     /// How long a workshop may take to become ready.

@@ -2,9 +2,12 @@
 //! only a moment after the pod has its address, and an app that starts before that reaches other pods, the kubelet and the
 //! API server.
 
+use std::time::Duration;
+
 use k8s_openapi::api::core::v1::{Container, SecurityContext};
 
 use super::limits::{SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
+use super::pod::variables;
 use crate::settings::OperatorSettings;
 
 /// The name of the init container.
@@ -12,13 +15,15 @@ pub const ISOLATION_CONTAINER: &str = "isolation";
 /// Exit code of `launcher-sidecar wait-isolated` when the pod could still connect at the end of its time.
 pub const NOT_ISOLATED: i32 = 3;
 
-/// Waits until the API server, which the policies forbid, cannot be reached any more.
-pub(super) fn container(settings: &OperatorSettings) -> Container {
+/// Waits until the API server, which the policies forbid, cannot be reached any more, for so long at most.
+pub(super) fn container(settings: &OperatorSettings, most: Duration) -> Container {
+    let timeout = ("SERVICE_ISOLATION_TIMEOUT".to_owned(), most.as_secs().to_string());
     Container {
         name: ISOLATION_CONTAINER.to_owned(),
         image: Some(settings.sidecar.image.clone()),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
         args: Some(vec!["wait-isolated".to_owned()]),
+        env: Some(variables([timeout].into())),
         // As much as the sidecar asks for, which starts after it: the pod as a whole asks for no more than without it.
         resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),

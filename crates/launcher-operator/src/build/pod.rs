@@ -21,7 +21,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         settings.pull_secrets.iter().map(|name| LocalObjectReference { name: name.clone() }).collect();
     let Placement { node_selector, tolerations } = settings.placement.clone();
     PodSpec {
-        init_containers: settings.wait_for_isolation.then(|| vec![isolation::container(settings)]),
+        init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
         volumes: sidecar::volumes(settings),
         // Only `baseline` apps may be root in their container; in a user namespace that is nobody on the node.

@@ -1,5 +1,7 @@
 //! The init container that waits for the network, and what its end means.
 
+use std::time::Duration;
+
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, StartStep};
 use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose, prune};
@@ -10,13 +12,15 @@ use crate::support::{at, pod, settings};
 #[test]
 fn app_starts_after_an_init_container_of_the_sidecars_image() {
     let mut settings = settings();
-    settings.wait_for_isolation = true;
+    settings.wait_for_isolation = Some(Duration::from_secs(120));
     for profile in ["restricted", "baseline"] {
         let pod = pod(&settings, profile);
         let init = pod.init_containers.unwrap();
         assert_eq!(init.len(), 1);
         assert_eq!(init[0].image, pod.containers[1].image);
         assert_eq!(init[0].args.as_deref(), Some(&["wait-isolated".to_owned()][..]));
+        let env = serde_json::to_value(&init[0].env).unwrap();
+        assert_eq!(env, json!([{ "name": "SERVICE_ISOLATION_TIMEOUT", "value": "120" }]));
         let context = init[0].security_context.as_ref().unwrap();
         assert_eq!(context, pod.containers[1].security_context.as_ref().unwrap(), "as tightly held as the sidecar");
         // No more than the sidecar: init containers run before it, so the pod asks for no more than without this one.

@@ -1,5 +1,7 @@
 //! The proxy secret: mounted into the sidecar alone, and explained when it is missing.
 
+use std::time::Duration;
+
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 use launcher_operator::OperatorSettings;
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ fn mounts(pod: &PodSpec) -> Vec<&str> {
 #[test]
 fn secret_is_mounted_read_only_into_the_sidecar_alone() {
     let mut settings = with_secret();
-    settings.wait_for_isolation = true;
+    settings.wait_for_isolation = Some(Duration::from_secs(120));
     for profile in ["restricted", "baseline"] {
         let pod = pod(&settings, profile);
         assert_eq!(mounts(&pod), ["sidecar"]);

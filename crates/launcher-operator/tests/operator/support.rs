@@ -83,7 +83,7 @@ pub(crate) fn settings() -> OperatorSettings {
         pull_secrets: vec!["registry".to_owned()],
         run_as_user: 1000,
         placement: Placement::default(),
-        wait_for_isolation: false,
+        wait_for_isolation: None,
         user_namespaces: false,
         start_timeout: Duration::from_secs(600),
         room_grace: Duration::from_secs(60),

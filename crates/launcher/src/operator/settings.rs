@@ -107,6 +107,11 @@ pub(crate) struct OperatorArgs {
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     wait_for_isolation: bool,
 
+    /// How long that may take, in seconds
+    #[arg(long, env = "SERVICE_ISOLATION_TIMEOUT", default_value = "120", value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    isolation_timeout: u64,
+
     /// Whether pods of the profile baseline get a user namespace of their own; every node has to support it
     #[arg(long, env = "SERVICE_USER_NAMESPACES", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
@@ -213,7 +218,7 @@ impl OperatorArgs {
                 node_selector: self.node_selector.0.clone(),
                 tolerations: self.tolerations.0.clone(),
             },
-            wait_for_isolation: self.wait_for_isolation,
+            wait_for_isolation: self.wait_for_isolation.then(|| Duration::from_secs(self.isolation_timeout)),
             user_namespaces: self.user_namespaces,
             start_timeout: Duration::from_secs(self.start_timeout),
             room_grace: Duration::from_secs(self.room_grace),

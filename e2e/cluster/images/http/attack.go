@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -122,18 +121,4 @@ func shifted(address net.IP, offset int) net.IP {
 	number := uint32(address[0])<<24 | uint32(address[1])<<16 | uint32(address[2])<<8 | uint32(address[3])
 	number += uint32(offset)
 	return net.IPv4(byte(number>>24), byte(number>>16), byte(number>>8), byte(number))
-}
-
-// refused connects to HOST:PORT again and again until that fails, for 30 seconds at most: what the sidecar's image does in
-// an init container, for measurements without it.
-func refused(address string) {
-	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(10 * time.Millisecond) {
-		connection, err := net.DialTimeout("tcp", address, 100*time.Millisecond)
-		if err != nil {
-			fmt.Println("refused after", time.Since(began))
-			return
-		}
-		_ = connection.Close()
-	}
-	fail("%s is still reached", address)
 }

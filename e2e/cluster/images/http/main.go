@@ -38,8 +38,8 @@ func main() {
 		connect(argument)
 	case "attack":
 		attack(words[1:])
-	case "refused":
-		refused(argument)
+	case "read":
+		read(argument)
 	case "exit":
 		exit(argument)
 	case "hog":
@@ -48,7 +48,7 @@ func main() {
 		// Not an empty select: with nothing else to run, Go calls that a deadlock and ends.
 		time.Sleep(24 * time.Hour)
 	default:
-		fail("unknown word %q; there are: serve, get, until, connect, attack, refused, exit, hog, silent", words[0])
+		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog, silent", words[0])
 	}
 }
 
@@ -189,6 +189,15 @@ func connect(address string) {
 	}
 	_ = connection.Close()
 	fmt.Println("connected")
+}
+
+// read prints a file.
+func read(path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		fail("%v", err)
+	}
+	fmt.Print(string(text))
 }
 
 // exit says a few lines, as a crashing app does, and ends with the given status, else with 1.

@@ -1,0 +1,48 @@
+"""The proxy secret in pods: the sidecar demands it, the app never sees it, and a missing Secret is explained."""
+
+import json
+
+from harness import exchange, wait_for
+from surroundings import Source
+from world import ALICE, World
+
+NAME, VALUE, OTHER = "workshop-proxy", "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"
+FILE = "/etc/workshop-launcher/proxy/secrets"
+WORLD = {"SERVICE_PROXY_SECRET_NAME": NAME, "SERVICE_WAIT_FOR_ISOLATION": "false"}
+
+
+def write_secret(world, *values):
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": NAME}, "stringData": {"secrets": "\n".join(values)}}
+    world.apply(secret)
+
+
+def visit(world, name, proof=None):
+    headers = {"X-Auth-Request-Email": ALICE} | ({"X-Auth-Request-Proof": proof} if proof else {})
+    return exchange(80, "GET", "/", headers, host=world.address(name))
+
+
+def test_sidecar_demands_the_secret_and_the_app_never_sees_it(world):
+    write_secret(world, VALUE)
+    name = world.running(ALICE)
+    wait_for("the owner to be let in", lambda: visit(world, name, VALUE)[0] == 200, 15)
+    assert visit(world, name)[0] == 403
+    assert visit(world, name, OTHER)[0] == 403
+    assert "proof" not in json.dumps(json.loads(visit(world, name, VALUE)[2])["headers"]).lower()
+    pod = world.pod(name)
+    app = Source(world.namespace, pod["metadata"]["name"])
+    assert "no such file" in app.run(world, "read", FILE)
+    environment = app.run(world, "read", "/proc/self/environ")
+    assert "PORT=8888" in environment and "PROXY_SECRET" not in environment
+    [mounts] = [one.get("volumeMounts", []) for one in pod["spec"]["containers"] if one["name"] == "app"]
+    assert (mounts, pod["spec"].get("shareProcessNamespace")) == ([], None)
+
+
+def test_missing_secret_is_named_in_the_failure():
+    settings = {"SERVICE_PROXY_SECRET_NAME": "not-there", "SERVICE_ROOM_GRACE": "5"}
+    with World("missing-secret", **settings) as world:
+        name = world.launch(world.template())
+        reason = world.until(name, "failed", seconds=60)["reason"]
+        assert reason["code"] == "start-timeout"
+        assert "the Secret not-there with the key secrets" in reason["message"], reason
+        assert "administrator" in reason["remedy"]
+        wait_for("its workload to be gone", lambda: not world.workload(name), 60)
