@@ -149,7 +149,7 @@ fn operator_settings() -> OperatorSettings {
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
             proxy_secret: None,
         },
-        wait_for_isolation: true,
+        wait_for_isolation: Some(Duration::from_secs(120)),
         user_namespaces: false,
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: Vec::new(),

@@ -16,7 +16,7 @@ pub struct IsolationSettings {
 
     /// Seconds to wait at most
     #[arg(long, env = "SERVICE_ISOLATION_TIMEOUT", value_name = "SECONDS", default_value = "30",
-          value_parser = clap::value_parser!(u32).range(1..=600))]
+          value_parser = clap::value_parser!(u32).range(1..=3600))]
     isolation_timeout: u32,
 
     /// File with the name servers; one that answers shows that the network is up
