@@ -49,7 +49,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         name: APP_CONTAINER.to_owned(),
         image: Some(workshop.image.clone()),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        command: words(&with_port(&workshop.command, workshop.port)),
+        command: words(&with_port(&preset::command(workshop), workshop.port)),
         args: words(&with_port(&preset::args(workshop, settings), workshop.port)),
         env: Some(variables(env)),
         resources: Some(amounts(

@@ -6,6 +6,23 @@ use launcher_domain::AppType;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
+/// Rocker's stock RStudio images, by the last part of their names.
+const ROCKER: [&str; 4] = ["rstudio", "tidyverse", "verse", "geospatial"];
+/// Their own `/init` copies this file over the server's configuration when DISABLE_AUTH is true, and starts `rserver` without
+/// arguments: the file is the only place that can tell it an address.
+const ROCKER_ON_LOOPBACK: &str = "conf=/etc/rstudio/disable_auth_rserver.conf; \
+    if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; exec /init";
+
+/// The command of the app: the template's, the image's own when empty, or what makes a stock RStudio image listen on the
+/// loopback address.
+pub(super) fn command(workshop: &Validated) -> Vec<String> {
+    let is_stock = workshop.app_type == AppType::Rstudio
+        && workshop.command.is_empty()
+        && workshop.args.is_empty()
+        && ROCKER.iter().any(|name| is_repository(&workshop.image, &format!("rocker/{name}")));
+    if is_stock { ["/bin/sh", "-c", ROCKER_ON_LOOPBACK].map(str::to_owned).into() } else { workshop.command.clone() }
+}
+
 /// The arguments of the app: the template's, or what its kind of image needs.
 pub(super) fn args(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
     if !workshop.args.is_empty() {
@@ -37,14 +54,19 @@ fn notebook(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
     program.into_iter().chain(options).collect()
 }
 
-/// Whether it is Coder's own image, whose entry point takes options of code-server.
+/// True for Coder's own image, whose entry point takes options of code-server.
 fn is_code_server(image: &str) -> bool {
+    is_repository(image, "codercom/code-server")
+}
+
+/// True when the image is of this repository, whatever its registry, tag and digest.
+fn is_repository(image: &str, wanted: &str) -> bool {
     let without_digest = image.split('@').next().unwrap_or_default();
     let repository = match without_digest.rsplit_once(':') {
         Some((repository, tag)) if !tag.contains('/') => repository,
         _ => without_digest,
     };
-    repository == "codercom/code-server" || repository.ends_with("/codercom/code-server")
+    repository.strip_suffix(wanted).is_some_and(|registry| registry.is_empty() || registry.ends_with('/'))
 }
 
 fn code_server(workshop: &Validated) -> Vec<String> {

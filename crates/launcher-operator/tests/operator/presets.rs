@@ -36,6 +36,25 @@ fn a_command_of_the_templates_gets_the_notebooks_options_alone() {
 }
 
 #[test]
+fn stock_rstudio_listens_on_loopback_unless_the_template_has_words_of_its_own() {
+    let command = |change: fn(&mut Workshop)| {
+        app(|workshop| {
+            workshop.spec.app_type = "rstudio".to_owned();
+            workshop.spec.image = "docker.io/rocker/tidyverse:4.4".to_owned();
+            change(workshop);
+        })
+        .command
+    };
+    let stock = command(|_| {}).unwrap();
+    assert_eq!(stock[..2], ["/bin/sh", "-c"]);
+    assert!(stock[2].contains("echo www-address=127.0.0.1") && stock[2].ends_with("exec /init"), "{}", stock[2]);
+    assert_eq!(command(|workshop| workshop.spec.command = vec!["/init".to_owned()]).unwrap(), ["/init"]);
+    assert_eq!(command(|workshop| workshop.spec.args = vec!["x".to_owned()]), None);
+    assert_eq!(command(|workshop| workshop.spec.image = "someone/rstudio:4".to_owned()), None);
+    assert_eq!(command(|workshop| workshop.spec.app_type = "custom".to_owned()), None);
+}
+
+#[test]
 fn code_server_is_known_by_its_image_whatever_its_registry_and_tag() {
     for image in
         ["codercom/code-server", "docker.io/codercom/code-server:4.9", "reg:5000/codercom/code-server@sha256:ab"]
