@@ -22,7 +22,7 @@ use crate::stop::Stop;
 pub use connection::Connection;
 use connection::Serving;
 use connections::{Connections, Place};
-pub use limits::{Buffers, ServeLimits};
+pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
 
 /// The error of a body that breaks off.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -85,20 +85,16 @@ pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
 
 async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     warn_about(&settings);
+    refuse_exposed_bypass(&settings)?;
     let drain = Duration::from_secs(settings.shutdown_delay);
     let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
     // The listener comes early: whoever waits for the port is answered as soon as everything behind it is ready, and a
     // port that is taken is found out before any process is started.
-    if settings.exposes_bypass() {
-        return Err(ServeError::Exposed(settings.listen_addr));
-    }
     let secret = secret::read(settings.proxy_secret_file.as_deref()).await?;
-    let limits = ServeLimits::service();
+    let limits = ServeLimits { connections: settings.max_connections as usize, ..ServeLimits::service() };
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr, &limits)?;
     let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, &ServeLimits::telemetry())?;
-    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
-    let public_url = settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}"));
-
+    let public_url = public_url(&settings, &listener)?;
     let origin = public_url.parse().map_err(ServeError::PublicUrl)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let store = Store::open(&settings.database_url()).await?;
@@ -165,6 +161,11 @@ fn listen(setting: &'static str, addr: SocketAddr, limits: &ServeLimits) -> Resu
     listen::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
 }
 
+fn public_url(settings: &ServeSettings, listener: &TcpListener) -> Result<String, ServeError> {
+    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
+    Ok(settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}")))
+}
+
 /// The settings of the local fleet, without the proxy secret.
 pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
@@ -220,6 +221,10 @@ fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
         Box::pin(check) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
     });
     Health::new(ready, metrics, stop)
+}
+
+fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), ServeError> {
+    if settings.exposes_bypass() { Err(ServeError::Exposed(settings.listen_addr)) } else { Ok(()) }
 }
 
 fn warn_about(settings: &ServeSettings) {

@@ -10,6 +10,7 @@ use launcher_domain::caller::AdminListError;
 use launcher_domain::identity::{TrustedHeader, TrustedHeaderError};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{AdminList, EmailAddress, LaunchRate, Limits};
+use launcher_process::serve::DEFAULT_CONNECTIONS;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
@@ -143,6 +144,11 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_MAX_QUEUED", default_value_t = Limits::default().max_queued, value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_queued: u32,
+
+    /// How many connections may be open at a time; each takes up to 96 KiB of memory
+    #[arg(long, env = "SERVICE_MAX_CONNECTIONS", default_value_t = DEFAULT_CONNECTIONS as u32, value_name = "COUNT",
+          value_parser = clap::value_parser!(u32).range(64..=65_536))]
+    pub(crate) max_connections: u32,
 
     /// How long a workshop may take to become ready, in seconds
     #[arg(long, env = "SERVICE_START_TIMEOUT", default_value_t = Limits::default().start_timeout.as_secs(),

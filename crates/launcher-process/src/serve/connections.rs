@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const RETRY: Duration = Duration::from_millis(20);
 /// Minimum time between two warnings that the limit is reached.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
+/// Maximum number of connections that have been told to close and still hold their memory.
+pub(super) const MAX_LEAVING: usize = 32;
 
 /// The open connections of a listener. Clones are the same ones.
 #[derive(Debug, Clone)]
@@ -26,16 +28,18 @@ pub(super) struct Connections(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     limits: ServeLimits,
-    places: Arc<Semaphore>,
     large_heads: Arc<Semaphore>,
     large_answers: Arc<Semaphore>,
     next: AtomicU64,
     open: Mutex<Open>,
+    closed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Open {
     connections: HashMap<u64, Connection>,
+    /// Number of connections that have been told to close.
+    leaving: usize,
     warned: Option<Instant>,
 }
 
@@ -51,45 +55,35 @@ pub(super) struct Place {
     id: u64,
     heads: Heads,
     connections: Connections,
-    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Connections {
     pub(super) fn new(limits: ServeLimits) -> Self {
         Self(Arc::new(Inner {
-            places: Arc::new(Semaphore::new(limits.connections)),
             large_heads: Arc::new(Semaphore::new(limits.large_heads)),
             large_answers: Arc::new(Semaphore::new(limits.large_answers)),
             next: AtomicU64::new(0),
             open: Mutex::default(),
+            closed: Notify::new(),
             limits,
         }))
     }
 
     /// Waits for a place for a connection that has just been accepted, and makes one where others make no progress.
     pub(super) async fn admit(&self) -> Place {
-        let places = &self.0.places;
-        if let Ok(permit) = Arc::clone(places).try_acquire_owned() {
-            return self.place(Some(permit));
-        }
-        self.warn();
         loop {
-            self.evict();
-            if let Ok(permit) = timeout(RETRY, Arc::clone(places).acquire_owned()).await {
-                return self.place(permit.ok());
+            if self.has_room() {
+                return self.admit_anyway();
             }
+            drop(timeout(RETRY, self.0.closed.notified()).await);
         }
     }
 
-    /// A place beyond the limit, for the last connections before the listener closes.
+    /// A place, also beyond the limit: for the last connections before the listener closes.
     pub(super) fn admit_anyway(&self) -> Place {
-        self.place(None)
-    }
-
-    fn place(&self, permit: Option<OwnedSemaphorePermit>) -> Place {
         let (id, heads) = (self.0.next.fetch_add(1, Ordering::Relaxed), Heads::new());
         self.lock().connections.insert(id, Connection { heads: heads.clone(), task: None });
-        Place { id, heads, connections: self.clone(), _permit: permit }
+        Place { id, heads, connections: self.clone() }
     }
 
     /// Notes the task that serves a place's connection, unless it has ended already.
@@ -99,25 +93,31 @@ impl Connections {
         }
     }
 
-    /// Closes the connection that has made no progress for longest: one with a head, a body or an answer that is stuck
-    /// before one that is idle.
-    fn evict(&self) {
-        let now = Instant::now();
+    /// True when there is a place. When there is none, closes the connection that has made no progress for longest: one
+    /// with a head, a body or an answer that is stuck before one that is idle.
+    fn has_room(&self) -> bool {
         let mut open = self.lock();
-        let idle = open.connections.iter().filter(|(_, connection)| connection.task.is_some());
-        let idle = idle.filter_map(|(id, connection)| connection.heads.unproductive().map(|since| (since, *id)));
-        let longest = idle.filter(|((_, since), _)| now.duration_since(*since) >= PATIENCE).min();
-        let evicted = longest.and_then(|(_, id)| open.connections.remove(&id));
+        if open.connections.len() < self.0.limits.connections {
+            return true;
+        }
+        let now = Instant::now();
+        self.warn(&mut open, now);
+        if open.leaving >= MAX_LEAVING {
+            return false;
+        }
+        let Some(evicted) = open.without_progress(now).and_then(|id| open.connections.remove(&id)) else {
+            return false;
+        };
+        open.leaving += 1;
         drop(open);
-        if let Some(task) = evicted.and_then(|connection| connection.task) {
+        if let Some(task) = evicted.task {
             tracing::debug!("closing a connection without progress: another one needs its place");
             task.abort();
         }
+        true
     }
 
-    fn warn(&self) {
-        let now = Instant::now();
-        let mut open = self.lock();
+    fn warn(&self, open: &mut Open, now: Instant) {
         if open.warned.is_none_or(|warned| now.duration_since(warned) >= WARN_INTERVAL) {
             open.warned = Some(now);
             let connections = self.0.limits.connections;
@@ -130,6 +130,16 @@ impl Connections {
 
     fn lock(&self) -> MutexGuard<'_, Open> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    /// The connection that has made no progress for longest, if any has made none for a while.
+    fn without_progress(&self, now: Instant) -> Option<u64> {
+        let served = self.connections.iter().filter(|(_, connection)| connection.task.is_some());
+        let unproductive = served.filter_map(|(id, connection)| Some((connection.heads.unproductive()?, *id)));
+        let longest = unproductive.filter(|((_, since), _)| now.duration_since(*since) >= PATIENCE).min();
+        longest.map(|(_, id)| id)
     }
 }
 
@@ -160,6 +170,11 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.lock().connections.remove(&self.id);
+        let mut open = self.connections.lock();
+        if open.connections.remove(&self.id).is_none() {
+            open.leaving = open.leaving.saturating_sub(1);
+        }
+        drop(open);
+        self.connections.0.closed.notify_one();
     }
 }

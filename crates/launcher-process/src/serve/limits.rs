@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use super::connections::MAX_LEAVING;
 use crate::listen::ListenOptions;
 
 const KIB: usize = 1024;
+
+/// Connections of a service at a time, unless its settings say otherwise.
+pub const DEFAULT_CONNECTIONS: usize = 1024;
 
 /// Bounds on the connections of a listener. [`ServeLimits::worst_case_bytes`] is their arithmetic.
 #[derive(Debug, Clone)]
@@ -47,8 +51,9 @@ impl ServeLimits {
     #[must_use]
     pub const fn service() -> Self {
         Self {
-            connections: 1280,
-            backlog: 512,
+            connections: DEFAULT_CONNECTIONS,
+            // Clients that are refused by a full backlog try again after a second or more.
+            backlog: 1536,
             buffers: Some(Buffers { receive: 8 * KIB, send: 16 * KIB }),
             large_heads: 20 * KIB * KIB,
             large_answers: 16 * KIB * KIB,
@@ -59,7 +64,7 @@ impl ServeLimits {
     /// For health and metrics, which a few programs ask.
     #[must_use]
     pub const fn telemetry() -> Self {
-        Self { connections: 64, backlog: 64, large_heads: KIB * KIB, large_answers: KIB * KIB, ..Self::service() }
+        Self { connections: 32, backlog: 64, large_heads: KIB * KIB, large_answers: KIB * KIB, ..Self::service() }
     }
 
     /// Without bounds on kernel buffers.
@@ -73,7 +78,7 @@ impl ServeLimits {
     #[must_use]
     pub const fn worst_case_bytes(&self) -> Option<usize> {
         let Some(Buffers { receive, send }) = self.buffers else { return None };
-        let connections = self.connections * (2 * receive + 2 * send + OTHER_BYTES);
+        let connections = (self.connections + MAX_LEAVING) * (2 * receive + 2 * send + OTHER_BYTES);
         let waiting = self.backlog as usize * 2 * receive;
         Some(connections + waiting + self.large_heads + self.large_answers)
     }

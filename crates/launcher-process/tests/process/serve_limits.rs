@@ -129,6 +129,6 @@ fn worst_case_counts_kernel_buffers_twice() {
         large_answers: 6,
         write_stall: SOON,
     };
-    assert_eq!(limits.worst_case_bytes(), Some(10 * (6000 + 44 * 1024) + 5 * 2000 + 7 + 6));
+    assert_eq!(limits.worst_case_bytes(), Some((10 + 32) * (6000 + 44 * 1024) + 5 * 2000 + 7 + 6));
     assert_eq!(ServeLimits::unbounded().worst_case_bytes(), None);
 }

@@ -84,6 +84,13 @@ fn judge_answer(me: &str, answer: &Answer) -> Finding {
         _ if answer.status.is_redirection() || matches!(status, 401 | 403) => {
             Finding::ok(CHECK, format!("{me} asks whoever has not logged in to do so ({status})"))
         }
+        _ if status == 421 => Finding::fail(
+            CHECK,
+            format!(
+                "{me} answers 421: what stands in front does not pass the line Host on as it came, and the launcher answers \
+                 to the host of SERVICE_PUBLIC_URL only"
+            ),
+        ),
         _ if answer.status.is_success() => Finding::fail(
             CHECK,
             format!(

@@ -26,6 +26,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_LAUNCH_RATE", "0", &["--launch-rate", "0 is not in 1.."]),
     ("SERVICE_LAUNCH_BURST", "-1", &["--launch-burst"]),
     ("SERVICE_MAX_CONCURRENT_STARTS", "0", &["--max-concurrent-starts", "0 is not in 1.."]),
+    ("SERVICE_MAX_CONNECTIONS", "10", &["--max-connections", "10 is not in 64..=65536"]),
     ("SERVICE_START_TIMEOUT", "0", &["--start-timeout"]),
     ("SERVICE_FLEET", "docker", &["--fleet", "possible values", "local"]),
     ("SERVICE_DATABASE_URL", "mysql://localhost/launcher", &["the database cannot be used", "sqlite"]),

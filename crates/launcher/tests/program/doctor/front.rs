@@ -99,6 +99,8 @@ fn one_without_a_login_is_told() {
     visit.is_silent_about("identity header");
     let visit = Front::that(|_| ("401 Unauthorized", "{}")).visit();
     visit.says("FAIL", "login", &["nobody can log in", "answers 401", "SERVICE_LOGIN_URL"]);
+    let visit = Front::that(|_| ("421 Misdirected Request", "{}")).visit();
+    visit.says("FAIL", "way in", &["answers 421", "does not pass the line Host on"]);
     let visit = Front::that(|_| ("502 Bad Gateway", "")).visit();
     visit.says("FAIL", "way in", &["answers 502", "Does the launcher run?"]);
     visit.says("warn", "identity header", &["is not clear"]);
