@@ -10,17 +10,20 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout};
 
 use network_up::NetworkUp;
 pub use settings::IsolationSettings;
 
 /// Maximum time of one connection attempt. A policy that drops packets gives no answer.
 const ATTEMPT: Duration = Duration::from_millis(250);
-/// Offset between the two attempts of a look, so that one rule reload does not hide an open network from both.
-const OFFSET: Duration = Duration::from_millis(20);
-/// Pause between two looks while the address can still be reached.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
+/// Number of refused attempts in a row that count as isolation: one alone may be a rule reload.
+const REFUSALS: u32 = 3;
+/// Time without any answer that counts as isolation. Shorter silences occur where many pods start at once: the network
+/// stalls, and is open again afterwards.
+const SILENCE: Duration = Duration::from_millis(1200);
 /// Time after which a blocked address counts as isolation although nothing has shown that the pod's network is up.
 const NETWORK_GRACE: Duration = Duration::from_secs(2);
 
@@ -56,8 +59,7 @@ pub enum IsolationError {
     },
 }
 
-/// Waits until the forbidden address is blocked twice in a row and the pod's network is known to be up. Returns how long
-/// that took.
+/// Waits until the forbidden address is blocked and the pod's network is known to be up. Returns how long that took.
 ///
 /// The network is up once the forbidden address was reached or a DNS server answered: a missing route must not look like a
 /// policy. A refused connection counts as blocked, because policies reject in this way too.
@@ -69,8 +71,14 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
     let address = resolve(settings).await?;
     let network = NetworkUp::watch(&settings.resolv_conf);
     let deadline = began + settings.timeout();
+    let mut blocked = Blocked::default();
     loop {
-        if is_blocked(address).await {
+        let tried = Instant::now();
+        let attempt = attempt(address).await;
+        blocked.note(attempt, tried);
+        if attempt == Attempt::Reached {
+            network.set_up();
+        } else if blocked.is_certain() {
             if network.is_up() {
                 return Ok(began.elapsed());
             }
@@ -78,13 +86,46 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
                 tracing::warn!(%address, "no DNS server has answered: taking the blocked address as isolation");
                 return Ok(began.elapsed());
             }
-        } else {
-            network.set_up();
         }
         if Instant::now() >= deadline {
             return Err(IsolationError::NotIsolated { address, seconds: began.elapsed().as_secs() });
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// Outcome of one connection attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    /// Connected.
+    Reached,
+    /// Refused or unreachable.
+    Refused,
+    /// No answer in time.
+    Silent,
+}
+
+/// Evidence that the address is blocked, since it was last reached.
+#[derive(Debug, Default)]
+struct Blocked {
+    refusals: u32,
+    silent_since: Option<Instant>,
+}
+
+impl Blocked {
+    fn note(&mut self, attempt: Attempt, tried: Instant) {
+        match attempt {
+            Attempt::Reached => *self = Self::default(),
+            Attempt::Refused => *self = Self { refusals: self.refusals + 1, silent_since: None },
+            Attempt::Silent => {
+                self.refusals = 0;
+                self.silent_since.get_or_insert(tried);
+            }
+        }
+    }
+
+    fn is_certain(&self) -> bool {
+        self.refusals >= REFUSALS || self.silent_since.is_some_and(|since| since.elapsed() >= SILENCE)
     }
 }
 
@@ -96,16 +137,10 @@ async fn resolve(settings: &IsolationSettings) -> Result<SocketAddr, IsolationEr
     outcome.map_err(|error| IsolationError::Unresolved { address, error })
 }
 
-/// One look: two connection attempts, of which neither succeeds.
-async fn is_blocked(address: SocketAddr) -> bool {
-    let second = async {
-        sleep(OFFSET).await;
-        is_reached(address).await
-    };
-    let (first, second) = tokio::join!(is_reached(address), second);
-    !first && !second
-}
-
-async fn is_reached(address: SocketAddr) -> bool {
-    matches!(timeout_at(Instant::now() + ATTEMPT, TcpStream::connect(address)).await, Ok(Ok(_)))
+async fn attempt(address: SocketAddr) -> Attempt {
+    match timeout(ATTEMPT, TcpStream::connect(address)).await {
+        Ok(Ok(_)) => Attempt::Reached,
+        Ok(Err(_)) => Attempt::Refused,
+        Err(_) => Attempt::Silent,
+    }
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 
 /// Runs an ignored test of this program in a new network namespace, after `setup`, a shell script. Without the right to
 /// make one the test does not run: it says so, and passes.
+#[expect(clippy::print_stdout, reason = "says why the test did not run")]
 pub(crate) fn run_in_namespace(test: &str, setup: &str) {
     let may = Command::new("unshare").args(["-n", "ip", "link", "set", "lo", "up"]).output();
     if !may.is_ok_and(|output| output.status.success()) {
