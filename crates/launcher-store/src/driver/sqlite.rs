@@ -12,9 +12,11 @@ use crate::rows::instance_settings;
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
 /// IMMEDIATE takes that lock at the start, where waiting is safe. FULL: what was acknowledged survives a power cut.
+/// Temporary storage is in memory: a statement that checks a foreign key needs some, and a container may have no writable
+/// directory for temporary files.
 static SQLITE: Engine = Engine {
     session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864",
+              PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY",
     begin_write: "BEGIN IMMEDIATE",
     begin_snapshot: "BEGIN",
     connections: 8,
