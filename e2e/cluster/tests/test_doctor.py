@@ -47,9 +47,11 @@ def doctor(launcher, **settings):
     return done.returncode, {rest[:15].strip(): (verdict, rest[17:]) for verdict, rest in lines}
 
 
-def test_a_deployment_that_is_well_is_all_ok(world):
+def test_a_deployment_that_is_well_is_all_ok(world, tmp_path):
     running = world.running()
-    status, said = doctor(world.launcher)
+    secret = tmp_path / "secrets"
+    secret.write_text("0123456789abcdef" * 2)
+    status, said = doctor(world.launcher, SERVICE_PROXY_SECRET_FILE=str(secret))
     assert (status, {verdict for verdict, _ in said.values()}) == (0, {"ok"}), said
     assert {"API server", "namespace", "definition", "rights", "operator", "belonging", "clock"} <= said.keys()
     assert said["workshops"][1] == "1 running"

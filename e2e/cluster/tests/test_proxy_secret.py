@@ -2,7 +2,7 @@
 
 import json
 
-from harness import exchange, wait_for
+from harness import wait_for
 from surroundings import Source
 from world import ALICE, World
 
@@ -16,18 +16,14 @@ def write_secret(world, *values):
     world.apply(secret)
 
 
-def visit(world, name, proof=None):
-    headers = {"X-Auth-Request-Email": ALICE} | ({"X-Auth-Request-Proof": proof} if proof else {})
-    return exchange(80, "GET", "/", headers, host=world.address(name))
-
-
 def test_sidecar_demands_the_secret_and_the_app_never_sees_it(world):
     write_secret(world, VALUE)
     name = world.running(ALICE)
-    wait_for("the owner to be let in", lambda: visit(world, name, VALUE)[0] == 200, 15)
-    assert visit(world, name)[0] == 403
-    assert visit(world, name, OTHER)[0] == 403
-    assert "proof" not in json.dumps(json.loads(visit(world, name, VALUE)[2])["headers"]).lower()
+    status, body = world.visit(name, ALICE, proof=VALUE)
+    assert status == 200
+    assert "proof" not in json.dumps(json.loads(body)["headers"]).lower()
+    assert world.visit(name, ALICE)[0] == 403
+    assert world.visit(name, ALICE, proof=OTHER)[0] == 403
     pod = world.pod(name)
     app = Source(world.namespace, pod["metadata"]["name"])
     assert "no such file" in app.run(world, "read", FILE)

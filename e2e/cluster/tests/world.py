@@ -211,14 +211,15 @@ class World:
         """The address of its Service; its port is 80."""
         return json.loads(self.kubectl("get", "service", name, "--output", "json"))["spec"]["clusterIP"]
 
-    def visit(self, name, email=None, path="/"):
-        """One request to its Service as this person: (status, body)."""
-        headers = {"X-Auth-Request-Email": email} if email else {}
+    def visit(self, name, email=None, path="/", proof=None):
+        """One request to its Service as this person, with this proxy secret: (status, body)."""
+        headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
+        headers = {header: value for header, value in headers.items() if value}
         address = self.address(name)
 
         def is_routed():
-            # Until kube-proxy knows the Service, which takes up to a second, the request goes who knows where. The sidecar
-            # refuses whoever is nobody.
+            # kube-proxy routes a new Service after up to a second. A request without an identity then gets the sidecar's
+            # 403.
             try:
                 return exchange(80, "GET", "/", host=address)[0] == 403
             except (OSError, http.client.HTTPException):

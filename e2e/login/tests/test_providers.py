@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import os
 import pathlib
+import re
 import subprocess
 import urllib.parse
 
@@ -39,7 +40,9 @@ def proxy(text, folder):
     """The real program with this configuration, on a port of its own; yields the port."""
     port = free_port()
     config = folder / "oauth2-proxy.cfg"
-    config.write_text(text.replace("0.0.0.0:4180", f"127.0.0.1:{port}"))
+    text, replaced = re.subn(r'http_address = ".*"', f'http_address = "127.0.0.1:{port}"', text)
+    assert replaced == 1, text
+    config.write_text(text)
     secrets = {
         "OAUTH2_PROXY_CLIENT_ID": "the-client",
         "OAUTH2_PROXY_CLIENT_SECRET": "its-secret",
