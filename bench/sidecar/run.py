@@ -24,7 +24,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2, help="of each measurement with load")
-    parser.add_argument("--websockets", type=int, default=1000, help="idle at once")
+    parser.add_argument("--websockets", type=int, default=200, help="idle at once")
     parser.add_argument("--body", type=int, default=scenes.GIB, help="bytes of the large body")
     parser.add_argument("--only", nargs="+", help="these proxies; the sidecar and nginx are what is judged")
     parser.add_argument("--as-built", action="store_true", help="build nothing of ours")

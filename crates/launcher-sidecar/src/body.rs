@@ -71,6 +71,7 @@ impl Transfer {
     /// The sender's chunks are malformed.
     pub(crate) fn feed(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), ChunkError> {
         if let Rest::Chunks(decoder) = &mut self.rest {
+            reserve(input.len(), out);
             while let Some(data) = decoder.next(input)? {
                 put(data, self.chunks, out);
             }
@@ -84,6 +85,7 @@ impl Transfer {
             Rest::Length(left) => usize::try_from(left).unwrap_or(usize::MAX).min(input.len()),
             Rest::UntilEnd => input.len(),
         };
+        reserve(count, out);
         let (data, rest) = input.split_at(count);
         *input = rest;
         put(data, self.chunks, out);
@@ -105,6 +107,11 @@ impl Transfer {
             out.extend_from_slice(chunked::LAST_CHUNK);
         }
     }
+}
+
+/// Exactly, since a Vec that grows by itself doubles. New chunks are as long as those that came, but for one that is cut.
+fn reserve(count: usize, out: &mut Vec<u8>) {
+    out.reserve_exact(count + 32);
 }
 
 fn put(data: &[u8], chunks: bool, out: &mut Vec<u8>) {

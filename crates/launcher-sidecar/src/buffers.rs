@@ -8,8 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How much is read at once, in bytes, and so the most that one direction of a connection ever keeps.
-pub(crate) const SCRATCH_BYTES: usize = 64 * 1024;
+use crate::memory::READ;
 
 thread_local! {
     static SCRATCH: Cell<Option<Box<[u8]>>> = const { Cell::new(None) };
@@ -17,7 +16,7 @@ thread_local! {
 
 /// Lends the thread's scratch area. A call within a call gets an area of its own.
 pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
-    let mut area = SCRATCH.take().unwrap_or_else(|| vec![0; SCRATCH_BYTES].into_boxed_slice());
+    let mut area = SCRATCH.take().unwrap_or_else(|| vec![0; READ].into_boxed_slice());
     let result = work(&mut area);
     SCRATCH.set(Some(area));
     result
@@ -33,13 +32,26 @@ where
     Poll::Ready(Ok(buffer.filled().len()))
 }
 
-/// Reads once and appends to `inbox`; the number of bytes read, 0 at the end.
-pub(crate) fn poll_fill<R>(io: &mut R, cx: &mut Context<'_>, inbox: &mut Vec<u8>) -> Poll<io::Result<usize>>
+/// Reads once and appends to `inbox`, which has less than `limit` bytes and gets at most as many; the number of bytes read,
+/// 0 at the end.
+pub(crate) fn poll_fill<R>(
+    io: &mut R,
+    cx: &mut Context<'_>,
+    inbox: &mut Vec<u8>,
+    limit: usize,
+) -> Poll<io::Result<usize>>
 where
     R: AsyncRead + Unpin,
 {
     with_scratch(|area| {
-        let count = ready!(poll_read(io, cx, area))?;
+        let room = limit.saturating_sub(inbox.len()).min(area.len());
+        let count = ready!(poll_read(io, cx, &mut area[..room]))?;
+        let length = inbox.len() + count;
+        if length > inbox.capacity() {
+            // As a Vec grows by itself, but never beyond the limit.
+            let capacity = length.max((2 * inbox.capacity()).min(limit));
+            inbox.reserve_exact(capacity - inbox.len());
+        }
         inbox.extend_from_slice(&area[..count]);
         Poll::Ready(Ok(count))
     })
@@ -124,7 +136,9 @@ impl Outbox {
             // A writer with a buffer of its own may keep the bytes otherwise; for a socket this does nothing.
             let _ = Pin::new(io).poll_flush(cx)?;
         } else {
-            self.space().extend_from_slice(bytes);
+            let space = self.space();
+            space.reserve_exact(bytes.len());
+            space.extend_from_slice(bytes);
         }
         Ok(())
     }

@@ -3,21 +3,24 @@
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use launcher_process::stop::Stop;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use crate::alarm::Alarm;
 use crate::buffers::{Outbox, poll_fill, poll_read, with_scratch};
+use crate::bulk::Transferred;
 use crate::exchange::{self, End};
-use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::head::{MAX_HEAD_BYTES, MAX_REQUEST_LINES, Scan, Scanner};
 use crate::judge::{self, Refused};
 use crate::metrics::Outcome;
 use crate::pages::{self, Form, Reason};
+use crate::places::{Doing, Progress};
 use crate::sidecar::Inner;
+use crate::socket::{Direction, PeerIo};
 use crate::tunnel;
 
 /// How long a head may take, from its first byte, or from the connection's start.
@@ -29,6 +32,9 @@ const IDLE: Duration = Duration::from_secs(120);
 /// is closed with bytes unread is reset, and takes the answer with it.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// How long a last answer may take to be delivered.
+const DELIVERY: Duration = Duration::from_secs(60);
+
 /// The client's side of a connection.
 #[derive(Debug)]
 pub(crate) struct Client<IO> {
@@ -39,6 +45,10 @@ pub(crate) struct Client<IO> {
     /// The client has sent its last byte.
     pub(crate) has_ended: bool,
     pub(crate) alarm: Alarm,
+    pub(crate) progress: Arc<Progress>,
+    /// What the present request has moved from the client, and its response to it.
+    pub(crate) up: Transferred,
+    pub(crate) down: Transferred,
 }
 
 /// One connection and the rules for it.
@@ -55,11 +65,9 @@ enum NoHead {
     Refused(Reason),
 }
 
-impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
-    pub(crate) fn new(sidecar: &'s Inner, io: IO, peer: Option<IpAddr>) -> Self {
-        let client =
-            Client { io, inbox: Vec::new(), outbox: Outbox::default(), has_ended: false, alarm: Alarm::default() };
-        Self { sidecar, peer, client }
+impl<'s, IO: PeerIo> Connection<'s, IO> {
+    pub(crate) fn new(sidecar: &'s Inner, io: IO, peer: Option<IpAddr>, progress: Arc<Progress>) -> Self {
+        Self { sidecar, peer, client: Client::new(io, progress) }
     }
 
     /// Serves request after request, until either side has had enough.
@@ -69,11 +77,11 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
         loop {
             let length = match self.next_head(due, requested.as_mut()).await {
                 Ok(length) => length,
-                Err(NoHead::Over) => return,
+                Err(NoHead::Over) => return self.client.close(Duration::ZERO).await,
                 Err(NoHead::Refused(reason)) => {
                     self.sidecar.metrics.count(reason.outcome());
                     self.refuse(Refused::unread(reason)).await;
-                    return self.client.close().await;
+                    return self.client.close(LINGER).await;
                 }
             };
             let mut app_outbox = Outbox::default();
@@ -84,6 +92,7 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
                 Ok(admitted) => {
                     let begun = Instant::now();
                     self.sidecar.metrics.used(begun);
+                    self.client.begin(begun);
                     let client = &mut self.client;
                     let end = exchange::run(self.sidecar, stop, &admitted, client, app_outbox, begun).await;
                     self.settle(end, admitted.is_head, admitted.wants_html, admitted.keep_alive).await
@@ -94,13 +103,18 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
                 }
             };
             match end {
-                End::Next(answered) => due = answered + IDLE,
+                End::Next(answered) => {
+                    self.client.progress.idle(answered);
+                    due = answered + IDLE;
+                }
                 End::Tunnel(app, app_inbox) => {
                     let tunnel = tunnel::run(&mut self.client, app, &app_inbox, &self.sidecar.metrics, requested);
-                    return tunnel.await;
+                    tunnel.await;
+                    return self.client.close(Duration::ZERO).await;
                 }
-                End::Abort | End::Last => return,
-                End::Close | End::Refused { .. } => return self.client.close().await,
+                End::Abort => return,
+                End::Last => return self.client.close(Duration::ZERO).await,
+                End::Close | End::Refused { .. } => return self.client.close(LINGER).await,
             }
         }
     }
@@ -142,7 +156,27 @@ impl<'s, IO: AsyncRead + AsyncWrite + Unpin> Connection<'s, IO> {
     }
 }
 
-impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
+impl<IO: PeerIo> Client<IO> {
+    pub(crate) fn new(io: IO, progress: Arc<Progress>) -> Self {
+        Self {
+            io,
+            inbox: Vec::new(),
+            outbox: Outbox::default(),
+            has_ended: false,
+            alarm: Alarm::default(),
+            progress,
+            up: Transferred::default(),
+            down: Transferred::default(),
+        }
+    }
+
+    /// Begins an exchange.
+    fn begin(&mut self, now: Instant) {
+        self.progress.enter(Doing::Serving, now);
+        self.up.restart();
+        self.down.restart();
+    }
+
     fn take(&mut self, length: usize) {
         if length == self.inbox.len() {
             self.inbox.clear();
@@ -186,7 +220,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
             if self.has_ended {
                 return Poll::Ready(Err(NoHead::Over));
             }
-            match poll_fill(&mut self.io, cx, &mut self.inbox) {
+            match poll_fill(&mut self.io, cx, &mut self.inbox, MAX_HEAD_BYTES) {
                 Poll::Ready(Ok(0)) => self.has_ended = true,
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(NoHead::Over)),
@@ -196,6 +230,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         if self.inbox.is_empty() {
             self.inbox = Vec::new();
             self.outbox.release();
+            self.up.release(self.io.socket(), Direction::Receive);
+            self.down.release(self.io.socket(), Direction::Send);
             if stop.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Err(NoHead::Over));
             }
@@ -212,17 +248,27 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         }
     }
 
-    /// Ends the connection so that the client sees the whole of the last answer.
-    async fn close(&mut self) {
+    /// Ends the connection so that the client sees the whole of the last answer: once that is delivered, what the client
+    /// still sends is read over until it ends, for at most `linger`.
+    async fn close(&mut self, linger: Duration) {
         self.inbox = Vec::new();
-        self.alarm.set(Instant::now() + LINGER);
-        let mut is_shut = false;
+        let now = Instant::now();
+        self.progress.enter(Doing::Transfer, now);
+        self.alarm.set(now + DELIVERY);
+        let (mut is_delivered, mut is_shut) = (false, false);
         poll_fn(|cx| {
+            if !is_delivered && self.io.poll_delivered(cx).is_ready() {
+                is_delivered = true;
+                if linger.is_zero() {
+                    return Poll::Ready(());
+                }
+                self.alarm.set(Instant::now() + linger);
+            }
             // First: behind a client that always has more to read it would not get its turn.
             if self.alarm.poll(cx).is_ready() {
                 return Poll::Ready(());
             }
-            if !is_shut {
+            if is_delivered && !is_shut {
                 is_shut = Pin::new(&mut self.io).poll_shutdown(cx).is_ready();
             }
             while !self.has_ended {
@@ -232,10 +278,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
                     Poll::Pending => break,
                 }
             }
-            if self.has_ended && is_shut {
-                return Poll::Ready(());
-            }
-            Poll::Pending
+            if self.has_ended && is_shut { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }

@@ -3,8 +3,6 @@
 use std::future::poll_fn;
 
 use launcher_process::stop::Stop;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::body::Transfer;
@@ -14,6 +12,7 @@ use crate::judge::Admitted;
 use crate::pages::Reason;
 use crate::relay::{Relay, Step};
 use crate::sidecar::Inner;
+use crate::socket::{PeerIo, Socket};
 
 /// How an exchange ended.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(crate) enum End {
     /// No response came; this proxy has to give one. `unread` when the request's body has not been read to its end.
     Refused { reason: Reason, unread: bool },
     /// The app took the WebSocket on this connection, and has already sent these bytes.
-    Tunnel(TcpStream, Vec<u8>),
+    Tunnel(Socket, Vec<u8>),
 }
 
 /// As of `begun`, sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the
@@ -43,7 +42,7 @@ pub(crate) async fn run<IO>(
     begun: Instant,
 ) -> End
 where
-    IO: AsyncRead + AsyncWrite + Unpin,
+    IO: PeerIo,
 {
     let mut request = Transfer::keeping(admitted.framing);
     // What has arrived of the body is read before anything is sent: of a request that is malformed from its start the
@@ -83,10 +82,11 @@ where
                 return End::Tunnel(app, inbox);
             }
             Step::Complete { app_stays, close } => {
+                let is_wide = relay.has_wide_app();
                 let (app, _) = relay.into_app();
                 let ended = Instant::now();
                 sidecar.metrics.used(ended);
-                if app_stays {
+                if app_stays && !is_wide {
                     sidecar.pool.put(app, ended);
                 }
                 let is_last = !admitted.keep_alive && request.is_done() && client.inbox.is_empty();
@@ -103,14 +103,16 @@ where
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
+    use std::sync::Arc;
 
     use launcher_domain::EmailAddress;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::alarm::Alarm;
     use crate::judge::judge;
+    use crate::places::Progress;
+    use crate::socket::Plain;
     use crate::{Policy, Sidecar};
 
     /// More than the kernel keeps between two sockets of one machine.
@@ -129,8 +131,8 @@ mod tests {
         let inner = sidecar.inner();
         let admitted = judge(&inner.rules, head.as_bytes(), None, app_outbox.space()).unwrap();
         let (io, mut far) = tokio::io::duplex(1024 * 1024);
-        let mut client =
-            Client { io, inbox: body, outbox: Outbox::default(), has_ended: false, alarm: Alarm::default() };
+        let mut client = Client::new(Plain(io), Arc::new(Progress::new()));
+        client.inbox = body;
         let stop = Stop::new();
         let under_way = run(inner, &stop, &admitted, &mut client, app_outbox, Instant::now());
         let end = tokio::time::timeout(std::time::Duration::from_secs(10), under_way).await.unwrap();

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 /// How large a head may be, in bytes, its last empty line included.
-pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_HEAD_BYTES: usize = crate::memory::HEAD;
 /// How many header lines a request may have.
 pub(crate) const MAX_REQUEST_LINES: usize = 100;
 /// How many header lines an app's response may have: cookies come one a line.

@@ -63,6 +63,7 @@ pub(crate) struct Metrics {
     outcomes: [Counter; Outcome::ALL.len()],
     mismatches: Counter,
     unproven: Counter,
+    displaced: Counter,
     connections: Gauge<i64, AtomicI64>,
     websockets: Gauge<i64, AtomicI64>,
     started: Instant,
@@ -79,6 +80,7 @@ impl Metrics {
             outcomes,
             mismatches: Counter::default(),
             unproven: Counter::default(),
+            displaced: Counter::default(),
             connections: Gauge::default(),
             websockets: Gauge::default(),
             started: Instant::now(),
@@ -99,6 +101,13 @@ impl Metrics {
     /// The counter of requests whose identity came without a valid proxy secret.
     pub(crate) fn unproven(&self) -> Counter {
         self.unproven.clone()
+    }
+
+    /// Counts connections that were ended to make room for others.
+    pub(crate) fn displaced(&self, count: usize) {
+        if count > 0 {
+            self.displaced.inc_by(count as u64);
+        }
     }
 
     /// Takes note that the app is used `now`.
@@ -137,6 +146,11 @@ impl Metrics {
             "sidecar_unproven_identities",
             "Requests whose identity came without a valid proxy secret",
             self.unproven.clone(),
+        );
+        registry.register(
+            "sidecar_displaced_connections",
+            "Connections ended to make room for new ones",
+            self.displaced.clone(),
         );
         registry.register("sidecar_open_connections", "Open connections", self.connections.clone());
         registry.register("sidecar_open_websockets", "Open WebSockets", self.websockets.clone());

@@ -1,24 +1,26 @@
 //! Moving the bytes of one request and its response both ways at the same time.
 
+mod waiting;
+
 use std::task::{Context, Poll, ready};
 
 use launcher_process::stop::Stop;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::body::Transfer;
 use crate::buffers::{Outbox, poll_fill, poll_read, with_scratch};
 use crate::connection::Client;
-use crate::head::{MAX_RESPONSE_LINES, Scan, Scanner};
+use crate::head::{MAX_HEAD_BYTES, MAX_RESPONSE_LINES, Scan, Scanner};
 use crate::judge::Admitted;
+use crate::memory::HEAD;
 use crate::pages::Reason;
 use crate::response::{self, Reply};
 use crate::sidecar::Inner;
-use crate::waiting::Wait;
+use crate::socket::{PeerIo, Socket};
+use waiting::Wait;
 
 /// How many bytes behind a request are read while it is answered.
-const MAX_AHEAD_BYTES: usize = 64 * 1024;
+const MAX_AHEAD_BYTES: usize = HEAD;
 
 /// Where moving bytes has led to.
 #[derive(Debug)]
@@ -47,7 +49,9 @@ pub(crate) struct Relay<'r, IO> {
     stop: &'r Stop,
     admitted: &'r Admitted,
     client: &'r mut Client<IO>,
-    app: TcpStream,
+    app: Socket,
+    /// The app's socket has larger buffers than one that may be kept.
+    is_app_wide: bool,
     app_inbox: Vec<u8>,
     app_outbox: &'r mut Outbox,
     request: &'r mut Transfer,
@@ -60,13 +64,13 @@ pub(crate) struct Relay<'r, IO> {
     has_moved: bool,
 }
 
-impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
+impl<'r, IO: PeerIo> Relay<'r, IO> {
     pub(crate) fn new(
         sidecar: &'r Inner,
         stop: &'r Stop,
         admitted: &'r Admitted,
         client: &'r mut Client<IO>,
-        app: TcpStream,
+        app: Socket,
         app_outbox: &'r mut Outbox,
         request: &'r mut Transfer,
     ) -> Self {
@@ -76,6 +80,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
             admitted,
             client,
             app,
+            is_app_wide: false,
             app_inbox: Vec::new(),
             app_outbox,
             request,
@@ -88,8 +93,13 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
     }
 
     /// The connection to the app, and what it sent that is not yet passed on.
-    pub(crate) fn into_app(self) -> (TcpStream, Vec<u8>) {
+    pub(crate) fn into_app(self) -> (Socket, Vec<u8>) {
         (self.app, self.app_inbox)
+    }
+
+    /// True when the connection to the app must not be kept, as its buffers are those of a bulk transfer.
+    pub(crate) fn has_wide_app(&self) -> bool {
+        self.is_app_wide
     }
 
     /// Moves whatever can be moved.
@@ -134,11 +144,14 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
                     return Poll::Ready(Err(Step::Refused(Reason::Malformed("the request's body is malformed"))));
                 }
                 client.inbox.extend_from_slice(input);
-                Poll::Ready(Ok(()))
+                Poll::Ready(Ok(count))
             });
             match ready!(fed) {
-                Ok(()) => {
+                Ok(count) => {
                     self.has_moved = true;
+                    let Client { up, io, progress, .. } = &mut *self.client;
+                    progress.moved(count);
+                    self.is_app_wide |= up.count(count, &self.sidecar.bulk, io.socket(), Some(&self.app));
                     self.sidecar.metrics.used(Instant::now());
                 }
                 Err(Step::Refused(reason)) if matches!(self.phase, Phase::Head(_)) => {
@@ -189,7 +202,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
                 }
             }
         }
-        match ready!(poll_fill(&mut self.app, cx, &mut self.app_inbox)) {
+        match ready!(poll_fill(&mut self.app, cx, &mut self.app_inbox, MAX_HEAD_BYTES)) {
             Ok(1..) => {
                 // What a client does not get to see does not keep its exchange alive.
                 self.has_moved |= self.admitted.is_http11 || !self.has_begun;
@@ -206,7 +219,7 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
         let close = self.stop.is_requested() || self.is_refused || !self.request.is_done();
         let out = self.client.outbox.space();
         // What came is about what goes: a head loses lines and gains few.
-        out.reserve(self.app_inbox.len() + 128);
+        out.reserve(self.app_inbox.len() + 512);
         let (head, mut rest) = self.app_inbox.split_at(length);
         let reply = match response::translate(&self.sidecar.rules, self.admitted, close, head, out) {
             Ok(reply) => reply,
@@ -233,10 +246,10 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Option<Step>> {
         let Self { client, app, app_inbox, phase, .. } = self;
         let Phase::Body { body, .. } = phase else { return Poll::Ready(None) };
-        let is_passed_on = with_scratch(|area| {
-            let Ok(count) = ready!(poll_read(app, cx, area)) else { return Poll::Ready(false) };
+        let passed_on = with_scratch(|area| {
+            let Ok(count) = ready!(poll_read(app, cx, area)) else { return Poll::Ready(None) };
             if count == 0 {
-                return Poll::Ready(body.sender_ended(client.outbox.space()));
+                return Poll::Ready(body.sender_ended(client.outbox.space()).then_some(0));
             }
             let mut input = &area[..count];
             if let Some(plain) = body.as_it_is(count) {
@@ -244,51 +257,32 @@ impl<'r, IO: AsyncRead + AsyncWrite + Unpin> Relay<'r, IO> {
                 body.passed(plain);
                 input = &input[plain..];
                 if sent.is_err() {
-                    return Poll::Ready(false);
+                    return Poll::Ready(None);
                 }
             } else if body.feed(&mut input, client.outbox.space()).is_err() {
-                return Poll::Ready(false);
+                return Poll::Ready(None);
             }
             app_inbox.extend_from_slice(input);
-            Poll::Ready(true)
+            Poll::Ready(Some(count))
         });
-        let is_passed_on = ready!(is_passed_on);
+        let passed_on = ready!(passed_on);
         self.has_moved = true;
-        Poll::Ready((!is_passed_on).then_some(Step::Abort))
+        let Some(count) = passed_on else { return Poll::Ready(Some(Step::Abort)) };
+        let Client { down, io, progress, .. } = &mut *self.client;
+        progress.moved(count);
+        self.is_app_wide |= down.count(count, &self.sidecar.bulk, Some(&self.app), io.socket());
+        Poll::Ready(None)
     }
 
     /// Reads what the client sends behind its request, mostly to hear when it goes away. Ready when it has.
     fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         while self.request.is_done() && !self.client.has_ended && self.client.inbox.len() < MAX_AHEAD_BYTES {
-            match ready!(poll_fill(&mut self.client.io, cx, &mut self.client.inbox)) {
+            match ready!(poll_fill(&mut self.client.io, cx, &mut self.client.inbox, MAX_AHEAD_BYTES)) {
                 Ok(0) => self.client.has_ended = true,
                 Ok(_) => {}
                 Err(_) => return Poll::Ready(Step::Abort),
             }
         }
         Poll::Pending
-    }
-
-    /// Ends an exchange in which nothing moves, unless it is the app that takes its time to answer.
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
-        let wait = self.waits_for();
-        match wait.limit() {
-            Some(limit) if self.has_moved || wait != self.wait => self.client.alarm.set(Instant::now() + limit),
-            Some(_) => {}
-            None => self.client.alarm.clear(),
-        }
-        self.wait = wait;
-        self.client.alarm.poll(cx).map(|()| Step::Abort)
-    }
-
-    fn waits_for(&self) -> Wait {
-        let is_behind = !self.is_refused && !self.app_outbox.is_empty();
-        let is_read = self.request.is_done() || self.is_refused || is_behind;
-        match (!self.client.outbox.is_empty() || !is_read, self.client.has_ended) {
-            (true, _) => Wait::Client,
-            (false, true) => Wait::AnswerForHalfClosed,
-            (false, false) if is_behind => Wait::AppThatTakesNothing,
-            (false, false) => Wait::Answer,
-        }
     }
 }

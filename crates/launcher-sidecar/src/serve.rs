@@ -2,26 +2,23 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_process::listen::ListenOptions;
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
+use crate::memory::{BACKLOG, FULL, LEAN, WAITING_BUFFER};
+use crate::places::Places;
 use crate::sidecar::Sidecar;
+use crate::socket::{BufferPermits, Direction, Socket};
 
 /// How long to wait when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// After how much silence a client is asked whether it is still there: a node that loses its power says no goodbye.
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1024;
-/// How many connections are served at a time; the next ones wait in the kernel. The app can connect, too, and must not be
-/// able to make the sidecar run out of memory: whoever takes its port then is sent what was meant for the owner alone.
-const MAX_CONNECTIONS: usize = 1024;
 
 /// Listens for the workshop's users; an unspecified address means both address families. What connections inherit from
 /// their listener is set here, once: setting it for each connection would cost four system calls.
@@ -31,20 +28,22 @@ const MAX_CONNECTIONS: usize = 1024;
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(BACKLOG),
+        receive_buffer: Some(WAITING_BUFFER),
+        send_buffer: Some(FULL.send),
         nodelay: true,
         keepalive: Some(TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE / 4)),
-        ..ListenOptions::default()
     };
     launcher_process::listen::listen(address, &options)
 }
 
 /// Accepts connections and lets the sidecar serve them, until the stop is requested. Each connection is a task that the
-/// stop waits for.
+/// stop waits for. Their number is bounded: the app can connect, too, and must not be able to make the sidecar exceed its
+/// memory. Beyond it a new connection displaces another one.
 pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let (places, buffers) = (Places::new(), BufferPermits::new(LEAN));
     loop {
         let accepted = async {
-            let place = places.clone().acquire_owned().await.map_err(io::Error::other)?;
+            let place = places.reserve().await;
             listener.accept().await.map(|(stream, peer)| (stream, peer, place))
         };
         let accepted = tokio::select! {
@@ -52,15 +51,19 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
             () = stop.requested() => return,
         };
         match accepted {
-            Ok((stream, peer, place)) => {
-                let (sidecar, stopped) = (sidecar.clone(), stop.clone());
-                let peer = peer.ip().to_canonical();
-                // Boxed, because the task would otherwise hold the connection's whole state twice.
-                stop.track(Box::pin(async move {
-                    sidecar.serve_connection(stream, Some(peer), stopped).await;
-                    drop(place);
-                }));
+            Ok((stream, peer, Some(place))) => {
+                let (served, stopped) = (sidecar.clone(), stop.clone());
+                let (socket, peer) = (Socket::new(stream, buffers.take()), peer.ip().to_canonical());
+                socket.narrow(Direction::Receive);
+                if !socket.has_full_buffers() {
+                    socket.narrow(Direction::Send);
+                }
+                places.spawn(place, &stop, |progress| async move {
+                    served.serve_socket(socket, peer, progress, stopped).await;
+                });
+                sidecar.count_displaced(places.make_room(Instant::now()));
             }
+            Ok((_, _, None)) => return,
             Err(error) => not_accepted(&error).await,
         }
     }

@@ -9,10 +9,13 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::bulk::BulkPermits;
 use crate::connection::Connection;
 use crate::cookies::LoginCookies;
 use crate::metrics::{Activity, Metrics};
+use crate::places::Progress;
 use crate::policy::Policy;
+use crate::socket::{PeerIo, Plain, Socket};
 use crate::upstream::Pool;
 
 /// Number of warnings about mismatches, and about missing proofs. Further ones are logged at debug level only.
@@ -30,6 +33,7 @@ pub(crate) struct Inner {
     pub(crate) rules: Rules,
     pub(crate) pool: Arc<Pool>,
     pub(crate) metrics: Metrics,
+    pub(crate) bulk: BulkPermits,
 }
 
 /// A policy, ready to be applied.
@@ -58,7 +62,7 @@ impl Sidecar {
             mismatches: metrics.mismatches(),
             unproven: metrics.unproven(),
         };
-        Self { inner: Arc::new(Inner { rules, pool: Arc::new(Pool::new(app)), metrics }) }
+        Self { inner: Arc::new(Inner { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default() }) }
     }
 
     /// Serves one connection until either side ends it, or the stop is requested and nothing is under way. Requests
@@ -69,8 +73,22 @@ impl Sidecar {
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        self.serve_io(Plain(io), peer, Arc::new(Progress::new()), &stop).await;
+    }
+
+    /// Serves one connection whose place may be needed for another one.
+    pub(crate) async fn serve_socket(&self, socket: Socket, peer: IpAddr, progress: Arc<Progress>, stop: Stop) {
+        self.serve_io(socket, Some(peer), progress, &stop).await;
+    }
+
+    async fn serve_io<IO: PeerIo>(&self, io: IO, peer: Option<IpAddr>, progress: Arc<Progress>, stop: &Stop) {
         let _open = self.inner.metrics.connection();
-        Connection::new(&self.inner, io, peer).run(&stop).await;
+        Connection::new(&self.inner, io, peer, progress).run(stop).await;
+    }
+
+    /// Counts connections that were ended to make room for others.
+    pub(crate) fn count_displaced(&self, count: usize) {
+        self.inner.metrics.displaced(count);
     }
 
     /// What its connections share.

@@ -18,15 +18,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
 
 /// How long one request may take, its answer included.
 const REQUEST: Duration = Duration::from_secs(2);
-/// How many connections are answered at a time, of those that come from elsewhere and of those that come from this very
-/// host. These may be the app's, which must not be able to keep the kubelet's probes waiting until the sidecar is killed.
-const MAX_CONNECTIONS: usize = 64;
-/// Maximum number of connections that wait to be accepted.
-const BACKLOG: u32 = 128;
 /// How long to wait when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -35,7 +31,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// # Errors
 /// The address is in use, not of this host, or not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let options = ListenOptions { backlog: Some(BACKLOG), ..ListenOptions::default() };
+    let options = ListenOptions {
+        backlog: Some(TELEMETRY_BACKLOG),
+        receive_buffer: Some(TELEMETRY_BUFFER),
+        send_buffer: Some(TELEMETRY_BUFFER),
+        ..ListenOptions::default()
+    };
     launcher_process::listen::listen(address, &options)
 }
 
@@ -70,7 +71,9 @@ impl Telemetry {
     /// `open_connections`, `open_websockets`); one request a connection. Never returns.
     pub async fn serve(self, listener: TcpListener) {
         let telemetry = Arc::new(self);
-        let [elsewhere, here] = [(); 2].map(|()| Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+        // The app's connections come from this host. They must not keep the kubelet's probes waiting until the sidecar is
+        // killed.
+        let [elsewhere, here] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => {
@@ -101,6 +104,9 @@ impl Telemetry {
         let answer = loop {
             if stream.read_buf(&mut head).await? == 0 {
                 return Ok(());
+            }
+            if head.len() > TELEMETRY_HEAD {
+                break text("431 Request Header Fields Too Large", "the request is too large\n");
             }
             match scanner.scan(&head, MAX_REQUEST_LINES) {
                 Scan::Incomplete => {}

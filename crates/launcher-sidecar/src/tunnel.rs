@@ -6,8 +6,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use crate::alarm::Alarm;
@@ -15,6 +13,8 @@ use crate::buffers::{Outbox, poll_read, with_scratch};
 use crate::connection::Client;
 use crate::frames::{CLOSE_TO_APP, CLOSE_TO_CLIENT, Frames};
 use crate::metrics::Metrics;
+use crate::places::{Doing, Progress};
+use crate::socket::{PeerIo, Socket};
 
 /// How long the two ends get to close once they were told to.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -39,13 +39,20 @@ struct Flow {
     has_moved: bool,
 }
 
+/// Where it is noted that the tunnel is used.
+#[derive(Debug, Clone, Copy)]
+struct Usage<'t> {
+    metrics: &'t Metrics,
+    progress: &'t Progress,
+}
+
 /// Both directions.
 struct Tunnel<'t, IO> {
     io: &'t mut IO,
-    app: TcpStream,
+    app: Socket,
     up: Flow,
     down: Flow,
-    metrics: &'t Metrics,
+    usage: Usage<'t>,
     alarm: Alarm,
     is_closing: bool,
     is_waiting: bool,
@@ -55,24 +62,25 @@ struct Tunnel<'t, IO> {
 /// outbox holds the response that opened the WebSocket; `app_inbox` and the client's inbox hold what came behind it.
 pub(crate) async fn run<IO, S>(
     client: &mut Client<IO>,
-    app: TcpStream,
+    app: Socket,
     app_inbox: &[u8],
     metrics: &Metrics,
     mut stop: Pin<&mut S>,
 ) where
-    IO: AsyncRead + AsyncWrite + Unpin,
+    IO: PeerIo,
     S: Future<Output = ()>,
 {
     let _open = metrics.websocket();
     client.alarm.release();
+    client.progress.enter(Doing::Serving, Instant::now());
+    let usage = Usage { metrics, progress: &client.progress };
     let mut up = Flow::default();
-    up.accept(&std::mem::take(&mut client.inbox), metrics);
+    up.accept(&std::mem::take(&mut client.inbox), usage);
     let mut down = Flow { outbox: std::mem::take(&mut client.outbox), ..Flow::default() };
-    down.accept(app_inbox, metrics);
+    down.accept(app_inbox, usage);
     up.has_ended = client.has_ended;
     let io = &mut client.io;
-    let mut tunnel =
-        Tunnel { io, app, up, down, metrics, alarm: Alarm::default(), is_closing: false, is_waiting: false };
+    let mut tunnel = Tunnel { io, app, up, down, usage, alarm: Alarm::default(), is_closing: false, is_waiting: false };
     poll_fn(|cx| {
         if !tunnel.is_closing && stop.as_mut().poll(cx).is_ready() {
             tunnel.is_closing = true;
@@ -83,17 +91,17 @@ pub(crate) async fn run<IO, S>(
     .await;
 }
 
-impl<IO: AsyncRead + AsyncWrite + Unpin> Tunnel<'_, IO> {
+impl<IO: PeerIo> Tunnel<'_, IO> {
     /// Ready when the tunnel is at its end.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Before anything is read: who always has more to send leaves no turn for what comes after.
         if self.is_closing && self.alarm.poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let Self { io, app, up, down, metrics, is_closing, .. } = self;
+        let Self { io, app, up, down, usage, is_closing, .. } = self;
         (up.has_moved, down.has_moved) = (false, false);
-        let upward = up.poll(*io, app, CLOSE_TO_APP, *is_closing, metrics, cx);
-        let downward = down.poll(app, *io, CLOSE_TO_CLIENT, *is_closing, metrics, cx);
+        let upward = up.poll(*io, app, CLOSE_TO_APP, *is_closing, *usage, cx);
+        let downward = down.poll(app, *io, CLOSE_TO_CLIENT, *is_closing, *usage, cx);
         let is_over = match (upward, downward) {
             (Poll::Ready(Err(_)), _) | (_, Poll::Ready(Err(_))) | (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => true,
             // The client has heard that this ends, and has ended it.
@@ -112,12 +120,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Tunnel<'_, IO> {
             if !is_stalled && !is_half_closed {
                 if self.is_waiting {
                     self.alarm.release();
+                    self.usage.progress.turn(Doing::Serving);
                     self.is_waiting = false;
                 }
                 return Poll::Pending;
             }
             if !self.is_waiting || self.up.has_moved || self.down.has_moved {
-                self.alarm.set(Instant::now() + if is_half_closed { HALF_CLOSED } else { STALL });
+                let now = Instant::now();
+                self.alarm.set(now + if is_half_closed { HALF_CLOSED } else { STALL });
+                if !self.is_waiting {
+                    self.usage.progress.enter(Doing::Transfer, now);
+                }
                 self.is_waiting = true;
             }
         }
@@ -127,16 +140,19 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Tunnel<'_, IO> {
 
 impl Flow {
     /// Takes bytes that were read before the tunnel began.
-    fn accept(&mut self, bytes: &[u8], metrics: &Metrics) {
+    fn accept(&mut self, bytes: &[u8], usage: Usage<'_>) {
         self.outbox.space().extend_from_slice(bytes);
-        self.note(bytes, metrics);
+        self.note(bytes, usage);
     }
 
-    fn note(&mut self, bytes: &[u8], metrics: &Metrics) {
+    fn note(&mut self, bytes: &[u8], usage: Usage<'_>) {
         let seen = self.frames.pass(bytes);
         self.has_said_close |= seen.close;
+        usage.progress.moved(bytes.len());
         if seen.data {
-            metrics.used(Instant::now());
+            let now = Instant::now();
+            usage.metrics.used(now);
+            usage.progress.touch(now);
         }
     }
 
@@ -147,12 +163,12 @@ impl Flow {
         to: &mut W,
         close: &[u8],
         is_closing: bool,
-        metrics: &Metrics,
+        usage: Usage<'_>,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>>
     where
-        R: AsyncRead + Unpin,
-        W: AsyncWrite + Unpin,
+        R: PeerIo,
+        W: PeerIo,
     {
         loop {
             let waiting = self.outbox.len();
@@ -162,6 +178,7 @@ impl Flow {
             self.outbox.release();
             if self.has_ended {
                 if !self.is_shut {
+                    ready!(to.poll_delivered(cx));
                     ready!(Pin::new(&mut *to).poll_shutdown(cx))?;
                     self.is_shut = true;
                 }
@@ -185,7 +202,7 @@ impl Flow {
                     self.outbox.send(to, cx, &bytes[..rest])?;
                     self.has_said_close |= self.frames.pass(&bytes[rest..]).close;
                 } else {
-                    self.note(bytes, metrics);
+                    self.note(bytes, usage);
                     self.outbox.send(to, cx, bytes)?;
                 }
                 Poll::Ready(io::Result::Ok(count))

@@ -6,8 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::net::RecvFlags;
-use tokio::net::TcpStream;
+use tokio::net::TcpSocket;
 use tokio::time::Instant;
+
+use crate::memory::LEAN;
+use crate::socket::{BufferPermits, Socket};
 
 /// How long a connection is kept for another request.
 const IDLE: Duration = Duration::from_secs(30);
@@ -21,23 +24,24 @@ const CONNECT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Pool {
     app: SocketAddr,
+    buffers: BufferPermits,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    idle: Vec<(TcpStream, Instant)>,
+    idle: Vec<(Socket, Instant)>,
     is_swept: bool,
 }
 
 impl Pool {
     pub(crate) fn new(app: SocketAddr) -> Self {
-        Self { app, state: Mutex::default() }
+        Self { app, buffers: BufferPermits::new(LEAN), state: Mutex::default() }
     }
 
     /// A connection that was used before and is still open. `look` asks the kernel whether it is, for a request that
     /// could not be sent once more; otherwise what the runtime has heard is enough.
-    pub(crate) fn take(&self, look: bool, now: Instant) -> Option<TcpStream> {
+    pub(crate) fn take(&self, look: bool, now: Instant) -> Option<Socket> {
         loop {
             let (stream, since) = self.lock().idle.pop()?;
             if now.duration_since(since) < IDLE && is_open(&stream, look) {
@@ -47,7 +51,7 @@ impl Pool {
     }
 
     /// Keeps a connection whose response has been read to its end, as it was `now`.
-    pub(crate) fn put(self: &Arc<Self>, stream: TcpStream, now: Instant) {
+    pub(crate) fn put(self: &Arc<Self>, stream: Socket, now: Instant) {
         let mut state = self.lock();
         if state.idle.len() < MAX_IDLE {
             state.idle.push((stream, now));
@@ -62,10 +66,15 @@ impl Pool {
     ///
     /// # Errors
     /// The app does not accept one.
-    pub(crate) async fn connect(&self) -> io::Result<TcpStream> {
-        let stream = tokio::time::timeout(CONNECT, TcpStream::connect(self.app)).await??;
-        stream.set_nodelay(true)?;
-        Ok(stream)
+    pub(crate) async fn connect(&self) -> io::Result<Socket> {
+        let socket = if self.app.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_nodelay(true)?;
+        // Before it connects: the kernel derives the first window from them.
+        let (sizes, permit) = self.buffers.take();
+        socket.set_recv_buffer_size(sizes.receive.try_into().unwrap_or(u32::MAX))?;
+        socket.set_send_buffer_size(sizes.send.try_into().unwrap_or(u32::MAX))?;
+        let stream = tokio::time::timeout(CONNECT, socket.connect(self.app)).await??;
+        Ok(Socket::new(stream, (sizes, permit)))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -89,7 +98,8 @@ async fn sweep(pool: std::sync::Weak<Pool>) {
 }
 
 /// Whether the app has neither closed the connection nor sent anything that nobody asked for.
-fn is_open(stream: &TcpStream, look: bool) -> bool {
+fn is_open(socket: &Socket, look: bool) -> bool {
+    let stream = socket.stream();
     let mut byte = [0];
     let would_block =
         |outcome: io::Result<usize>| outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);

@@ -7,6 +7,9 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 pub(super) const SIDECAR_USER: i64 = 65532;
 /// CPU and memory set aside for the sidecar.
 pub(super) const SIDECAR_REQUESTS: [&str; 2] = ["5m", "16Mi"];
+/// CPU and memory that the sidecar may use at most. Its worst case is below, by the arithmetic of `launcher-sidecar`'s
+/// `memory.rs`, where a test reads this line.
+pub(super) const SIDECAR_LIMITS: [&str; 2] = ["1", "256Mi"];
 /// What a stock image that starts as root needs in order to step down to its user; Pod Security `baseline` allows these.
 const BASELINE_CAPABILITIES: [&str; 7] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"];
 

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-use super::limits::{SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
+use super::limits::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
 use super::pod::variables;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
@@ -66,7 +66,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
             ..Lifecycle::default()
         }),
         // At most: a thousand connections, each with a head of 64 KiB that is not complete.
-        resources: Some(amounts(SIDECAR_REQUESTS, ["1", "256Mi"])),
+        resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
         volume_mounts: sidecar.proxy_secret.is_some().then(|| vec![proxy_secret_mount()]),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
         ..Container::default()

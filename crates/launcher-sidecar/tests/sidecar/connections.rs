@@ -1,10 +1,8 @@
 //! How connections are kept and ended.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use launcher_process::files::open_as_many_as_allowed;
 use tokio::sync::Barrier;
 
 use super::support::{ALICE, App, Setup, policy};
@@ -39,28 +37,6 @@ async fn a_crowd_that_comes_back_needs_no_new_connections_to_the_app() {
         }
         assert_eq!(setup.app.connections(), MANY);
     }
-}
-
-#[tokio::test]
-async fn beyond_a_thousand_connections_the_next_one_waits_until_another_ends() {
-    const FORBIDDEN: &str = "GET / HTTP/1.1\r\nHost: w\r\n\r\n";
-    open_as_many_as_allowed();
-    let setup = Setup::new().await;
-    let mut clients = Vec::new();
-    for _ in 0..1024 {
-        clients.push(setup.client().await);
-        clients.last_mut().unwrap().send(FORBIDDEN).await;
-        assert_eq!(clients.last_mut().unwrap().read_response().await.status, 403);
-    }
-    let mut next = setup.client().await;
-    next.send(FORBIDDEN).await;
-    for client in &mut clients {
-        client.send(FORBIDDEN).await;
-        assert_eq!(client.read_response().await.status, 403);
-    }
-    assert_eq!(next.io.try_read(&mut [0; 1]).unwrap_err().kind(), ErrorKind::WouldBlock);
-    clients.pop();
-    assert_eq!(next.read_response().await.status, 403);
 }
 
 #[tokio::test]

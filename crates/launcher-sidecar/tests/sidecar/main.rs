@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod binary;
+mod buffers;
 mod connections;
 mod cookies;
 mod events;
@@ -14,6 +15,7 @@ mod limits;
 #[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
 mod metrics;
 mod owner;
+mod places;
 mod ports;
 mod proof;
 mod proxying;

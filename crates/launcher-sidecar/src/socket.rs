@@ -1,0 +1,199 @@
+//! TCP connections with bounded kernel buffers, of clients and to the app.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::memory::{BULK, Buffers, FULL, FULL_CONNECTIONS};
+
+/// One side of a connection that this proxy has with a peer: a client, or the app.
+pub(crate) trait PeerIo: AsyncRead + AsyncWrite + Unpin {
+    /// The socket, if it is one: its kernel buffers can be resized.
+    fn socket(&self) -> Option<&Socket> {
+        None
+    }
+
+    /// Ready when the peer has received what was written, but for at most 3 KiB. To be asked before it is shut down; nothing
+    /// may be written afterwards.
+    fn poll_delivered(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+}
+
+/// A direction of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Receive,
+    Send,
+}
+
+/// Which connections of one side have full buffers: the first ones.
+#[derive(Debug, Clone)]
+pub(crate) struct BufferPermits {
+    full: Arc<Semaphore>,
+    lean: Buffers,
+}
+
+impl BufferPermits {
+    pub(crate) fn new(lean: Buffers) -> Self {
+        Self { full: Arc::new(Semaphore::new(FULL_CONNECTIONS)), lean }
+    }
+
+    /// Sizes of the buffers of one more connection, and the permit that it keeps.
+    pub(crate) fn take(&self) -> (Buffers, Option<OwnedSemaphorePermit>) {
+        match self.full.clone().try_acquire_owned() {
+            Ok(permit) => (FULL, Some(permit)),
+            Err(_) => (self.lean, None),
+        }
+    }
+}
+
+/// A TCP connection. Dropping it while the peer has not taken what was written resets it: the kernel would keep those
+/// bytes for minutes, for as many closed connections as there are.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    stream: TcpStream,
+    buffers: Buffers,
+    _permit: Option<OwnedSemaphorePermit>,
+    /// The send buffer has its smallest size, as there is nothing more to write.
+    is_shrunk: bool,
+    /// It was shut down, which is done once everything is delivered.
+    is_shut: bool,
+}
+
+impl Socket {
+    /// A connection whose buffers have these sizes.
+    pub(crate) fn new(stream: TcpStream, (buffers, permit): (Buffers, Option<OwnedSemaphorePermit>)) -> Self {
+        Self { stream, buffers, _permit: permit, is_shrunk: false, is_shut: false }
+    }
+
+    pub(crate) fn has_full_buffers(&self) -> bool {
+        self.buffers == FULL
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// Sizes a kernel buffer for a bulk transfer.
+    pub(crate) fn widen(&self, direction: Direction) {
+        self.resize(direction, BULK);
+    }
+
+    /// Sizes a kernel buffer as it was at first.
+    pub(crate) fn narrow(&self, direction: Direction) {
+        self.resize(direction, self.buffers);
+    }
+
+    fn resize(&self, direction: Direction, Buffers { receive, send }: Buffers) {
+        let socket = SockRef::from(&self.stream);
+        let resized = match direction {
+            Direction::Receive => socket.set_recv_buffer_size(receive),
+            Direction::Send => socket.set_send_buffer_size(send),
+        };
+        if let Err(error) = resized {
+            tracing::debug!(%error, ?direction, "a kernel buffer keeps its size");
+        }
+    }
+
+    /// True when at most two thirds of the send buffer are in use, or the connection is broken.
+    pub(crate) fn has_room(&self) -> bool {
+        let mut interest = [PollFd::new(&self.stream, PollFlags::OUT)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut interest, Some(&now)).map_or(true, |ready| ready > 0)
+    }
+
+    /// True when the peer has acknowledged all but 3 KiB of what was written. Nothing may be written afterwards.
+    fn is_delivered(&mut self) -> bool {
+        if self.is_shut {
+            return true;
+        }
+        if !self.is_shrunk {
+            self.is_shrunk = true;
+            // The kernel has a minimum of 4,608 bytes, of which two thirds may be in use.
+            drop(SockRef::from(&self.stream).set_send_buffer_size(0));
+        }
+        self.has_room()
+    }
+}
+
+impl PeerIo for Socket {
+    fn socket(&self) -> Option<&Socket> {
+        Some(self)
+    }
+
+    fn poll_delivered(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while !self.is_delivered() {
+            // Asks for the next event, in place of the one that said that there was room.
+            let full = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            drop(self.stream.try_io(Interest::WRITABLE, full));
+            if ready!(self.stream.poll_write_ready(cx)).is_err() {
+                break;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, area: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, area)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.is_shut = true;
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if !self.is_delivered() {
+            drop(SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)));
+        }
+    }
+}
+
+/// Any other stream of bytes, such as a pipe within the process.
+#[derive(Debug)]
+pub(crate) struct Plain<IO>(pub(crate) IO);
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> PeerIo for Plain<IO> {}
+
+impl<IO: AsyncRead + Unpin> AsyncRead for Plain<IO> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, area: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, area)
+    }
+}
+
+impl<IO: AsyncWrite + Unpin> AsyncWrite for Plain<IO> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}

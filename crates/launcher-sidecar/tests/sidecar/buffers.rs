@@ -1,0 +1,114 @@
+//! The kernel's buffers of live connections, in a network namespace of their own.
+
+use std::process::Command;
+use std::time::Duration;
+
+use launcher_process::files::open_as_many_as_allowed;
+use launcher_sidecar::memory::WORST_CASE;
+use tokio::io::AsyncWriteExt;
+
+use super::support::namespace::run_in_namespace;
+use super::support::program::Program;
+use super::support::{ALICE, App, Client, eventually};
+
+/// More than have full buffers.
+const STALLED: usize = 100;
+const KIB: u64 = 1024;
+
+/// A socket's memory as `ss` has it: bytes received and to be sent with the kernel's overhead, and their limits.
+#[derive(Debug)]
+struct Memory {
+    received: u64,
+    receive_limit: u64,
+    queued: u64,
+    send_limit: u64,
+    reserved: u64,
+}
+
+/// The connections that `ss` finds by this filter.
+fn sockets(filter: &str) -> Vec<Memory> {
+    let output = Command::new("ss").args(["-tmnH", "state", "established", filter]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let number = |text: &str, name: &str| -> u64 {
+        let found = text.split(',').find_map(|part| part.strip_prefix(name)?.parse().ok());
+        found.expect(name)
+    };
+    text.split("skmem:(")
+        .skip(1)
+        .map(|text| text.split(')').next().unwrap())
+        .map(|text| Memory {
+            received: number(text, "r"),
+            receive_limit: number(text, "rb"),
+            queued: number(text, "w"),
+            send_limit: number(text, "tb"),
+            reserved: number(text, "f"),
+        })
+        .collect()
+}
+
+#[test]
+fn kernel_buffers_of_stalled_connections_are_bounded() {
+    run_in_namespace("buffers::in_a_namespace_kernel_buffers_are_bounded", "");
+}
+
+#[tokio::test]
+#[ignore = "runs in a network namespace"]
+async fn in_a_namespace_kernel_buffers_are_bounded() {
+    open_as_many_as_allowed();
+    // It sends without end and reads nothing.
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        let (mut reader, mut writer) = stream.stream.into_split();
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n";
+        drop(writer.write_all(head).await);
+        while writer.write_all(&[b'd'; 64 * 1024]).await.is_ok() {}
+        drop(tokio::io::copy(&mut reader, &mut tokio::io::sink()).await);
+    })
+    .await;
+    let program = Program::start(app.addr, &[]).await;
+    let mut clients = Vec::new();
+    for _ in 0..STALLED {
+        let mut client = Client::connect(program.addr).await;
+        client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 1000000000000\r\n\r\n")).await;
+        clients.push(client);
+    }
+    let served = format!("( sport = :{} )", program.addr.port());
+    let to_app = format!("( dport = :{} )", app.addr.port());
+    let held = || {
+        let all = [&served, &to_app].map(|filter| sockets(filter)).into_iter().flatten();
+        all.map(|socket| socket.received + socket.queued + socket.reserved).sum::<u64>()
+    };
+    let mut before = 0;
+    for _ in 0..100 {
+        for client in &clients {
+            while client.io.try_write(&[b'u'; 64 * 1024]).is_ok() {}
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let now = held();
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    eventually("all connections are there", || sockets(&served).len() == STALLED).await;
+    assert_eq!(sockets(&to_app).len(), STALLED);
+    let (mut full, mut lean, mut bulk) = (0, 0, 0);
+    for socket in sockets(&served).into_iter().chain(sockets(&to_app)) {
+        // What the sidecar asks for, doubled by the kernel.
+        let plain = [128 * KIB, 64 * KIB];
+        match (plain.contains(&socket.receive_limit), plain.contains(&socket.send_limit)) {
+            (true, true) if socket.receive_limit == 128 * KIB => full += 1,
+            (true, true) => lean += 1,
+            _ => bulk += 1,
+        }
+        assert!(socket.receive_limit <= 4096 * KIB && socket.send_limit <= 4096 * KIB, "{socket:?}");
+        assert!(socket.received <= socket.receive_limit + 8 * KIB, "{socket:?}");
+        assert!(socket.queued <= socket.send_limit + 68 * KIB && socket.reserved <= 8 * KIB, "{socket:?}");
+    }
+    assert!(bulk <= 2 * 4 && lean >= 2 * (STALLED - 64) - bulk, "{full} full, {lean} lean, {bulk} in bulk");
+    assert!(before > 10 * 1024 * KIB, "the connections are stalled with {before} bytes");
+    // With the kernel's own sizing it is some 8 MiB each.
+    let bound = STALLED as u64 * 600 * KIB + 4 * 8 * 1024 * KIB;
+    assert!(before < bound && bound < WORST_CASE as u64, "{before} bytes in the kernel, at most {bound}");
+    assert!(program.memory_kib("VmRSS") < 48 * KIB, "{} KiB", program.memory_kib("VmRSS"));
+}
