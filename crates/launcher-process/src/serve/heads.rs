@@ -30,6 +30,8 @@ enum Waiting {
     Rest(Instant),
     /// A body, or the answer to a request with one, since then.
     Body(Instant),
+    /// The rest of a body whose request was answered then, before all of it had come.
+    Leftover(Instant),
     /// Nothing: a request is being answered.
     Nothing,
 }
@@ -78,7 +80,7 @@ impl Heads {
                 state.head_bytes = bytes;
             }
             Waiting::First(_) | Waiting::Rest(_) => state.head_bytes += bytes,
-            Waiting::Body(_) | Waiting::Nothing => {}
+            Waiting::Body(_) | Waiting::Leftover(_) | Waiting::Nothing => {}
         }
     }
 
@@ -89,7 +91,10 @@ impl Heads {
 
     /// The answer has been made.
     pub(super) fn answer(&self) {
-        self.lock().waiting = Waiting::Nothing;
+        let mut state = self.lock();
+        if matches!(state.waiting, Waiting::Body(_)) {
+            state.waiting = Waiting::Leftover(Instant::now());
+        }
     }
 
     /// From now on it carries a workshop's traffic.
@@ -123,8 +128,9 @@ impl Heads {
         match (state.waiting, state.behind.filter(|_| !state.is_relaxed)) {
             (Waiting::First(since) | Waiting::Rest(since), _) | (_, Some(since)) => Some((Unproductive::Stuck, since)),
             (Waiting::Idle(since), None) => Some((Unproductive::Idle, since)),
+            (Waiting::Leftover(since), None) if !state.is_relaxed => Some((Unproductive::Stuck, since)),
             (Waiting::Body(since), None) if !state.is_relaxed => Some((Unproductive::Stuck, since + BODY_TIMEOUT)),
-            (Waiting::Body(_) | Waiting::Nothing, None) => None,
+            (Waiting::Body(_) | Waiting::Leftover(_) | Waiting::Nothing, None) => None,
         }
     }
 
@@ -135,7 +141,7 @@ impl Heads {
 
     fn wait_for_next(&self) {
         let mut state = self.lock();
-        if matches!(state.waiting, Waiting::Nothing) {
+        if matches!(state.waiting, Waiting::Leftover(_) | Waiting::Nothing) {
             state.waiting = Waiting::Idle(Instant::now());
         }
     }
@@ -144,7 +150,7 @@ impl Heads {
         match self.lock().waiting {
             Waiting::First(since) | Waiting::Rest(since) => since + HEAD_TIMEOUT,
             Waiting::Idle(since) => since + IDLE_TIMEOUT,
-            Waiting::Body(_) | Waiting::Nothing => Instant::now() + IDLE_TIMEOUT,
+            Waiting::Body(_) | Waiting::Leftover(_) | Waiting::Nothing => Instant::now() + IDLE_TIMEOUT,
         }
     }
 

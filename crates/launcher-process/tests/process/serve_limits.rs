@@ -25,7 +25,12 @@ fn start(limits: ServeLimits, answer: usize) -> SocketAddr {
 fn start_at(address: &str, limits: ServeLimits, answer: usize) -> SocketAddr {
     let listener = listen(address.parse().unwrap(), &limits.listen_options()).unwrap();
     let addr = listener.local_addr().unwrap();
-    tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |_, peer: SocketAddr| async move {
+    tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |request, peer: SocketAddr| async move {
+        // A body that is not asked for is kept, as if it were read.
+        tokio::spawn(async move {
+            tokio::time::sleep(SOON * 10).await;
+            drop(request);
+        });
         let body = if answer == 0 { peer.to_string() } else { "x".repeat(answer) };
         let response: Response<Body> = Response::new(Full::from(body).map_err(Into::into).boxed_unsync());
         response
@@ -63,6 +68,15 @@ async fn connection_without_progress_is_closed_when_another_one_needs_its_place(
     assert_eq!(drain(&mut slow[0]).await, 0, "the one that had waited for longest");
     slow[1].write_all(b"\r\nConnection: close\r\n\r\n").await.unwrap();
     assert!(exchange(&mut slow[1], b"").await.starts_with("HTTP/1.1 200 "), "the other one goes on");
+}
+
+#[tokio::test]
+async fn connection_with_an_unfinished_body_is_closed_when_another_one_needs_its_place() {
+    let addr = start(ServeLimits { connections: 1, ..ServeLimits::service() }, 5);
+    let mut slow = TcpStream::connect(addr).await.unwrap();
+    slow.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1").await.unwrap();
+    assert!(ask(addr).await.ends_with("xxxxx"));
+    assert!(drain(&mut slow).await > 0, "its answer was sent before");
 }
 
 #[tokio::test]
