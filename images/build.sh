@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# build.sh [launcher|sidecar]...: builds the programs for the images, both unless told, and lays out the build contexts of
-# the Dockerfiles beside this script in target/images/NAME. Says how to make images of them, and the references by digest.
+# build.sh [launcher|sidecar]...: builds the programs for the images, by default both, and lays out the build contexts of
+# the Dockerfiles beside this script in target/images/NAME. Prints the commands that build and push the images.
+# LAUNCHER_PROGRAM names a launcher that is built already; the tests use it, because a release build takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
@@ -20,12 +21,14 @@ build_sidecar() {
 # The launcher resolves names (its database, the API server), which takes the C library at run time: the one it was
 # linked with.
 build_launcher() {
-  local library
-  cargo build --quiet --locked --release --package launcher --bin launcher
-  install -D --mode=755 "$TARGET/release/launcher" "$1/launcher"
+  local library program=${LAUNCHER_PROGRAM:-$TARGET/release/launcher}
+  if [[ -z "${LAUNCHER_PROGRAM:-}" ]]; then
+    cargo build --quiet --locked --release --package launcher --bin launcher
+  fi
+  install -D --strip --mode=755 "$program" "$1/launcher"
   while read -r library; do
     install -D --mode=755 "$library" "$1/rootfs$library"
-  done < <(ldd "$TARGET/release/launcher" | grep --only-matching '/[^ ]*')
+  done < <(ldd "$program" | grep --only-matching '/[^ ]*')
   install -D --mode=644 /etc/ssl/certs/ca-certificates.crt "$1/rootfs/etc/ssl/certs/ca-certificates.crt"
   printf 'hosts: files dns\n' >"$1/rootfs/etc/nsswitch.conf"
   printf 'launcher:x:65532:65532::/:/usr/local/bin/launcher\n' >"$1/rootfs/etc/passwd"

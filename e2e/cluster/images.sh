@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# images.sh [NAME...]: builds these images, or all of them (launcher, sidecar, http, jupyter), and brings them into the
-# cluster as localhost/workshop-launcher/NAME:test. What has not changed is neither built nor imported again.
+# images.sh [NAME...]: builds these images, or all of them (launcher, sidecar, http, jupyter), and imports them into the
+# cluster as localhost/workshop-launcher/NAME:test. Unchanged images are neither built nor imported again.
+# The launcher's image gets the debug build that the other tests use.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -10,13 +11,25 @@ source "$here/images/archives.sh"
 need_root "building images"
 need_command buildah buildah
 foreign_cluster || [[ -S "$SOCKET" ]] || fail "no cluster is up here: make cluster-up"
+
+debug_launcher() {
+  (cd "$repository" && cargo test --quiet --workspace --all-features --locked --no-run --test program) >&2
+  export LAUNCHER_PROGRAM=${CARGO_TARGET_DIR:-$repository/target}/debug/launcher
+}
+
 mkdir -p "$CACHE"
 exec 7>"$CACHE/images.lock"
 flock 7
 for name in "${@:-launcher sidecar http jupyter}"; do
   # The default is one word of four.
   for one in $name; do
-    case "$one" in launcher | sidecar) "$repository/images/build.sh" "$one" ;; esac
+    case "$one" in
+      launcher)
+        debug_launcher
+        "$repository/images/build.sh" launcher
+        ;;
+      sidecar) "$repository/images/build.sh" sidecar ;;
+    esac
     import_image "$one"
   done
 done
