@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser make_run
   cluster chart login)
 readonly LOGS=.local/logs
 declare -A DESCRIBED
@@ -101,6 +101,19 @@ run_kill9() {
   "$PYTHON" e2e/kill9/kill9.py
   if "$FULL_DISK"; then "$PYTHON" e2e/kill9/full_disk.py; fi
   wait "$locked"
+}
+
+DESCRIBED[limits]="launcher and sidecar in memory cgroups, attacked by 2,000 slow clients"
+needs_limits() {
+  need_rust_tests
+  "$PYTHON" e2e/memory_cgroup.py || fail "memory cgroups take root: run it as root"
+}
+run_limits() {
+  launcher_program
+  build --quiet --test sidecar
+  # Debug builds are several times slower than what people get.
+  "$PYTHON" e2e/limits/launcher.py --seconds 15 --p99 9
+  "$PYTHON" e2e/limits/sidecar.py --seconds 15 --p99 5
 }
 
 DESCRIBED[schemathesis]="fuzzing of the running API by its own OpenAPI document"

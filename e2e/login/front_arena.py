@@ -14,9 +14,11 @@ import sys
 import threading
 import time
 
-from memory_group import memory_group
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from memory_cgroup import MemoryCgroup  # noqa: E402
+
 # Where the launcher, both login proxies and every workshop are in this namespace.
 LAUNCHER, LOGIN, WORKSHOP = 7001, 7002, 7003
 # What is behind the front, by another nginx: a login proxy, which must never see the proof, and a launcher, which answers
@@ -192,7 +194,7 @@ def main(folder):
     with contextlib.ExitStack() as stack:
         stack.callback(workshop.join)
         stack.callback(stopped.set)
-        group = stack.enter_context(memory_group(todo["limit"]))
+        group = stack.enter_context(MemoryCgroup("front", todo["limit"]))
         stack.enter_context(running([todo["nginx"], "-e", "/dev/null", "-c", folder / "behind.conf"]))
         join = f'echo $$ >"{group.path}/cgroup.procs" && exec sh "$0"'
         log = stack.enter_context((folder / "front.log").open("w"))

@@ -154,6 +154,9 @@ class Chain:
             return seen if seen["state"] == "running" else None
 
         url = wait_for(f"{name} to run", is_running, 90)["url"]
-        # The ingress learns of it a moment later.
-        wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 20)
+        self.until_routed(url)
         return name, url
+
+    def until_routed(self, url):
+        """Waits until the ingress routes this workshop, which takes a moment after the operator made its Ingress."""
+        wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 30)

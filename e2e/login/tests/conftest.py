@@ -26,6 +26,13 @@ def chain():
 
 
 @pytest.fixture(scope="session")
-def echo(chain):
+def echo_of_all_files(chain):
     """Alice's workshop that says what it was asked: (name, url)."""
     return chain.launched(chain.signed_in(ALICE))
+
+
+@pytest.fixture(scope="module")
+def echo(chain, echo_of_all_files):
+    """Alice's workshop that says what it was asked, routed again after the tests of another file changed the release."""
+    chain.until_routed(echo_of_all_files[1])
+    return echo_of_all_files

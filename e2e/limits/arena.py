@@ -1,0 +1,101 @@
+"""A program in a memory cgroup, attacked by many clients while others go on asking it. Linux and root only."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from harness import ROOT  # noqa: E402
+from limits.attack import Attack, probe  # noqa: E402
+from memory_cgroup import MemoryCgroup, Unavailable  # noqa: E402
+
+# Exit status where this machine cannot run it.
+SKIPPED = 77
+BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
+
+
+def options(description, program):
+    """What the command line says: seconds, clients, program, p99."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--clients", type=int, default=2000)
+    parser.add_argument("--program", default=BUILT / program, help="a debug build unless this names another")
+    parser.add_argument("--p99", type=float, default=1.0, help="seconds that one in a hundred requests of others may exceed")
+    return parser.parse_args()
+
+
+class Peak(threading.Thread):
+    """The highest use of a cgroup while the block runs, sampled every 20 ms, and what of it was in sockets then."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.group, self.used, self.sockets, self.stopped = group, 0, 0, threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.join()
+
+    def run(self):
+        while not self.stopped.wait(0.02):
+            used = self.group.used()
+            if used > self.used:
+                self.used, self.sockets = used, self.group.sockets()
+
+
+def attacked(name, limit, started, kinds, probes, words):
+    """Attacks the program that `started(group)` yields as (process, target), and asks `probes(target)` meanwhile.
+
+    `probes` returns {name: (target, request, options of probe)}; `words` are the options of the command line. Prints what was
+    measured; returns what was wrong.
+    """
+    figures = {}
+
+    def measure(each, target, request, more):
+        figures[each] = probe(target, request, words.seconds, **more)
+
+    with MemoryCgroup(name, limit) as group, contextlib.ExitStack() as stack:
+        process, target = stack.enter_context(started(group))
+        with Peak(group) as peak, Attack(target, kinds, words.clients) as attack:
+            # The first second belongs to the attack alone.
+            time.sleep(1)
+            threads = [threading.Thread(target=measure, args=(each, *asked)) for each, asked in probes(target).items()]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            status = process.poll()
+        kills = group.kills()
+    print("\n".join(f"  {count} {what}" for what, count in sorted(attack.counts().items())))
+    print(f"memory: at most {peak.used >> 20} MiB of {limit >> 20}, {peak.sockets >> 20} MiB of them in sockets")
+    for each, found in figures.items():
+        print(f"{each}: {found}")
+    wrong = [
+        f"{each}: p99 is not below {words.p99} s" for each, found in figures.items() if found.percentile(99) >= words.p99
+    ]
+    if kills or status is not None:
+        wrong.append(f"the program was killed ({kills} times out of memory, exit status {status})")
+    if peak.used >= limit:
+        wrong.append(f"the program and its sockets used {peak.used} bytes of {limit}")
+    if attack.counts().get("bytes read", 0) == 0:
+        wrong.append("the attack reached nothing")
+    return wrong
+
+
+def end(run):
+    """Runs this, prints what was wrong, and ends with the status that says so."""
+    try:
+        wrong = run()
+    except Unavailable as missing:
+        print(f"skipped: {missing}")
+        sys.exit(SKIPPED)
+    print("\n".join(wrong) or "ok")
+    sys.exit(1 if wrong else 0)

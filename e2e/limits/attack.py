@@ -1,0 +1,233 @@
+"""Clients that hold connections: they send slowly, read slowly, or pipeline. A probe measures what others get meanwhile.
+
+    with Attack(Target("127.0.0.1", 8080), kinds, clients=2000) as attack:
+        figures = probe(target, request, seconds=60)
+    print(attack.counts())
+
+Everything that is specific to a program is in its requests: bytes as they go over the wire.
+"""
+
+import asyncio
+import collections
+import contextlib
+import dataclasses
+import itertools
+import multiprocessing
+import os
+import resource
+import socket
+import time
+
+# Seconds between two bytes of a slow client.
+DRIP = 1.0
+# Seconds until a client whose connection was ended comes back.
+COMES_BACK = 0.2
+PROCESSES = 2
+# Seconds after which a probe gives its request up.
+GIVEN_UP = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    host: str
+    port: int
+
+    @property
+    def family(self):
+        return socket.AF_INET6 if ":" in self.host else socket.AF_INET
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What one kind of client does.
+
+    `request` goes out at once, or byte by byte when `slow_send`. Then `body` is repeated for as long as the connection
+    lasts: byte by byte when `slow_send`, else as fast as the other side takes it. With `read` the client takes whatever
+    comes; without, one byte every second out of a small buffer.
+    """
+
+    name: str
+    request: bytes
+    body: bytes = b""
+    slow_send: bool = False
+    read: bool = True
+
+
+def head(method, target, *lines, host="workshop.example"):
+    """A request's head."""
+    return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode()
+
+
+def usual_kinds(small, large, upload):
+    """The usual kinds out of three requests: `small` and `large` are whole GET requests whose responses are small and
+    large; `upload` is the head of a request with a body that never ends."""
+    return [
+        Kind("head sent slowly", small, slow_send=True),
+        Kind("body sent slowly", upload, body=b"x", slow_send=True),
+        Kind("body sent, response not read", upload, body=b"x" * 65536, read=False),
+        Kind("response read slowly", large, read=False),
+        Kind("requests pipelined, responses read", b"", body=small * 50),
+        Kind("requests pipelined, responses not read", b"", body=large * 50, read=False),
+    ]
+
+
+async def _send(loop, connection, kind):
+    if not kind.slow_send:
+        await loop.sock_sendall(connection, kind.request)
+        while kind.body:
+            await loop.sock_sendall(connection, kind.body)
+        return
+    for byte in itertools.chain(kind.request, itertools.cycle(kind.body)):
+        await loop.sock_sendall(connection, bytes([byte]))
+        await asyncio.sleep(DRIP)
+
+
+async def _read(loop, connection, kind, counts):
+    while data := await loop.sock_recv(connection, 65536 if kind.read else 1):
+        counts["bytes read"] += len(data)
+        if not kind.read:
+            await asyncio.sleep(DRIP)
+    raise ConnectionResetError
+
+
+async def _client(target, kind, counts):
+    loop = asyncio.get_running_loop()
+    while True:
+        with socket.socket(target.family, socket.SOCK_STREAM) as connection:
+            connection.setblocking(False)
+            if not kind.read:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            try:
+                await loop.sock_connect(connection, (target.host, target.port))
+                counts[f"connections: {kind.name}"] += 1
+                reading = asyncio.create_task(_read(loop, connection, kind, counts))
+                try:
+                    await _send(loop, connection, kind)
+                    await reading
+                finally:
+                    reading.cancel()
+                    with contextlib.suppress(OSError, asyncio.CancelledError):
+                        await reading
+            except OSError:
+                pass
+        await asyncio.sleep(COMES_BACK)
+
+
+async def _clients(target, kinds, stop, counts):
+    clients = [asyncio.create_task(_client(target, kind, counts)) for kind in kinds]
+    while not stop.is_set():
+        await asyncio.sleep(0.2)
+    return clients
+
+
+def _run(target, kinds, stop, results):
+    # They stand for other machines, and leave this one to the program and the probes.
+    os.nice(19)
+    counts = collections.Counter()
+    asyncio.new_event_loop().run_until_complete(_clients(target, kinds, stop, counts))
+    results.send(counts)
+    # Its connections end with the process, all at once.
+    os._exit(0)
+
+
+class Attack:
+    """`with Attack(…)`: so many clients, the same number of each kind, until the end of the block."""
+
+    def __init__(self, target, kinds, clients):
+        allow_files(clients + 100)
+        context = multiprocessing.get_context("spawn")
+        self.stop, self.total, self.results, self.processes = context.Event(), collections.Counter(), [], []
+        everyone = list(itertools.islice(itertools.cycle(kinds), clients))
+        for each in range(PROCESSES):
+            result, ends = context.Pipe(duplex=False)
+            self.results.append(result)
+            words = (target, everyone[each::PROCESSES], self.stop, ends)
+            self.processes.append(context.Process(target=_run, args=words, daemon=True))
+
+    def __enter__(self):
+        for process in self.processes:
+            process.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        for process, result in zip(self.processes, self.results):
+            if result.poll(20):
+                self.total += result.recv()
+            process.kill()
+            process.join()
+
+    def counts(self):
+        """After the block: connections of each kind, and bytes that were read."""
+        return dict(self.total)
+
+
+def allow_files(count):
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most if most != resource.RLIM_INFINITY else count, most))
+
+
+@dataclasses.dataclass
+class Figures:
+    """Seconds that requests took, and what went wrong with others."""
+
+    seconds: list = dataclasses.field(default_factory=list)
+    failures: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+
+    def percentile(self, percent):
+        """Failed requests count as slower than any."""
+        every = sorted(self.seconds) + [float("inf")] * self.failures.total()
+        return every[min(len(every) - 1, len(every) * percent // 100)] if every else float("inf")
+
+    def __str__(self):
+        failed = f", failed: {dict(self.failures)}" if self.failures else ""
+        each = ", ".join(f"p{percent} {self.percentile(percent) * 1000:.0f} ms" for percent in (50, 90, 99))
+        return f"{len(self.seconds)} requests: {each}{failed}"
+
+
+def _status(connection, request):
+    connection.sendall(request)
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        if not (data := connection.recv(65536)):
+            raise ConnectionResetError("closed without an answer")
+        answer += data
+    lines, _, body = answer.partition(b"\r\n\r\n")
+    length = next((int(line.split(b":")[1]) for line in lines.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < length:
+        if not (data := connection.recv(65536)):
+            raise ConnectionResetError("closed within an answer")
+        body += data
+    return int(answer.split(b" ", 2)[1])
+
+
+def probe(target, request, seconds, expected=200, every=0.05, keep=False):
+    """Sends the request again and again, on a new connection each time or with `keep` on one that stays, and measures it
+    with the time to connect. A kept connection that was closed meanwhile is opened again, as HTTP clients do."""
+    figures, connection, ends = Figures(), None, time.monotonic() + seconds
+    while time.monotonic() < ends:
+        begun = time.monotonic()
+        is_kept = connection is not None
+        try:
+            for again in (True, False):
+                connection = connection or socket.create_connection((target.host, target.port), GIVEN_UP)
+                try:
+                    status = _status(connection, request)
+                    break
+                except ConnectionError:
+                    connection.close()
+                    connection = None
+                    if not (again and is_kept):
+                        raise
+            if status == expected:
+                figures.seconds.append(time.monotonic() - begun)
+            else:
+                figures.failures[f"status {status}"] += 1
+        except OSError as error:
+            figures.failures[type(error).__name__] += 1
+            status = None
+        if connection and not (keep and status):
+            connection.close()
+            connection = None
+        time.sleep(max(0.0, every - (time.monotonic() - begun)))
+    return figures

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The launcher within the chart's memory limit, attacked by clients that send slowly, read slowly or pipeline.
+
+    e2e/limits/launcher.py [--seconds 60] [--clients 2000] [--program target/release/launcher]
+
+Half of the clients have one person's identity and half have none. Fails when the launcher is killed, or when another person's
+requests are not answered with p99 < 1 s by a release build. Needs root, for a memory cgroup: else it ends with status 77.
+"""
+
+import contextlib
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from harness import ROOT, Launcher  # noqa: E402
+from limits.arena import attacked, end, options  # noqa: E402
+from limits.attack import Target, head, usual_kinds  # noqa: E402
+
+LAUNCH = "/api/v1/templates/01980000-0000-7000-8000-000000000001/launch"
+# More than 1 MB: what a person who does not read holds most of.
+LARGE = "/api/v1/docs/swagger-ui-bundle.js"
+
+
+def chart_limit():
+    """The memory limit of the launcher in the chart, in bytes."""
+    values = (ROOT / "charts/workshop-launcher/values.yaml").read_text()
+    return int(re.search(r"\nlauncher:\n.*?limits: \{memory: (\d+)Mi\}", values, re.S)[1]) << 20
+
+
+def main():
+    words = options(__doc__, "launcher")
+
+    def requests(*lines):
+        """A small and a large GET, and the head of an upload that never ends."""
+        upload = head("POST", LAUNCH, *lines, "Content-Type: application/json", "Content-Length: 1000")
+        return head("GET", "/", *lines), head("GET", LARGE, *lines), upload
+
+    kinds = usual_kinds(*requests("X-Auth-Request-Email: mallory@example.org")) + usual_kinds(*requests())
+
+    @contextlib.contextmanager
+    def started(group):
+        launcher = Launcher(SERVICE_LOG="error", SERVICE_PUBLIC_URL="http://workshop.example")
+        with launcher:
+            launcher.start([words.program, "serve"], preexec_fn=group.join)
+            started.telemetry = launcher.telemetry_port
+            yield launcher.process, Target("127.0.0.1", launcher.port)
+
+    def probes(target):
+        page = head("GET", "/", "X-Auth-Request-Email: alice@example.org")
+        listed = head("GET", "/api/v1/instances/", "X-Auth-Request-Email: alice@example.org")
+        return {
+            "another person's page, on new connections": (target, page, {}),
+            "another person's list, on a kept connection": (target, listed, {"keep": True}),
+            "the kubelet": (Target("127.0.0.1", started.telemetry), head("GET", "/healthz"), {}),
+        }
+
+    return attacked("limits-launcher", chart_limit(), started, kinds, probes, words)
+
+
+if __name__ == "__main__":
+    end(main)
