@@ -9,6 +9,7 @@ mod move_database;
 mod operator;
 mod ports;
 mod secret;
+mod serving;
 mod settings;
 mod traces;
 mod warnings;

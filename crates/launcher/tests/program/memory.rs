@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use launcher_process::serve::ServeLimits;
 
-use crate::lifecycle::{PATIENCE, Serving};
+use crate::serving::{PATIENCE, Serving};
 
 const MIB: usize = 1 << 20;
 /// The program without any request: 18 MiB at rest, 28 with 10,000 rows (docs/performance.md), and what the allocator does

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use socket2::{Domain, Socket, Type};
 
-use crate::lifecycle::{PATIENCE, Serving};
+use crate::serving::{PATIENCE, Serving};
 
 fn has_ipv6() -> bool {
     TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()

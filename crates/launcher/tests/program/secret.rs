@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::lifecycle::{PATIENCE, Serving};
+use crate::serving::{PATIENCE, Serving};
 
 const OLD: &str = "0123456789abcdef0123456789abcdef";
 const NEW: &str = "fedcba9876543210fedcba9876543210";

@@ -1,6 +1,6 @@
 use std::net::TcpListener;
 
-use crate::lifecycle::{Serving, free};
+use crate::serving::{Serving, free};
 use crate::{launcher, text};
 
 /// Every setting that can be wrong: what is set, and what the one line has to say.

@@ -8,7 +8,7 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use self::collector::Collector;
-use crate::lifecycle::Serving;
+use crate::serving::Serving;
 
 const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";

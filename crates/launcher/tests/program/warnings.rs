@@ -1,6 +1,6 @@
 //! What must not go unnoticed is said loudly; and a link that is set arrives where people and programs follow it.
 
-use crate::lifecycle::Serving;
+use crate::serving::Serving;
 use crate::{launcher, text};
 
 /// The log's lines of this level, as JSON.

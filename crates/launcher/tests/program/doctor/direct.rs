@@ -1,5 +1,5 @@
 use super::Visit;
-use crate::lifecycle::{Serving, free};
+use crate::serving::{Serving, free};
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 

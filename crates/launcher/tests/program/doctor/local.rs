@@ -2,7 +2,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Visit;
-use crate::lifecycle::Serving;
+use crate::serving::Serving;
 
 const SEEDS: &str = r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "JupyterLab",
     "description": "", "app_type": "notebook", "image": "jupyter"}]"#;

@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::collector::{Collector, Fault};
 use super::{AT_ONCE, PATH, request};
-use crate::lifecycle::Serving;
+use crate::serving::Serving;
 use crate::{launcher, text};
 
 async fn ask(serving: &Serving, path: &str) {

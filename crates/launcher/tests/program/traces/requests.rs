@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::collector::{Collector, text};
 use super::{AT_ONCE, PATH, TRACE, hex, launched, request};
-use crate::lifecycle::Serving;
+use crate::serving::Serving;
 
 const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
 

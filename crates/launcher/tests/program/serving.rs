@@ -1,0 +1,126 @@
+//! A launcher that serves, for the tests of the whole program.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A launcher that serves; killed when dropped.
+pub(crate) struct Serving {
+    pub(crate) process: Child,
+    pub(crate) listen: SocketAddr,
+    pub(crate) telemetry: SocketAddr,
+}
+
+/// A port that is free, on a loopback address of its own: on the one that all share, somebody's outgoing connection might
+/// take it first.
+pub(crate) fn free() -> SocketAddr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let address = Ipv4Addr::new(127, 0, 78, NEXT.fetch_add(1, Ordering::Relaxed));
+    TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
+}
+
+/// Where a listener is asked: where its setting says, on loopback when that is every address, else on a free port.
+fn address(setting: &str, settings: &[(&str, &str)]) -> SocketAddr {
+    let given = settings.iter().find(|(name, _)| *name == setting).map(|(_, value)| value.parse().unwrap());
+    given.map_or_else(free, |given: SocketAddr| {
+        if given.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, given.port()).into() } else { given }
+    })
+}
+
+impl Serving {
+    pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
+        let (listen, telemetry) =
+            (address("SERVICE_LISTEN_ADDR", settings), address("SERVICE_TELEMETRY_ADDR", settings));
+        // As few open files as some machines let a process have before it asks for more.
+        let process = Command::new("sh")
+            .args(["-c", "ulimit -Sn 128; exec \"$0\" serve", env!("CARGO_BIN_EXE_launcher")])
+            .env_clear()
+            .env("SERVICE_DATA_DIR", data)
+            .env("SERVICE_LISTEN_ADDR", listen.to_string())
+            .env("SERVICE_TELEMETRY_ADDR", telemetry.to_string())
+            .env("SERVICE_ADMIN_EMAILS", "admin@example.org")
+            .env("SERVICE_DEV_IDENTITY", "dev@example.org")
+            .env("SERVICE_ADMIN_EMIALS", "admin@example.org")
+            .envs(settings.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let serving = Self { process, listen, telemetry };
+        let deadline = Instant::now() + PATIENCE;
+        while !serving.get(telemetry, "/readyz", "").starts_with("HTTP/1.1 200 ") {
+            assert!(Instant::now() < deadline, "the launcher is not ready after {PATIENCE:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        serving
+    }
+
+    /// Address of the listener for people and their programs.
+    pub(crate) fn listen(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// Address of the listener for health and metrics.
+    pub(crate) fn telemetry(&self) -> SocketAddr {
+        self.telemetry
+    }
+
+    /// Identifier of the process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Where a path of the API is.
+    pub(crate) fn api(&self, path: &str) -> String {
+        format!("http://{}/api/v1{path}", self.listen)
+    }
+
+    /// The whole answer of the listener for people and their programs.
+    pub(crate) fn ask(&self, path: &str, headers: &str) -> String {
+        self.get(self.listen, path, headers)
+    }
+
+    /// The whole answer; empty while nobody listens.
+    pub(crate) fn get(&self, addr: SocketAddr, path: &str, headers: &str) -> String {
+        let Ok(mut stream) = TcpStream::connect(addr) else { return String::new() };
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        drop(stream.read_to_string(&mut answer));
+        answer
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn terminate(&self) {
+        let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+    }
+
+    /// Asks it to stop; its exit code and what it logged.
+    pub(crate) fn stop(self) -> (Option<i32>, String) {
+        self.terminate();
+        self.ended()
+    }
+
+    /// Waits for its end; its exit code and what it logged.
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
+        let mut log = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        (self.process.wait().unwrap().code(), log)
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
