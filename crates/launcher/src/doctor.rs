@@ -1,5 +1,5 @@
-//! `launcher doctor`: looks at a deployment through the settings of `launcher serve`, and says in words what is wrong
-//! with it. It changes nothing, and ends whatever hangs.
+//! `launcher doctor`: checks a deployment, using the settings of `launcher serve`, and reports problems in plain words.
+//! It changes nothing, and abandons checks that hang.
 
 mod clock;
 mod cluster;
@@ -18,14 +18,14 @@ use crate::settings::{FleetKind, ServeSettings};
 use report::Finding;
 pub(crate) use report::Report;
 
-/// How long the checks of one part may take together. The two rounds of checks below end within twice this.
+/// Timeout for the checks of one part. Two rounds of checks run one after the other, so all end within twice this time.
 const PART: Duration = Duration::from_secs(9);
-/// How long one question may take. Who does not answer one is asked no more.
+/// Timeout for one query. A check stops querying a system that did not answer.
 const QUESTION: Duration = Duration::from_secs(4);
-/// One thread for each part, and some for the clock of all of them: a part may hang on a disk that does not answer.
+/// One thread for each part, and some for the timers of all parts: a part may block on a disk that does not answer.
 const THREADS: usize = 9;
 
-/// Checks everything.
+/// Runs all checks.
 pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
@@ -33,12 +33,12 @@ pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
         .build()
         .map_err(|error| format!("the runtime cannot be started: {error}"))?;
     let report = runtime.block_on(examine(settings));
-    // What hangs is left behind.
+    // Checks that hang are abandoned.
     runtime.shutdown_background();
     Ok(report)
 }
 
-/// The parts at the same time, then what takes the answers of several.
+/// Runs the independent parts concurrently, then the checks that need the results of several parts.
 async fn examine(all: ServeSettings) -> Report {
     let first = tokio::join!(
         part("settings", settings::look(all.clone())),
@@ -66,7 +66,7 @@ async fn look_at_fleet(settings: ServeSettings) -> Part<fleet::Facts> {
     }
 }
 
-/// What was found out about a part, and what the checks of others want to know of it.
+/// Findings of a part, and facts that other checks need.
 #[derive(Debug, Default)]
 struct Part<F> {
     findings: Vec<Finding>,
@@ -79,7 +79,7 @@ impl<F> Part<F> {
     }
 }
 
-/// Looks at a part in a thread of its own, for a while.
+/// Runs the checks of a part in a separate task, with the timeout [`PART`].
 async fn part<F>(name: &'static str, look: impl Future<Output = Part<F>> + Send + 'static) -> Part<F>
 where
     F: Default + Send + 'static,
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// What a question is answered with, if it is within this time.
+/// Awaits an answer, for at most this long.
 async fn within<T, E: std::fmt::Display>(
     patience: Duration,
     answer: impl Future<Output = Result<T, E>>,

@@ -1,5 +1,5 @@
-//! The workshop launcher: `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes,
-//! `launcher doctor` says what is wrong with them, the other commands print what is generated from the code.
+//! The workshop launcher. `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, and
+//! `launcher doctor` checks both.
 
 mod cluster;
 mod doctor;

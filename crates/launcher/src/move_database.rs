@@ -1,4 +1,4 @@
-//! `launcher move-database`: all rows into another, empty database, as from SQLite to PostgreSQL.
+//! `launcher move-database`: copies all rows into another, empty database, for example from SQLite to PostgreSQL.
 
 use clap::Args;
 use launcher_store::{FleetOfCopy, Store, StoreError};
@@ -20,7 +20,7 @@ pub(crate) struct MoveArgs {
     new_fleet: bool,
 }
 
-/// Copies, and returns what was copied, one line for each table.
+/// Copies all rows, and returns one line for each table.
 pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! `launcher operator`: runs the operator beside its health and metrics listener.
+//! `launcher operator`: runs the operator, and its health and metrics listener.
 
 mod settings;
 
@@ -21,10 +21,10 @@ use crate::cluster::{self, ClusterError};
 use crate::traces::{TraceError, Traces};
 pub(crate) use settings::OperatorArgs;
 
-/// How long the end of leading may take: one request, and the answers under way.
+/// Timeout for giving up leadership: one request, and the responses in flight.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Why the operator cannot start. Each is one line for whoever starts it.
+/// Reasons why the operator cannot start. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperatorStartError {
     #[error("SERVICE_LOG cannot be read: {0}")]
@@ -41,7 +41,7 @@ pub(crate) enum OperatorStartError {
     Crashed,
 }
 
-/// Runs until it is told to stop.
+/// Runs until a stop is requested.
 pub(crate) fn run(settings: OperatorArgs) -> Result<(), OperatorStartError> {
     telemetry::init(&settings.log)?;
     let runtime =

@@ -1,4 +1,4 @@
-//! `launcher serve`: wires the rooms together, and stops them in order.
+//! `launcher serve`: connects the crates, and stops them in order.
 
 mod front;
 pub(crate) mod secret;
@@ -32,10 +32,10 @@ use crate::cluster::{self, ClusterError};
 use crate::settings::{FleetKind, ServeSettings};
 use crate::traces::{TraceError, Traces};
 
-/// How long an app may take to end before it is killed.
+/// Grace period for an app to end before it is killed.
 const APP_GRACE: Duration = Duration::from_secs(5);
 
-/// Why the service cannot start, or could not go on. Each is one line for whoever starts it.
+/// Reasons why the service cannot start or keep running. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error("SERVICE_LOG cannot be read: {0}")]
@@ -70,12 +70,12 @@ pub(crate) enum ServeError {
     Crashed(&'static str),
 }
 
-/// Serves until it is told to stop.
+/// Serves until a stop is requested.
 pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(&settings.log)?;
     files::open_as_many_as_allowed();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
-    // Dropped before the runtime, which takes the last spans out.
+    // Dropped before the runtime, which is needed to send the last spans.
     let _traces = {
         let _within = runtime.enter();
         Traces::start(&settings.traces, "workshop-launcher")?
@@ -88,8 +88,8 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     refuse_exposed_bypass(&settings)?;
     let drain = Duration::from_secs(settings.shutdown_delay);
     let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(drain);
-    // The listener comes early: whoever waits for the port is answered as soon as everything behind it is ready, and a
-    // port that is taken is found out before any process is started.
+    // Listen before any process is started, so that a port in use is found early. Clients that connect meanwhile wait,
+    // and are answered as soon as the service is ready.
     let secret = secret::read(settings.proxy_secret_file.as_deref()).await?;
     let limits = ServeLimits { connections: settings.max_connections as usize, ..ServeLimits::service() };
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr, &limits)?;
@@ -139,7 +139,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         _ = &mut loops => Some("the loops between database and fleet"),
     };
 
-    // In order: no new requests, those in flight finish, the loops end, then the workshops, then the database.
+    // Stop order: refuse new requests, finish those in flight, end the loops, then the workshops, then the database.
     if !stop.finish(Duration::from_secs(settings.shutdown_grace)).await {
         tracing::warn!("requests were still in flight when the time to stop was up");
     }
@@ -166,7 +166,7 @@ fn public_url(settings: &ServeSettings, listener: &TcpListener) -> Result<String
     Ok(settings.public_url.clone().unwrap_or_else(|| format!("http://localhost:{port}")))
 }
 
-/// The settings of the local fleet, without the proxy secret.
+/// Returns the settings of the local fleet, without the proxy secret.
 pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
@@ -174,7 +174,7 @@ pub(crate) fn local(settings: &ServeSettings, public_url: &Uri) -> LocalSettings
         workshop_domain: settings.workshop_domain.clone(),
         jupyter: settings.local_jupyter.clone(),
         rstudio: settings.local_rstudio.clone(),
-        // This very program, also once an upgrade has replaced its file.
+        // This running program, even after an upgrade has replaced its file.
         keeper: "/proc/self/exe".into(),
         start_timeout: settings.limits().start_timeout,
         stop_grace: APP_GRACE,
@@ -201,12 +201,12 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
     }
 }
 
-/// Why a local fleet is not for people who do not trust each other.
+/// Warning that a local fleet does not isolate people who do not trust each other.
 pub(crate) const UNSEPARATED: &str = "the local fleet separates nobody: everyone who launches a workshop can read \
      whatever this user can, and apps other than JupyterLab answer every user of this machine. Where people do not trust \
      each other, run workshops on Kubernetes";
 
-/// Whether several people's workshops run as this one user.
+/// Returns true if workshops of several people run as this one OS user.
 pub(crate) fn shares_one_user(settings: &ServeSettings) -> bool {
     settings.fleet == FleetKind::Local && settings.require_authentication
 }

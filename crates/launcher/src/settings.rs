@@ -16,10 +16,10 @@ use launcher_process::telemetry::LogSettings;
 
 use crate::traces::TraceSettings;
 
-/// Where the API lives, unless SERVICE_BASE_PATH says otherwise.
+/// Default base path of the API (SERVICE_BASE_PATH).
 pub(crate) const BASE_PATH: &str = "/api/v1";
 
-/// What turns Workshops into running workloads.
+/// The fleet adapter that turns Workshops into running workloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FleetKind {
     /// Processes on this machine: isolates nobody, for development and one trusted person
@@ -177,7 +177,7 @@ pub(crate) struct ServeSettings {
 }
 
 impl ServeSettings {
-    /// The limits among the settings.
+    /// Returns the limits among the settings.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             max_instances_per_user: self.max_instances_per_user,
@@ -189,19 +189,18 @@ impl ServeSettings {
         }
     }
 
-    /// Who everybody is, while the development bypass is active: it takes both of its settings.
+    /// Returns the identity of every caller while the development bypass is active, which takes both of its settings.
     pub(crate) fn bypass(&self) -> Option<&EmailAddress> {
         self.dev_identity.as_ref().filter(|_| !self.require_authentication)
     }
 
-    /// True when other machines could reach the service while everybody is the development identity, and no setting
-    /// allows it.
+    /// Returns true if other machines can reach the service during the development bypass, and no setting allows it.
     pub(crate) fn exposes_bypass(&self) -> bool {
         let is_loopback = self.listen_addr.ip().to_canonical().is_loopback();
         self.bypass().is_some() && !is_loopback && !self.allow_unauthenticated_network_access
     }
 
-    /// The database's URL: as given, or a file in the data directory.
+    /// Returns the database's URL: as given, or a file in the data directory.
     pub(crate) fn database_url(&self) -> String {
         let file = || format!("sqlite:{}", self.data_dir.join("launcher.db").display());
         self.database_url.clone().unwrap_or_else(file)
@@ -216,7 +215,7 @@ pub(crate) fn trusted_header(text: &str) -> Result<TrustedHeader, TrustedHeaderE
     TrustedHeader::parse(text)
 }
 
-/// The pages have the other paths.
+/// Parses the base path. It begins with `/api`, because the pages use the other paths.
 fn base_path(text: &str) -> Result<String, &'static str> {
     let path = text.trim_end_matches('/');
     let segment = |segment: &str| {
@@ -232,7 +231,7 @@ fn base_path(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Where a browser may be sent: a path of this site, or another site over HTTP.
+/// Parses a link for browsers: a path of this site, or an HTTP or HTTPS URL of another.
 fn link(text: &str) -> Result<String, &'static str> {
     let elsewhere = text.parse::<Uri>().is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")));
     if elsewhere || LocalPath::parse(text).is_some() {
@@ -242,7 +241,7 @@ fn link(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A DNS name without a port (RFC 1035, 2.3.1).
+/// Parses a DNS name without a port (RFC 1035, 2.3.1).
 pub(crate) fn domain(text: &str) -> Result<String, &'static str> {
     let label = |label: &str| {
         (1..=63).contains(&label.len())

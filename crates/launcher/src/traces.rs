@@ -1,4 +1,4 @@
-//! Where spans go: to a collector that speaks OTLP over HTTP, if one is named.
+//! Exports spans by OTLP over HTTP, if a collector is configured.
 
 mod collector;
 
@@ -27,7 +27,7 @@ use rustix::system::uname;
 
 use self::collector::Collector;
 
-/// How long the last spans may take on their way out.
+/// Timeout for sending the last spans.
 const FLUSH: Duration = Duration::from_secs(3);
 
 /// Where traces go.
@@ -38,7 +38,7 @@ pub(crate) struct TraceSettings {
     pub(crate) otlp_endpoint: Option<Uri>,
 }
 
-/// Why no traces can be sent.
+/// Reasons why traces cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TraceError {
     #[error("traces cannot be sent: this machine has no certificates of authorities: {0}")]
@@ -47,19 +47,19 @@ pub(crate) enum TraceError {
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
 }
 
-/// Spans on their way out; they get a moment to leave when this is dropped.
+/// The span exporter. Dropping it flushes the remaining spans, within [`FLUSH`].
 #[derive(Debug)]
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Sends the spans of this process to the collector that the settings name, as of `program`; within a runtime.
+    /// Starts to export this process's spans as `program` to the configured collector. Must run within a runtime.
     ///
     /// # Errors
     /// [`TraceError`].
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
         let exporter = SpanExporter::builder().with_http();
-        // Without TLS nobody's certificates are needed: a machine may have none.
+        // Without TLS no certificates are needed, and a machine may have none.
         let exporter = if endpoint.scheme() == Some(&Scheme::HTTPS) {
             let trusted = HttpsConnectorBuilder::new().with_native_roots()?;
             exporter.with_http_client(Collector::new(trusted.https_only().enable_http1().build()))
@@ -70,7 +70,7 @@ impl Traces {
             exporter.with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/'))).build()?;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource(program))
-            // Whoever asks has decided for its trace; what nobody has decided for is recorded.
+            // A caller's sampling decision applies to its trace; traces without a decision are recorded.
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
             .with_id_generator(Identifiers(Arc::new(SystemEntropy)))
             .with_batch_exporter(exporter)
@@ -90,14 +90,14 @@ impl Drop for Traces {
     }
 }
 
-/// Who tells all this: what the program knows of itself, unless the environment says otherwise.
+/// Resource attributes: the program's own values, unless the environment overrides them.
 fn resource(program: &'static str) -> Resource {
     let told = std::env::var("OTEL_SERVICE_NAME").ok().filter(|name| !name.is_empty());
     let known = Resource::builder_empty()
         .with_attributes([
             KeyValue::new("service.name", program),
             KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
-            // In a cluster the pod's: replicas are told apart by it.
+            // The pod's name in a cluster, which distinguishes replicas.
             KeyValue::new("service.instance.id", uname().nodename().to_string_lossy().into_owned()),
         ])
         .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
@@ -108,7 +108,7 @@ fn resource(program: &'static str) -> Resource {
     .build()
 }
 
-/// Identifiers: planned ones for the span of a whole start, else new ones.
+/// Generates identifiers: planned ones for the span of a whole start, otherwise random ones.
 #[derive(Debug)]
 struct Identifiers(Arc<dyn Entropy>);
 
@@ -130,7 +130,7 @@ impl IdGenerator for Identifiers {
     }
 }
 
-/// Reads the collector's URL. What is wrong is told without it: it may hold a password.
+/// Parses the collector's URL. Errors do not quote it, because it may contain a password.
 #[derive(Debug, Clone, Copy)]
 struct Endpoint;
 
@@ -149,7 +149,7 @@ impl TypedValueParser for Endpoint {
 
 fn endpoint(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
-    // It would be sent to nobody, and found in the log.
+    // User info in the URL would not be sent to the collector, but would appear in the log.
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
         return Err("it names a user: write what the collector asks for into OTEL_EXPORTER_OTLP_HEADERS".to_owned());
     }

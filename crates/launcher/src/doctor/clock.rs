@@ -1,4 +1,4 @@
-//! This machine's clock beside those of others: the end of a workshop is a time, and so is that of a Lease.
+//! Compares this machine's clock with others: both the expiry of a workshop and that of a Lease are times.
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
@@ -6,10 +6,10 @@ use launcher_domain::clock::SystemClock;
 
 use super::report::Finding;
 
-/// More than this is too much.
+/// Maximum difference between two clocks without a warning.
 const TOLERANCE: SignedDuration = SignedDuration::from_secs(5);
 
-/// What another clock said, and this one at the same time.
+/// The time of another clock, and this machine's time at the same moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading {
     whose: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// `asked` is when the other clock was asked for; it has answered just now.
+    /// Call it when the answer arrives. `asked` is when the query was sent; the midpoint counts as this machine's time.
     pub(super) fn of(whose: &'static str, theirs: Timestamp, asked: Timestamp) -> Self {
         let way = now().duration_since(asked) / 2;
         Self { whose, theirs, ours: asked.checked_add(way).unwrap_or(asked) }

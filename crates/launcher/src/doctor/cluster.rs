@@ -1,4 +1,4 @@
-//! The fleet on Kubernetes, with the launcher's own rights.
+//! Checks of the fleet on Kubernetes, with the launcher's own rights.
 
 use jiff::Timestamp;
 use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, Waiting};
@@ -10,9 +10,9 @@ use super::{Part, QUESTION, within};
 use crate::cluster;
 use crate::settings::ServeSettings;
 
-/// The Lease of an operator whose settings do not name another.
+/// Default name of the operator's Lease.
 const LEASE: &str = "workshop-operator";
-/// How many names a line has at most.
+/// Maximum number of names in one finding.
 const NAMES: usize = 3;
 
 pub(super) async fn look(settings: &ServeSettings) -> Part<Facts> {
@@ -99,7 +99,7 @@ async fn rights(examination: &KubernetesExamination, namespace: &str) -> Finding
     }
 }
 
-/// By what waits for it, and by its Lease where the launcher may read that.
+/// Checks the operator by the Workshops that wait for it, and by its Lease if the launcher may read it.
 async fn operator(
     examination: &KubernetesExamination,
     namespace: &str,

@@ -1,4 +1,4 @@
-//! The database: there, of this program's schema, writable, and with rows that move.
+//! Checks of the database: it is reachable, has this program's schema, takes writes, and its rows make progress.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use super::report::Finding;
 use super::{Part, QUESTION, within};
 use crate::settings::ServeSettings;
 
-/// What to do about one that answers some questions, and not all.
+/// Remedy for a database that answers only some queries.
 const REMEDY: &str = "Look at the server's own log; where the database is damaged, restore a backup";
-/// How long the end of its connection may take.
+/// Timeout for closing the connection.
 const CLOSING: Duration = Duration::from_secs(1);
-/// Less free space than this is soon none.
+/// Minimum free space, in bytes; less gives a warning.
 const ROOM: u64 = 200 << 20;
-/// How long the first in line may wait while there is room, before nobody can be taking launches from the line.
+/// Maximum wait of the first queued launch while starts are below their limit. A longer wait means: no dispatch loop.
 const TURN: Duration = Duration::from_secs(120);
 
-/// What the database's checks have found out for others.
+/// Facts that other checks need from the database.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
-    /// The fleet that the rows belong to, or none; `None` when it could not be asked.
+    /// Fleet that the rows are bound to; `Some(None)` for unbound rows, `None` if the query failed.
     pub(super) bound: Option<Option<String>>,
-    /// The kinds of app that people can launch.
+    /// App types that people can launch.
     pub(super) apps: Vec<AppType>,
     pub(super) clock: Option<Reading>,
 }
@@ -60,7 +60,7 @@ fn not_opened(settings: &ServeSettings, problem: &str) -> String {
     }
 }
 
-/// What a question is answered with; what the engine itself says where it says no.
+/// Awaits an answer with the timeout [`QUESTION`]. An error has the database engine's own message.
 async fn asked<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
     let answer = async {
         answer.await.map_err(|error| match error {
@@ -71,7 +71,7 @@ async fn asked<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result
     within(QUESTION, answer).await
 }
 
-/// Stops at the first question that has no answer, and says which that was.
+/// Runs the queries in order. The first failure ends the checks, and is returned with the name of its check.
 async fn ask(
     settings: &ServeSettings,
     examination: &Examination,
@@ -144,7 +144,7 @@ async fn writing(examination: &Examination) -> Finding {
     }
 }
 
-/// The free space where a SQLite database is.
+/// Checks the free space on the volume of a SQLite database.
 fn room(examination: &Examination) -> Option<Finding> {
     const CHECK: &str = "disk";
     let file = examination.file()?;

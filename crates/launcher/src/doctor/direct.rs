@@ -1,4 +1,4 @@
-//! The launcher asked directly, past the auth proxy: a forged identity without the proxy secret must be refused.
+//! Queries the launcher directly, past the auth proxy. It must refuse a forged identity without the proxy secret.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -8,10 +8,10 @@ use super::web::{Answer, Web, WebFault};
 use crate::settings::ServeSettings;
 
 const CHECK: &str = "identity proof";
-/// The forged person where there are no admins. The name is reserved (RFC 2606): it belongs to no person.
+/// Forged person if there are no admins. The name is reserved (RFC 2606): it belongs to no person.
 const NOBODY: &str = "doctor@launcher.invalid";
 
-/// Without a secret there is nothing to ask: the settings' own check warns.
+/// Skipped without a proxy secret, because the check of the settings warns already.
 pub(super) async fn look(settings: ServeSettings) -> Part<()> {
     let mut part = Part::default();
     if settings.proxy_secret_file.is_none() || settings.bypass().is_some() || settings.listen_addr.port() == 0 {
@@ -25,7 +25,7 @@ pub(super) async fn look(settings: ServeSettings) -> Part<()> {
     part
 }
 
-/// The address itself, or loopback where the launcher listens on every address.
+/// Returns the listen address, with loopback in place of an unspecified IP.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     if listen.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port()) } else { listen }
 }

@@ -1,5 +1,4 @@
-//! What takes the answers of the database and of the fleet: whether they belong together, and whether what people can
-//! launch can run.
+//! Checks that need both database and fleet: they belong together, and the apps in the catalog can run here.
 
 use std::time::Duration;
 
@@ -12,16 +11,16 @@ use super::report::Finding;
 use super::{Part, database, local};
 use crate::settings::{FleetKind, ServeSettings};
 
-/// How long a program may take to say its version.
+/// Timeout for a program to print its version.
 const PROGRAM: Duration = Duration::from_secs(8);
 
-/// What the fleet's checks have found out for others.
+/// Facts that other checks need from the fleet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
     pub(super) identity: Option<String>,
-    /// How many Workshops it has, where that is known.
+    /// Number of its Workshops, if known.
     pub(super) workshops: Option<usize>,
-    /// Where a workshop of it is reached.
+    /// URL of one of its workshops.
     pub(super) url: Option<String>,
     pub(super) clock: Option<Reading>,
 }
@@ -39,7 +38,8 @@ pub(super) async fn look(settings: ServeSettings, rows: database::Facts, fleet: 
     part
 }
 
-/// Rows of another fleet would look lost, and Workshops of another database unwanted: the service does not start.
+/// Checks that the database is bound to this fleet. Otherwise the service does not start: rows of another fleet would
+/// look lost, and Workshops of another database orphaned.
 fn belonging(rows: &database::Facts, fleet: &Facts) -> Option<Finding> {
     const CHECK: &str = "belonging";
     let bound = rows.bound.clone()?;

@@ -1,4 +1,4 @@
-//! The way in: what a stranger gets who comes to the public address, and who comes with a forged identity.
+//! Checks of the edge proxy: requests to the public address without a login, and with a forged identity.
 
 mod workshops;
 
@@ -14,18 +14,18 @@ pub(super) use workshops::look_at_workshops;
 const CHECK: &str = "way in";
 const IDENTITY: &str = "identity header";
 const LOGIN: &str = "login";
-/// Who is forged where there are no admins. The name is reserved (RFC 2606): it is nobody's.
+/// Forged person if there are no admins. The name is reserved (RFC 2606): it belongs to no person.
 const NOBODY: &str = "doctor@launcher.invalid";
 const GUIDE: &str = "docs/front.md says what has to stand in front";
 
-/// What the checks of the way in have found out for others.
+/// Facts that other checks need from the edge proxy.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
-    /// Whether somebody answers at the public address, so that the workshops' can be judged from here, too.
+    /// True if the public address answers, so that the workshops' address can be checked from here too.
     answers: bool,
 }
 
-/// Nothing to see without a public address, or while everybody is the development identity.
+/// Skipped without a public address, or while the development bypass is active.
 pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
     let mut part = Part::default();
     let Some(public_url) = settings.public_url.as_deref().filter(|_| settings.bypass().is_none()) else { return part };
@@ -40,7 +40,7 @@ pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
     let me = format!("{public_url}{}/me", settings.base_path);
     let answer = web.get(&me, &[]).await;
     part.add([judge_stranger(&me, &answer)]);
-    // Of somebody else's service nothing more is to be known.
+    // No further checks without an answer, or if another service answered.
     if !answer.is_ok_and(|answer| !answer.status.is_success() || answer.person().is_some()) {
         return part;
     }
@@ -106,7 +106,7 @@ fn judge_answer(me: &str, answer: &Answer) -> Finding {
     }
 }
 
-/// Comes as an admin without having logged in, in each spelling that a program on the way may take for the real one.
+/// Sends an admin's identity without a login, in each spelling that a proxy may normalize to the real header.
 async fn forged(web: &Web, settings: &ServeSettings, me: &str) -> Finding {
     let admin = settings.admin_emails.first().map_or(NOBODY, |admin| admin.as_str());
     let [plain, underscores, dots] = spellings(&settings.trusted_auth_header);
@@ -141,7 +141,7 @@ async fn forged(web: &Web, settings: &ServeSettings, me: &str) -> Finding {
     }
 }
 
-/// `x-auth-request-email` and what is folded into it: `X_Auth_Request_Email`, `x.auth.request.email`.
+/// Returns `x-auth-request-email` and its variants: `X_Auth_Request_Email`, `x.auth.request.email`.
 fn spellings(header: &TrustedHeader) -> [String; 3] {
     let capital = |word: &str| {
         let (first, rest) = word.split_at(word.len().min(1));

@@ -1,4 +1,4 @@
-//! The fleet on this machine.
+//! Checks of the local fleet.
 
 use launcher_fleet::doctor::LocalExamination;
 
@@ -31,7 +31,7 @@ fn isolation(settings: &ServeSettings) -> Option<Finding> {
     Some(Finding::warn("isolation", format!("{invitation}, and {}", serve::UNSEPARATED)))
 }
 
-/// `None` when the settings are such that the service would not start; the settings' own check says so.
+/// Returns `None` if the service would not start with these settings. The check of the settings reports that.
 pub(super) fn examination(settings: &ServeSettings) -> Option<LocalExamination> {
     let public_url = settings.public_url.as_deref().unwrap_or("http://localhost").parse().ok()?;
     LocalExamination::new(serve::local(settings, &public_url)).ok()

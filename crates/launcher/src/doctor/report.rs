@@ -1,8 +1,8 @@
-//! What was found, one line a check.
+//! The findings, one line for each check.
 
 use std::fmt::{self, Display};
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Ok,
@@ -10,7 +10,7 @@ enum Verdict {
     Fail,
 }
 
-/// What a check has found.
+/// Result of a check.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     verdict: Verdict,
@@ -23,12 +23,12 @@ impl Finding {
         Self { verdict: Verdict::Ok, check, words: words.into() }
     }
 
-    /// It works, and somebody should know this.
+    /// It works, but needs attention.
     pub(super) fn warn(check: &'static str, words: impl Into<String>) -> Self {
         Self { verdict: Verdict::Warn, check, words: words.into() }
     }
 
-    /// It does not work, or lets in whom it should not.
+    /// It does not work, or it grants access to the wrong people.
     pub(super) fn fail(check: &'static str, words: impl Into<String>) -> Self {
         Self { verdict: Verdict::Fail, check, words: words.into() }
     }
@@ -41,18 +41,18 @@ impl Display for Finding {
             Verdict::Warn => "warn",
             Verdict::Fail => "FAIL",
         };
-        // What others have said may be of several lines.
+        // Messages of other programs may have several lines.
         let words = self.words.split_whitespace().collect::<Vec<_>>().join(" ");
         write!(f, "{verdict:<4}  {:<15}  {words}", self.check)
     }
 }
 
-/// Everything that was found.
+/// All findings.
 #[derive(Debug)]
 pub(crate) struct Report(pub(super) Vec<Finding>);
 
 impl Report {
-    /// Whether something does not work.
+    /// Returns true if any check failed.
     pub(crate) fn has_failures(&self) -> bool {
         self.count(Verdict::Fail) > 0
     }

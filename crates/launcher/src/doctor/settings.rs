@@ -1,4 +1,4 @@
-//! The settings themselves. That they can be read was seen before anything else.
+//! Checks of the settings themselves. The program has parsed them before any check runs.
 
 use http::Uri;
 use launcher_process::settings::unknown_names;
@@ -77,7 +77,7 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     }
 }
 
-/// Whether nobody but this machine's own browser is meant to come.
+/// Returns true if only browsers on this machine are meant to reach the service.
 pub(super) fn is_for_this_machine(settings: &ServeSettings) -> bool {
     let url = settings.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
     let host = url.as_ref().and_then(Uri::host).unwrap_or("localhost");
@@ -104,7 +104,7 @@ fn public_url(settings: &ServeSettings) -> Option<Finding> {
     Some(Finding::fail("public URL", words))
 }
 
-/// The seed file, by itself: it may be on a volume that hangs.
+/// Checks the seed file as a separate part, because it may be on a volume that hangs.
 pub(super) async fn look_at_seeds(settings: ServeSettings) -> Part<()> {
     Part { findings: seed_file(&settings).into_iter().collect(), facts: () }
 }

@@ -1,4 +1,4 @@
-//! Asks over HTTP and HTTPS as a browser would, without following anything.
+//! HTTP and HTTPS client that sends requests like a browser, and follows no redirect.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,34 +12,34 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::timeout;
 
-/// How long an answer may take, with its body.
+/// Timeout for a response including its body.
 const ANSWER: Duration = Duration::from_secs(4);
-/// More of a body is not read.
+/// Maximum size of a body, in bytes; a larger one counts as empty.
 const BODY: usize = 256 << 10;
 
-/// Trusts the authorities that this machine trusts, or SSL_CERT_FILE.
+/// Trusts this machine's certificate authorities, or those in SSL_CERT_FILE.
 pub(super) struct Web(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    /// Where a redirect leads.
+    /// Target of a redirect.
     pub(super) location: Option<String>,
-    /// Empty where it was too long, or broke off.
+    /// Empty if it was too long or broke off.
     body: Bytes,
 }
 
-/// Why there was no answer.
+/// Reasons why there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum WebFault {
-    /// No browser takes the certificate: it is another name's, or its time is not now.
+    /// The certificate is for another name, or outside its validity period: browsers refuse it.
     #[error("its {0}")]
     Certificate(String),
-    /// Its authority is not among those that this machine knows; a browser may know it.
+    /// This machine does not know the certificate's authority; a browser may know it.
     #[error("its certificate is not trusted here ({0}); SSL_CERT_FILE can name its authority")]
     Authority(String),
-    /// No connection, or none that speaks HTTP.
+    /// No connection, or no HTTP on it.
     #[error("{0}")]
     Unreachable(String),
 }
@@ -52,7 +52,7 @@ impl Web {
         Ok(Self(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)))
     }
 
-    /// Asks for a URL with these header lines.
+    /// Sends a GET request with these header lines.
     pub(super) async fn get(&self, url: &str, lines: &[(&str, &str)]) -> Result<Answer, WebFault> {
         let mut request = Request::get(url).header(header::USER_AGENT, "launcher-doctor");
         for (name, value) in lines {
@@ -72,14 +72,14 @@ impl Web {
 }
 
 impl Answer {
-    /// Who the launcher says is calling; `None` when it says no such thing.
+    /// Returns the caller's e-mail address as the launcher reports it; `None` for any other response.
     pub(super) fn person(&self) -> Option<String> {
         let said: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
         let _is_admin = said.get("is_admin")?.as_bool()?;
         said.get("email")?.as_str().filter(|_| self.status.is_success()).map(str::to_owned)
     }
 
-    /// Whether whoever asked was sent to log in, or away.
+    /// Returns true if the response redirects (to a login), or refuses the request.
     pub(super) fn is_refusal(&self) -> bool {
         self.status.is_redirection() || matches!(self.status.as_u16(), 400 | 401 | 403)
     }

@@ -13,7 +13,7 @@ use launcher_process::telemetry::LogSettings;
 
 use crate::traces::TraceSettings;
 
-/// How people reach workshops.
+/// Scheme of the workshops' URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheme {
     /// In the clear; for development
@@ -22,7 +22,7 @@ pub(crate) enum Scheme {
     Https,
 }
 
-/// When images are pulled.
+/// Image pull policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Pull {
     /// At every start
@@ -169,16 +169,16 @@ pub(crate) struct OperatorArgs {
     pub(crate) log: LogSettings,
 }
 
-/// Annotations, or labels, as clap carries them.
+/// Annotations or labels, as a clap value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings(BTreeMap<String, String>);
 
-/// Tolerations, as clap carries them.
+/// Tolerations, as a clap value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tolerations(Vec<Toleration>);
 
 impl OperatorArgs {
-    /// The way in from outside.
+    /// Returns the settings of the workshops' Ingresses.
     pub(crate) fn ingress(&self) -> IngressSettings {
         IngressSettings {
             class: self.ingress_class.clone(),
@@ -189,7 +189,7 @@ impl OperatorArgs {
         }
     }
 
-    /// These settings in the operator's words; `surroundings` is the namespace that it runs in.
+    /// Converts these settings for the operator; `surroundings` is the namespace that it runs in.
     pub(crate) fn operator_settings(&self, surroundings: &str) -> OperatorSettings {
         OperatorSettings {
             namespace: self.namespace.clone().unwrap_or_else(|| surroundings.to_owned()),
@@ -235,7 +235,7 @@ fn strings(text: &str) -> Result<Strings, String> {
         .map_err(|error| format!("write a JSON object of strings, as in {{\"name\": \"value\"}}: {error}"))
 }
 
-/// What is read has to be all that was written: a misspelt field would be dropped, and with it what was meant.
+/// Parses tolerations, and refuses unknown fields: serde would drop a misspelt field silently.
 fn tolerations(text: &str) -> Result<Tolerations, String> {
     let wrong = |detail: &dyn std::fmt::Display| {
         format!(r#"write a JSON list of tolerations, as in [{{"key": "name", "operator": "Exists"}}]: {detail}"#)

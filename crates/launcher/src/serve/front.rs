@@ -1,4 +1,4 @@
-//! The front door: which of the origins behind one listener a request is for.
+//! Dispatches by host: the launcher and the workshops share one listener.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use launcher_fleet::Gateway;
 use launcher_process::serve::{Body, Connection};
 use tower::ServiceExt;
 
-/// One request: a workshop's, when its host is one, else the API's or the pages'. A workshop's origin is never answered
-/// by the launcher, so a host that two programs could read differently is refused.
+/// Answers one request: a workshop's if its host is a workshop's, otherwise the API's or the pages'. The launcher never
+/// answers for a workshop's origin, so it refuses a host that two programs could read differently.
 pub(super) async fn answer(
     router: Router,
     gateway: Option<Gateway>,
@@ -35,10 +35,10 @@ pub(super) async fn answer(
     response.map(|body| body.map_err(Into::into).boxed_unsync())
 }
 
-/// A host that is not exactly one, plainly written.
+/// The request does not name exactly one well-formed host.
 struct Ambiguous;
 
-/// The one host that a request names; `None` when it names none.
+/// Returns the host that a request names, or `None` without one.
 fn host(request: &Request<Incoming>) -> Result<Option<String>, Ambiguous> {
     let mut lines = request.headers().get_all(HOST).iter();
     let (line, target) = (lines.next(), request.uri().authority());

@@ -1,4 +1,4 @@
-//! The proxy secret of `launcher serve`: read at the start, followed while the service runs.
+//! The proxy secret of `launcher serve`: read at the start, then reloaded when its file changes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use launcher_domain::ProxySecret;
 use launcher_domain::proof::ProxySecretError;
 use launcher_process::follow;
 
-/// Why the file of the proxy secret cannot be used. The message never quotes the file.
+/// Reasons why the proxy secret file cannot be used. The message never quotes the file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SecretFileError {
     #[error(
@@ -19,7 +19,7 @@ pub(crate) enum SecretFileError {
     Invalid { path: PathBuf, error: ProxySecretError },
 }
 
-/// Reads the proxy secret; `None` without a file.
+/// Reads the proxy secret; returns `None` without a file.
 ///
 /// # Errors
 /// [`SecretFileError`].
@@ -31,7 +31,7 @@ pub(crate) async fn read(path: Option<&Path>) -> Result<Option<ProxySecret>, Sec
     Ok(Some(secret))
 }
 
-/// Replaces the secret whenever its file changes. Never returns.
+/// Replaces the secret when its file changes. Never returns.
 pub(super) async fn keep_current(path: Option<PathBuf>, secret: Option<ProxySecret>) {
     match (path, secret) {
         (Some(path), Some(secret)) => {

@@ -1,4 +1,4 @@
-//! Templates that a deployment brings along.
+//! Seed templates of a deployment.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::settings::ServeSettings;
 
-/// Who a seeded template is by, when no development identity says so. The name is reserved (RFC 2606): it is nobody's.
+/// Author of seeded templates without a development identity. The name is reserved (RFC 2606): it belongs to no person.
 const SEEDED_BY: &str = "seed@launcher.invalid";
 
-/// Why seeds cannot be planted: which file, which entry, what.
+/// Reasons why seeding fails, with the file and the entry.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SeedError {
     #[error("{path} cannot be read: {error}")]
@@ -26,7 +26,7 @@ pub(crate) enum SeedError {
     Store { path: PathBuf, entry: usize, error: ServiceError },
 }
 
-/// Creates the templates of the seed file that never existed. What admins made of the others stays.
+/// Creates the templates of the seed file that never existed. Changes that admins made to the others stay.
 pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
     let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
     for (index, seed) in entries(&path)?.into_iter().enumerate() {
@@ -44,7 +44,7 @@ pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Resu
     Ok(())
 }
 
-/// How many templates the seed file has, all of them such as a start would plant.
+/// Validates the seed file as a start would, and returns the number of its templates.
 pub(crate) fn check(path: &Path) -> Result<usize, SeedError> {
     let seeds = entries(path)?;
     let count = seeds.len();

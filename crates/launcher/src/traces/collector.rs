@@ -1,4 +1,4 @@
-//! How spans are sent: the exporter's words to the collector.
+//! HTTP transport from the span exporter to the collector.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,28 +19,28 @@ use opentelemetry_otlp::{
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// More of a collector's answer is not read.
+/// Maximum size of a collector's response, in bytes.
 const ANSWER: usize = 64 << 10;
 
-/// The exporter has a thread of its own; what it sends goes through the runtime.
+/// The exporter runs in a separate thread; its requests run on the runtime.
 #[derive(Debug)]
 pub(super) struct Collector<C> {
     client: Client<C, Full<Bytes>>,
     runtime: Handle,
-    /// The exporter asks nothing else while it waits, and by itself it waits for ever.
+    /// Request timeout. The exporter waits for each response without a timeout, and sends nothing else meanwhile.
     patience: Duration,
-    /// Whether the last answer was none, or no good one.
+    /// True if the last request had no response, or an error status.
     is_bad: AtomicBool,
 }
 
 impl<C: Connect + Clone> Collector<C> {
-    /// What is reached with these connections; within a runtime.
+    /// Creates the transport on these connections. Must run within a runtime.
     pub(super) fn new(connector: C) -> Self {
         let client = Client::builder(TokioExecutor::new()).build(connector);
         Self { client, runtime: Handle::current(), patience: patience(), is_bad: AtomicBool::new(false) }
     }
 
-    /// Says that it has turned bad, or good again; nothing while it stays as it is.
+    /// Logs when the collector starts or stops failing; repeated outcomes are not logged.
     fn tell(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
         let wrong = match outcome {
             Ok(answer) if answer.status().is_success() => None,
@@ -66,7 +66,7 @@ where
 {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (client, patience, collector) = (self.client.clone(), self.patience, request.uri().clone());
-        // The timer is the runtime's: it has to be set within.
+        // The timeout uses the runtime's timer, so it must be created in a task.
         let answered = self.runtime.spawn(async move {
             let answer = timeout(patience, ask(client, request)).await;
             answer.unwrap_or_else(|_| Err(format!("no answer within {patience:?}").into()))
@@ -86,12 +86,12 @@ where
     Ok(Response::from_parts(parts, body))
 }
 
-/// What is at the bottom of an error: the layers above only say that there is one.
+/// Returns the innermost cause of an error; the outer layers do not explain it.
 fn innermost(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), innermost)
 }
 
-/// How long an answer may take, in milliseconds, read as the exporter reads it for its attempts.
+/// Returns the request timeout, from the same variables (in milliseconds) that the exporter reads.
 fn patience() -> Duration {
     let told = |name| std::env::var(name).ok()?.parse().ok().map(Duration::from_millis);
     let told = told(OTEL_EXPORTER_OTLP_TRACES_TIMEOUT).or_else(|| told(OTEL_EXPORTER_OTLP_TIMEOUT));

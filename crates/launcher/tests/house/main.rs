@@ -1,11 +1,11 @@
-//! The house: which crate may lean on which. A new edge is a decision; this test makes it a visible one.
+//! Dependencies between the crates. A new edge is a decision, and this test makes it visible.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 use std::collections::BTreeMap;
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
-/// Every edge there is, in production code. Arrows point down: nothing here leads back up.
+/// All edges in production code. Dependencies point downwards, and have no cycles.
 const EDGES: &[(&str, &[&str])] = &[
     (
         "launcher",
@@ -36,26 +36,26 @@ const EDGES: &[(&str, &[&str])] = &[
     ("launcher-workshop", &["launcher-domain"]),
 ];
 
-/// What must never be in a crate, whoever brings it along, and why.
+/// Packages that a crate must never contain, even through its dependencies, with the reason.
 const NEVER: &[(&str, &[&str])] = &[
-    // The sidecar is in every pod: it stays small, and knows neither cluster nor database.
+    // The sidecar runs in every pod: it stays small, and has no code for cluster or database.
     ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
-    // What every process shares is in the sidecar, too.
+    // The sidecar contains the code that all processes share.
     ("launcher-process", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
-    // The rules are pure.
+    // The domain rules do no I/O.
     ("launcher-domain", &["tokio", "http", "hyper", "sqlx-core", "kube", "axum"]),
     // The operator never opens the database, and has no HTTP API.
     ("launcher-operator", &["sqlx-core", "launcher-store", "axum"]),
-    // Nor does what runs the workshops: it is told.
+    // The fleet adapters never open the database either: the service calls them.
     ("launcher-fleet", &["sqlx-core", "launcher-store", "axum"]),
-    // Pages and answers are the API's alone.
+    // Only the API crate renders pages and responses.
     ("launcher-service", &["axum"]),
     ("launcher-store", &["kube", "axum"]),
 ];
 
-/// What a crate must not use itself, although something below it does.
+/// Packages that a crate must not use directly, although its dependencies use them.
 const NOT_ITSELF: &[(&str, &[&str])] = &[
-    // Nobody but the store sees SQL.
+    // Only the store uses SQL.
     ("launcher-api", &["sqlx", "kube"]),
     ("launcher-service", &["sqlx", "http"]),
 ];
@@ -104,7 +104,7 @@ fn nobody_uses_what_is_not_for_them() {
     }
 }
 
-/// What the compiler calls this machine: the packages for others need not be here.
+/// Returns this machine's target triple: packages for other targets may be missing here.
 fn host() -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let told = std::process::Command::new(rustc).arg("-vV").output().unwrap().stdout;
@@ -112,7 +112,7 @@ fn host() -> String {
     told.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
 }
 
-/// Whom each package links in production code, by their names, as cargo resolves it for this machine.
+/// Returns the packages that each package links in production code, by name, as cargo resolves them for this machine.
 fn graph() -> BTreeMap<String, Vec<String>> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
     let options = ["--locked".to_owned(), "--filter-platform".to_owned(), host()];
@@ -125,7 +125,7 @@ fn graph() -> BTreeMap<String, Vec<String>> {
             .deps
             .iter()
             .filter(|dependency| dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
-        // Two versions of a package count as one.
+        // Two versions of a package count as one node.
         graph.entry(names[&node.id].clone()).or_default().extend(linked.map(|linked| names[&linked.pkg].clone()));
     }
     graph

@@ -1,4 +1,4 @@
-//! `launcher doctor`: what a tired administrator reads.
+//! `launcher doctor`: its output for administrators.
 
 mod database;
 mod direct;
@@ -11,14 +11,14 @@ use std::time::Instant;
 
 use crate::{launcher, text};
 
-/// What it prints, one line a check, and its exit status.
+/// Its output, one line for each check, and its exit status.
 struct Visit {
     said: String,
     status: Option<i32>,
 }
 
 impl Visit {
-    /// Runs it with these settings beside one admin.
+    /// Runs it with these settings and one admin.
     fn with(settings: &[(&str, &str)]) -> Self {
         let admin = [("SERVICE_ADMIN_EMAILS", "ada@example.org")];
         let output = launcher(&["doctor"], &[&admin, settings].concat());
@@ -26,12 +26,12 @@ impl Visit {
         Self { said: text(&output.stdout).to_owned(), status: output.status.code() }
     }
 
-    /// Runs it on this data directory.
+    /// Runs it with this data directory.
     fn at(data: &Path, settings: &[(&str, &str)]) -> Self {
         Self::with(&[&[("SERVICE_DATA_DIR", data.to_str().unwrap())], settings].concat())
     }
 
-    /// There is this line, with these words.
+    /// Asserts that a line of this check contains these words.
     #[track_caller]
     fn says(&self, verdict: &str, check: &str, words: &[&str]) {
         let start = format!("{verdict:<4}  {check} ");
@@ -40,7 +40,7 @@ impl Visit {
         assert_eq!(self.status, Some(i32::from(self.said.contains("\nFAIL  ") || self.said.starts_with("FAIL  "))));
     }
 
-    /// There is no line of this check.
+    /// Asserts that the output has no line of this check.
     #[track_caller]
     fn is_silent_about(&self, check: &str) {
         assert!(!self.said.lines().any(|line| line.contains(&format!("  {check} "))), "{check}:\n{}", self.said);
@@ -93,7 +93,7 @@ fn whatever_hangs_is_given_up() {
             "clusters": [{{"name": "it", "cluster": {{"server": "http://{addr}"}}}}]}}"#
     );
     std::fs::write(kubeconfig.path(), cluster).unwrap();
-    // Whoever reads it waits for somebody to write.
+    // A reader of this pipe waits for a writer.
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("seeds.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -46,7 +46,7 @@ fn it_measures_what_the_documentation_lists_and_nothing_else() {
     let serving = Serving::start(data.path());
     let deadline = Instant::now() + PATIENCE;
     loop {
-        // What has labels is told from its first use on: here a request, and that instances were counted.
+        // Metrics with labels appear at their first use: here after a request and after the instances were counted.
         serving.get(serving.listen, "/api/v1/me", "");
         let metrics = serving.get(serving.telemetry, "/metrics", "");
         if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
@@ -74,7 +74,7 @@ fn it_serves_more_connections_than_it_may_have_files_at_first() {
 
 const ADMIN: &str = "X-Auth-Request-Email: admin@example.org\r\n";
 
-/// Asks again and again, on a connection each, until nobody listens any more; how often it was answered.
+/// Sends requests, each on a new connection, until the listener is closed. Returns the number of answers.
 fn ask_until_closed(addr: SocketAddr) -> usize {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: {addr}\r\n{ADMIN}Connection: close\r\n\r\n");
     for answered in 0.. {
@@ -110,7 +110,7 @@ fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
     }
     let new = serving.get(addr, "/api/v1/me", ADMIN);
     assert!(new.starts_with("HTTP/1.1 200 ") && new.contains("\r\nconnection: close\r\n"), "{new}");
-    // The listener is closed, and one request is still half sent.
+    // The listener is closed, and one request is still incomplete.
     let answered: Vec<usize> = crowd.into_iter().map(|asking| asking.join().unwrap()).collect();
     assert!(answered.iter().all(|count| *count > 0), "{answered:?}");
     posting.write_all(second.as_bytes()).unwrap();
@@ -124,7 +124,7 @@ fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
 #[test]
 fn a_second_signal_waits_for_no_request() {
     let data = tempfile::tempdir().unwrap();
-    // More than the patience of this test.
+    // Longer than this test waits.
     let mut serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_GRACE", "1000")]);
     let addr = serving.listen;
     let head = format!(
@@ -133,7 +133,7 @@ fn a_second_signal_waits_for_no_request() {
     );
     let mut posting = TcpStream::connect(addr).unwrap();
     posting.write_all(head.as_bytes()).unwrap();
-    // It waits for the body, of which nothing will come.
+    // The server waits for the body, which never comes.
     posting.read_exact(&mut [0; 12]).unwrap();
     serving.terminate();
     let deadline = Instant::now() + PATIENCE;

@@ -9,11 +9,11 @@ use launcher_process::serve::ServeLimits;
 use crate::serving::{PATIENCE, Serving};
 
 const MIB: usize = 1 << 20;
-/// The program without any request: 18 MiB at rest, 28 with 10,000 rows (docs/performance.md), and what the allocator does
-/// not give back.
+/// Memory of the program without requests: 18 MiB at rest, 28 MiB with 10,000 rows (docs/performance.md), and memory
+/// that the allocator keeps.
 const BASELINE: usize = 48 * MIB;
 
-/// The memory limit of the launcher in the chart, in bytes.
+/// Returns the launcher's memory limit in the chart, in bytes.
 fn chart_limit() -> usize {
     let values = include_str!("../../../../charts/workshop-launcher/values.yaml");
     let launcher = values.split("\nlauncher:\n").nth(1).unwrap();
@@ -29,14 +29,14 @@ fn worst_case_of_all_bounds_is_below_the_limit_of_the_chart() {
     assert!(total <= chart_limit(), "{} MiB of {}", total / MIB, chart_limit() / MIB);
 }
 
-/// RSS of a process, in bytes.
+/// Returns the RSS of a process, in bytes.
 fn rss(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
 }
 
-/// Bytes in the socket buffers of the connections that this address has accepted.
+/// Returns the bytes in the socket buffers of the connections that this address has accepted.
 fn queued(local: SocketAddr) -> usize {
     let port = format!(":{:04X}", local.port());
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
@@ -53,7 +53,7 @@ fn connect(addr: SocketAddr, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
-    // A refusal may come before the whole body is sent.
+    // A refusal may arrive before the whole body is sent.
     drop(stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body)));
     stream
 }
@@ -62,7 +62,7 @@ fn head(addr: SocketAddr, line: &str, person: &str, more: &str) -> String {
     format!("{line} HTTP/1.1\r\nHost: {addr}\r\nX-Auth-Request-Email: {person}@example.org\r\n{more}\r\n")
 }
 
-/// Asks as somebody else, on a connection of its own; how long it took.
+/// Sends a request of another person on a new connection, and returns its duration.
 fn ask(addr: SocketAddr) -> Duration {
     let begun = Instant::now();
     let mut stream = connect(addr, &head(addr, "GET /api/v1/instances/", "bob", "Connection: close\r\n"), b"");
@@ -72,8 +72,8 @@ fn ask(addr: SocketAddr) -> Duration {
     begun.elapsed()
 }
 
-/// 800 bodies of 256 KiB that lack their last byte, 300 readers who read nothing of 1.5 MB, and 600 unfinished heads of
-/// 32 KiB; meanwhile other people are served.
+/// Clients send 800 bodies of 256 KiB without their last byte, and 600 unfinished heads of 32 KiB; 300 readers do not
+/// read their 1.5 MB. The service must still answer other people.
 #[test]
 fn slow_senders_and_readers_take_no_memory_and_no_time_of_others() {
     let data = tempfile::tempdir().unwrap();

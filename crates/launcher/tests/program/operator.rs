@@ -4,7 +4,7 @@ use crate::{launcher, text};
 const REQUIRED: [(&str, &str); 2] =
     [("SERVICE_WORKSHOP_DOMAIN", "workshops.example.org"), ("SERVICE_SIDECAR_IMAGE", "sidecar:1")];
 
-/// Every setting that can be wrong: what is set, and what the one line has to say.
+/// Every setting that can be wrong: name, value, and the required text of the one-line error.
 const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_DOMAIN", "", "--workshop-domain"),
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", "write a domain"),

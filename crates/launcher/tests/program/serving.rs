@@ -1,4 +1,4 @@
-//! A launcher that serves, for the tests of the whole program.
+//! A running launcher, for the tests of the whole program.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A launcher that serves; killed when dropped.
+/// A running launcher, killed when dropped.
 pub(crate) struct Serving {
     pub(crate) process: Child,
     pub(crate) listen: SocketAddr,
     pub(crate) telemetry: SocketAddr,
 }
 
-/// A port that is free, on a loopback address of its own: on the one that all share, somebody's outgoing connection might
-/// take it first.
+/// Returns a free port on a separate loopback address. On 127.0.0.1 an outgoing connection of another process might
+/// take the port first.
 pub(crate) fn free() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let address = Ipv4Addr::new(127, 0, 78, NEXT.fetch_add(1, Ordering::Relaxed));
     TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
 }
 
-/// Where a listener is asked: where its setting says, on loopback when that is every address, else on a free port.
+/// Returns the address of a listener: from its setting, with loopback for the unspecified address, else a free port.
 fn address(setting: &str, settings: &[(&str, &str)]) -> SocketAddr {
     let given = settings.iter().find(|(name, _)| *name == setting).map(|(_, value)| value.parse().unwrap());
     given.map_or_else(free, |given: SocketAddr| {
@@ -40,7 +40,7 @@ impl Serving {
     pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
         let (listen, telemetry) =
             (address("SERVICE_LISTEN_ADDR", settings), address("SERVICE_TELEMETRY_ADDR", settings));
-        // As few open files as some machines let a process have before it asks for more.
+        // Starts with the low limit of open files that some machines set for new processes.
         let process = Command::new("sh")
             .args(["-c", "ulimit -Sn 128; exec \"$0\" serve", env!("CARGO_BIN_EXE_launcher")])
             .env_clear()
@@ -63,32 +63,32 @@ impl Serving {
         serving
     }
 
-    /// Address of the listener for people and their programs.
+    /// Returns the address of the public listener.
     pub(crate) fn listen(&self) -> SocketAddr {
         self.listen
     }
 
-    /// Address of the listener for health and metrics.
+    /// Returns the address of the listener for health and metrics.
     pub(crate) fn telemetry(&self) -> SocketAddr {
         self.telemetry
     }
 
-    /// Identifier of the process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
 
-    /// Where a path of the API is.
+    /// Returns the URL of an API path.
     pub(crate) fn api(&self, path: &str) -> String {
         format!("http://{}/api/v1{path}", self.listen)
     }
 
-    /// The whole answer of the listener for people and their programs.
+    /// Returns the whole response of the public listener.
     pub(crate) fn ask(&self, path: &str, headers: &str) -> String {
         self.get(self.listen, path, headers)
     }
 
-    /// The whole answer; empty while nobody listens.
+    /// Returns the whole response; empty if the connection is refused.
     pub(crate) fn get(&self, addr: SocketAddr, path: &str, headers: &str) -> String {
         let Ok(mut stream) = TcpStream::connect(addr) else { return String::new() };
         let request = format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
@@ -98,19 +98,19 @@ impl Serving {
         answer
     }
 
-    /// Asks it to stop.
+    /// Requests a stop.
     pub(crate) fn terminate(&self) {
         let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(asked.success());
     }
 
-    /// Asks it to stop; its exit code and what it logged.
+    /// Requests a stop; returns the exit code and the log.
     pub(crate) fn stop(self) -> (Option<i32>, String) {
         self.terminate();
         self.ended()
     }
 
-    /// Waits for its end; its exit code and what it logged.
+    /// Waits for the end; returns the exit code and the log.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut log = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();

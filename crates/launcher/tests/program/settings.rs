@@ -3,7 +3,7 @@ use std::net::TcpListener;
 use crate::serving::{Serving, free};
 use crate::{launcher, text};
 
-/// Every setting that can be wrong: what is set, and what the one line has to say.
+/// Every setting that can be wrong: name, value, and the required text of the one-line error.
 const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_ADMIN_EMAILS", "admin@example.org,oops", &["entry 2", "oops", "exactly one @"]),
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),

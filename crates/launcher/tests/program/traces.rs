@@ -1,4 +1,4 @@
-//! Traces, as a collector gets them.
+//! Traces, as a collector receives them.
 
 mod away;
 mod collector;
@@ -12,14 +12,14 @@ use crate::serving::Serving;
 
 const ADMIN: (&str, &str) = ("X-Auth-Request-Email", "admin@example.org");
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
-/// The flags of `traceparent` with which a request is recorded.
+/// The flags in `traceparent` that mark a request as sampled.
 const SAMPLED: &str = "01";
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A request of an admin.
+/// Builds a request of an admin.
 fn request(serving: &Serving, method: Method, path: &str) -> RequestBuilder {
     Client::new().request(method, serving.api(path)).header(ADMIN.0, ADMIN.1)
 }
@@ -30,7 +30,7 @@ async fn asked(serving: &Serving, path: &str, body: &Value, flags: &str) -> Valu
     request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
 }
 
-/// Launches a workshop that runs this command, with these flags of the ingress; its name.
+/// Launches a workshop that runs this command, with these trace flags of the ingress. Returns its name.
 async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
     let template = json!({"name": "Web", "app_type": "custom", "image": "web", "port": 8000, "command": command,
         "lifetime_seconds": 600});
@@ -95,7 +95,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     assert!(log.contains("Connection refused"), "why is said: {log}");
 }
 
-/// Spans leave as soon as they are there.
+/// Exports spans almost immediately.
 const AT_ONCE: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "20");
-/// The program's environment is empty but for what a test gives it.
+/// Tests start the program with an empty environment, so they set the path.
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");

@@ -1,9 +1,9 @@
-//! What must not go unnoticed is said loudly; and a link that is set arrives where people and programs follow it.
+//! Warnings about dangerous settings. Also: the configured login URL reaches programs and people.
 
 use crate::serving::Serving;
 use crate::{launcher, text};
 
-/// The log's lines of this level, as JSON.
+/// Returns the log entries at the level `WARN`, as JSON.
 fn warnings(log: &str) -> Vec<&str> {
     log.lines().filter(|line| line.contains(r#""level":"WARN""#)).collect()
 }
@@ -33,7 +33,7 @@ fn that_authentication_is_off_for_nobody_in_particular_is_said_too() {
     let data = tempfile::tempdir().unwrap();
     let output = launcher(
         &["serve"],
-        // It says so before it finds that it cannot go on.
+        // It logs the warning before it fails to start.
         &[
             ("SERVICE_REQUIRE_AUTHENTICATION", "false"),
             ("SERVICE_SEED_TEMPLATES", data.path().to_str().unwrap()),
@@ -44,7 +44,7 @@ fn that_authentication_is_off_for_nobody_in_particular_is_said_too() {
     assert!(warnings(log).iter().any(|line| line.contains("SERVICE_DEV_IDENTITY is not set")), "{log}");
 }
 
-/// What an operator logs that finds no cluster.
+/// Returns the log of an operator without a cluster.
 fn operator(required: &str) -> String {
     let output = launcher(
         &["operator"],

@@ -1,4 +1,4 @@
-//! The domain of the workshops: every name below it leads to the same door, and behind that nobody is yet.
+//! Checks the workshops' domain: every name below it leads to the edge proxy, and an unused name has no workshop.
 
 use http::Uri;
 use launcher_domain::Entropy;
@@ -14,15 +14,15 @@ use crate::settings::{FleetKind, ServeSettings};
 
 const CHECK: &str = "workshop domain";
 
-/// Where a workshop of a name that nobody has would be.
+/// Address of a workshop whose name is unused.
 struct Address {
     scheme: String,
     host: String,
-    /// As in `:8443`; empty for the scheme's own.
+    /// As in `:8443`; empty for the scheme's default port.
     port: String,
 }
 
-/// `url` is where a workshop of the fleet is reached: on Kubernetes the operator has the domain, and the launcher need not.
+/// `url` is the URL of one of the fleet's workshops. On Kubernetes it gives the domain, a setting of the operator.
 pub(in crate::doctor) async fn look_at_workshops(
     settings: ServeSettings,
     front: Facts,
@@ -45,7 +45,7 @@ fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
         }
         None => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
     };
-    // Names below localhost are the browser's own to find.
+    // Browsers resolve names below localhost themselves.
     if domain == "localhost" {
         return None;
     }

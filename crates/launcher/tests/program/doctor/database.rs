@@ -9,7 +9,7 @@ fn url(data: &Path) -> String {
     format!("sqlite:{}", data.join("launcher.db").display())
 }
 
-/// A data directory with a database that belongs to this fleet.
+/// Creates a data directory with a database that is bound to this fleet.
 async fn data(fleet: &str) -> tempfile::TempDir {
     let data = tempfile::tempdir().unwrap();
     let store = Store::open(&url(data.path())).await.unwrap();

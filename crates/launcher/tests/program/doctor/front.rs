@@ -7,10 +7,10 @@ use super::Visit;
 const LOGIN: &str = "302 Found\r\nLocation: https://login.example.org/";
 const ME: &str = r#"{"email": "ada@example.org", "user": null, "is_admin": true}"#;
 
-/// From a request's head, in lower case, to a status line with header lines, and a body.
+/// Maps a request's head, in lower case, to a status line with header lines, and a body.
 type Answers = fn(&str) -> (&'static str, &'static str);
 
-/// What stands at the public address: gone when dropped.
+/// A stub of the edge proxy at the public address; stops when dropped.
 struct Front {
     url: String,
     listener: TcpListener,
@@ -37,13 +37,13 @@ impl Front {
 
 impl Drop for Front {
     fn drop(&mut self) {
-        // A request without a head ends it.
+        // A request without a head stops it.
         drop(TcpStream::connect(self.listener.local_addr().unwrap()));
         drop(self.serving.take().map(JoinHandle::join));
     }
 }
 
-/// Answers one request, and returns its head; `None` where there was none.
+/// Answers one request and returns its head; `None` without a head.
 fn answer(stream: TcpStream, answers: Answers) -> Option<String> {
     let lines = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
     let head = lines.collect::<Vec<_>>().join("\n").to_ascii_lowercase();

@@ -7,7 +7,7 @@ use crate::serving::Serving;
 const SEEDS: &str = r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "JupyterLab",
     "description": "", "app_type": "notebook", "image": "jupyter"}]"#;
 
-/// A program that says its version, or does not.
+/// Creates a program from a shell script, which may print a version.
 fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -37,7 +37,7 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
     let visit = Visit::at(data.path(), &settings);
     visit.says("ok", "data directory", &["no launcher uses it now"]);
     let (lines, summary) = visit.said.split_once("\n\n").unwrap();
-    // Its one warning is that the fleet is for trusted people only.
+    // The only warning is that the fleet is for trusted people only.
     let warnings: Vec<&str> = lines.lines().filter(|line| !line.starts_with("ok    ")).collect();
     assert!(matches!(warnings[..], [line] if line.starts_with("warn  isolation")), "{lines}");
     for check in ["settings", "authentication", "admins", "seed templates", "database", "disk", "schema", "writing"] {

@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::Visit;
 
-/// Makes a certificate for this name, which is its own authority.
+/// Creates a self-signed certificate for this name.
 fn certificate(folder: &Path, name: &str) {
     let made = Command::new("openssl")
         .current_dir(folder)
@@ -32,7 +32,7 @@ async fn answer(stream: TcpStream, acceptor: TlsAcceptor) -> std::io::Result<()>
     stream.shutdown().await
 }
 
-/// What the doctor says of a front at `https://localhost` with a certificate for this name.
+/// Runs the doctor on an edge proxy at `https://localhost` with a certificate for this name.
 async fn visit(name: &str, trusted: bool) -> Visit {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path(), name);

@@ -1,4 +1,4 @@
-//! A collector that does not take what it is sent.
+//! A collector that fails to take spans.
 
 use reqwest::Method;
 

@@ -1,4 +1,4 @@
-//! What speaks OTLP and keeps what it gets.
+//! A stub of an OTLP collector, which keeps the spans.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,25 +20,25 @@ use tokio::net::TcpListener;
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// A collector. Clones share what it gets.
+/// A collector. Clones share its state.
 #[derive(Clone, Default)]
 pub(super) struct Collector(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     spans: Vec<Span>,
-    /// Who has told them.
+    /// Resource of each received export.
     told_by: Vec<Resource>,
-    /// What becomes of the next requests; those after them are taken.
+    /// Faults of the next requests; requests after them succeed.
     faults: VecDeque<Fault>,
 }
 
-/// What becomes of a request that is not taken.
+/// Fault of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
-    /// No answer ever comes.
+    /// No response.
     Silence,
-    /// The answer is this status.
+    /// A response with this status.
     Status(u16),
 }
 
@@ -75,28 +75,28 @@ impl Collector {
         }
     }
 
-    /// The span that `wanted` accepts, once it has come.
+    /// Waits for the span that `wanted` accepts.
     pub(super) async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
         eventually(SOON, async || self.0.lock().unwrap().spans.iter().find(|span| wanted(span)).cloned()).await
     }
 
-    /// All spans that have come.
+    /// Returns all received spans.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.0.lock().unwrap().spans.clone()
     }
 
-    /// What whoever has told the first spans says of itself.
+    /// Returns the resource of the first export.
     pub(super) fn teller(&self) -> Resource {
         self.0.lock().unwrap().told_by[0].clone()
     }
 
-    /// Waits until so many faults are still to come.
+    /// Waits until this many faults are left.
     pub(super) async fn has_left(&self, faults: usize) {
         eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
     }
 }
 
-/// The text under this key, if there is one.
+/// Returns the text value of this key, if present.
 pub(super) fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
     match attributes.iter().find(|one| one.key == key)?.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => Some(text),

@@ -1,4 +1,4 @@
-//! The spans of requests, and who tells them.
+//! The spans of requests, and their resource.
 
 use reqwest::Method;
 
