@@ -1,7 +1,6 @@
-//! Admission: how many requests of one caller, and how many bytes of all bodies, may be held in memory at a time.
+//! Admission: limits on the requests in flight of each caller, and on the bytes of all bodies held in memory.
 //!
-//! What is held counts until the last byte of the answer has left the program, so that a client that reads slowly counts
-//! as well.
+//! A reservation lasts until the last byte of the response has left the program, so slow readers count too.
 
 mod callers;
 mod held;
@@ -24,17 +23,17 @@ use held::Held;
 pub(crate) use route::MAX_BODY_BYTES;
 
 const KIB: usize = 1024;
-/// Memory for the bodies of all requests together, in bytes.
+/// Memory budget for the bodies of all requests together, in bytes.
 const REQUEST_BYTES: usize = 8 * KIB * KIB;
-/// Memory for the large answers of all requests together, in bytes.
+/// Memory budget for the large responses of all requests together, in bytes.
 const RESPONSE_BYTES: usize = 24 * KIB * KIB;
-/// Size from which an answer counts as large, in bytes. Smaller ones are bounded by the number of connections.
+/// Size from which a response counts as large, in bytes. The number of connections bounds the smaller ones.
 const LARGE_RESPONSE: usize = 8 * KIB;
 
-/// Memory that request bodies and large answers hold at most, in bytes.
+/// Maximum memory held by request bodies and large responses, in bytes.
 pub const BUFFERED_BYTES: usize = REQUEST_BYTES + RESPONSE_BYTES;
 
-/// What is held in memory now.
+/// Memory and request slots in use.
 #[derive(Debug)]
 pub(crate) struct Admission {
     callers: Callers,
@@ -42,11 +41,11 @@ pub(crate) struct Admission {
     responses: Arc<Semaphore>,
 }
 
-/// The most bytes that the body of a request may have.
+/// Maximum size of a request's body, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BodyLimit(pub(crate) usize);
 
-/// Marks an answer whose bytes are in memory once, however many clients read them.
+/// Marks a response whose bytes are in memory once, shared by all clients that read them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shared;
 
@@ -60,7 +59,7 @@ impl Default for Admission {
     }
 }
 
-/// Lets a request through while there is room for it, and keeps its room until it is answered.
+/// Admits a request while the caller and the budgets have room, and holds its share until the response is sent.
 pub(crate) async fn admit(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let Some(identity) = request.extensions().get::<Identity>() else {
         return Problem::internal("the admission middleware is not behind the identity middleware").into_response();
@@ -80,13 +79,13 @@ pub(crate) async fn admit(State(state): State<AppState>, mut request: Request, n
     hold(&admission.responses, response, in_flight)
 }
 
-/// Bytes of a request's body that are held in memory at most.
+/// Maximum bytes of a request's body that are held in memory.
 fn expected_bytes(request: &Request, limit: usize) -> usize {
     let announced = request.body().size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
     announced.unwrap_or(limit).min(limit)
 }
 
-/// Takes so many bytes of a budget, if they are left. Nothing ever waits for them: whoever waited would hold memory, too.
+/// Takes bytes from a budget, or fails if too few are left. It never waits: a waiting request would hold memory too.
 fn reserve(budget: &Arc<Semaphore>, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, Problem> {
     if bytes == 0 {
         return Ok(None);
@@ -100,16 +99,16 @@ fn overloaded() -> Problem {
     Problem::new(ProblemCode::Overloaded, detail)
 }
 
-/// Ties the caller's place and the memory of a large answer to the bytes of the answer.
+/// Ties the caller's slot and the memory of a large response to the bytes of the response.
 fn hold(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Response {
     if is_event_stream(&response) {
-        // Streams are counted by themselves.
+        // `streams` limits event streams.
         return response;
     }
     let is_shared = response.extensions().get::<Shared>().is_some();
     let bytes = response.body().size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
     let counted = if is_shared || bytes < LARGE_RESPONSE { 0 } else { bytes };
-    // One that is larger than the budget is answered alone.
+    // A response larger than the budget takes all of it.
     match reserve(budget, counted.min(RESPONSE_BYTES)) {
         Ok(memory) => response.map(|body| Body::new(Held::new(body, (in_flight, memory)))),
         Err(problem) => problem.into_response(),

@@ -1,4 +1,4 @@
-//! Bodies of requests: how long one may take, and what becomes of one that nobody wants.
+//! Request bodies: their timeout, and the draining of unread bodies.
 
 use std::future::Future;
 use std::io;
@@ -16,15 +16,14 @@ use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use tokio::time::Sleep;
 
-/// How long a body may take. Nothing that is as small as ours may be takes longer on a working line.
+/// Timeout for a request body. Bodies within our limits take less on a working connection.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// How much of a refused request is read and dropped at most, in bytes. Whoever sends more than this is not owed an
-/// answer.
+/// Maximum bytes of a refused request that are read and discarded. A client that sends more may lose the response.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
-/// How long that may take.
+/// Timeout for draining.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A request's body that outlives the handler it is given to, and breaks off when it takes too long.
+/// A request body that outlives its handler, and fails when it times out.
 #[derive(Debug, Clone)]
 struct Bounded(Arc<Mutex<Timed>>);
 
@@ -65,13 +64,13 @@ impl HttpBody for Bounded {
     }
 }
 
-/// Gives a body its time, and reads what a refused request still sends while the answer goes out: a connection that is
-/// closed while its client is sending is reset, and the client never reads why it was refused.
+/// Applies the timeout to a request's body, and drains the body of a refused request while the response is sent.
+/// Closing the connection while the client still sends would reset it. The client would never read the refusal.
 pub(crate) async fn bounded(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    // Who waits to be asked for the body sends nothing after a refusal.
+    // A client that waits for `100 Continue` sends no body after a refusal.
     let waits = request.headers().contains_key(EXPECT);
     let (parts, body) = request.into_parts();
     let body = Bounded::new(body);

@@ -1,4 +1,4 @@
-//! What requests bring, read strictly: whatever is not understood is refused, never passed over.
+//! Strict extractors: input that is not understood is refused, never ignored.
 
 mod conditional;
 mod headers;

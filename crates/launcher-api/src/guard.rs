@@ -1,4 +1,4 @@
-//! Requests that a browser makes for somebody else's page are refused here.
+//! Refuses requests that a browser makes on behalf of another site's page.
 
 use std::net::IpAddr;
 
@@ -15,8 +15,8 @@ use crate::state::AppState;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses changes that come from another site's page. A workshop runs somebody's code on a sibling domain: it must not
-/// be able to act as its user.
+/// Refuses changes that come from another site's page. A workshop runs untrusted code on a sibling domain; that code
+/// must not be able to act as the user.
 pub(crate) async fn cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if request.method().is_safe() || is_own(&state.settings, request.headers()) {
         return next.run(request).await;
@@ -31,7 +31,7 @@ fn is_own(settings: &ApiSettings, headers: &HeaderMap) -> bool {
         && headers.get_all(ORIGIN).iter().all(|origin| is_own_origin(settings, headers, origin.as_bytes()))
 }
 
-/// The public origin, or the host that the request itself names: a proxy on the way may have changed the scheme.
+/// Accepts the public origin, or the request's own Host: a proxy on the way may have changed the scheme.
 fn is_own_origin(settings: &ApiSettings, headers: &HeaderMap, origin: &[u8]) -> bool {
     if origin.eq_ignore_ascii_case(settings.public_url.as_bytes()) {
         return true;
@@ -49,10 +49,10 @@ fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Refuses a request that names another host than this service's: a web page must not reach the service under a name of
-/// its own (DNS rebinding), and no link or cookie is made for a host that a client chose.
+/// Refuses a request for another host than this service's. A web page must not reach the service under another name
+/// (DNS rebinding). Links and cookies must not be made for a host that a client chose.
 ///
-/// Ports are not compared: a proxy in front may forward the public one, its own, or none.
+/// Ports are not compared: a reverse proxy may forward the public port, its own port, or none.
 pub(crate) async fn known_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if names_this_service(&state.settings, &request) {
         return next.run(request).await;
@@ -74,11 +74,11 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
         let user = authority.as_str().contains('@');
         !user && (is_loopback(&host) || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
     };
-    // A target in absolute form names a host as well.
+    // A request target in absolute form names a host as well.
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
 }
 
-/// True for the names and addresses of this machine, which no DNS server of others answers for.
+/// Returns true for the names and addresses of this machine, which no foreign DNS server can answer for.
 fn is_loopback(host: &str) -> bool {
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host == "localhost"

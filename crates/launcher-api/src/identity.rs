@@ -1,4 +1,4 @@
-//! Who is calling: read once per request, before anything else is looked at.
+//! The caller's identity, read once per request, before any other part of the request.
 
 mod unproven;
 
@@ -23,21 +23,21 @@ pub(crate) use unproven::UnprovenLog;
 /// The header that carries the provider's name for the caller.
 const USER_HEADER: &str = "x-auth-request-user";
 
-/// Who is calling. A handler that takes it has a caller: the middleware has refused everybody else.
+/// The caller's identity. Handlers that extract it always have a caller: the middleware refuses other requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// The person.
     pub(crate) caller: Caller,
-    /// The login provider's name for the person. For show only.
+    /// The login provider's name for the person. For display only.
     pub(crate) user: Option<String>,
 }
 
-/// Refuses a request without exactly one readable identity; lets the others through with theirs.
+/// Refuses a request without exactly one readable identity, and attaches the identity to all others.
 pub(crate) async fn require(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let settings = &state.settings;
     let email = match read(settings, request.headers()) {
         Ok(email) => email,
-        // An identity that nobody can read is none; one that is there twice is an attempt at something.
+        // An unreadable identity counts as absent. A repeated one may be an attack, and is reported as invalid.
         Err(error @ (IdentityError::Missing | IdentityError::Unreadable(_))) => {
             let detail = format!("Log in first: {error}.");
             let problem = Problem::new(ProblemCode::AuthenticationRequired, detail);
@@ -49,7 +49,7 @@ pub(crate) async fn require(State(state): State<AppState>, mut request: Request,
     let identity = Identity { caller: settings.admins.caller(email), user: user(settings, request.headers()) };
     request.extensions_mut().insert(identity.clone());
     let mut response = next.run(request).await;
-    // An error that becomes a page still shows who is signed in.
+    // Error pages show the signed-in person as well.
     response.extensions_mut().insert(identity);
     response
 }
@@ -61,7 +61,7 @@ fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, Ide
     settings.trusted_header.read_proven(settings.proxy_secret.as_ref(), Lines(headers))
 }
 
-/// The header lines of a request, as often as they are asked for.
+/// The header lines of a request. They can be iterated repeatedly.
 #[derive(Debug, Clone, Copy)]
 struct Lines<'a>(&'a HeaderMap);
 
@@ -76,7 +76,8 @@ impl<'a> IntoIterator for Lines<'a> {
     }
 }
 
-/// The provider's name for the caller. Under another trusted header than the default, nobody is known to strip this one.
+/// Returns the provider's name for the caller. Ignored with another trusted header than the default, because the proxy
+/// may not strip this one then.
 fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
     if settings.dev_identity.is_some() || settings.trusted_header != TrustedHeader::default() {
         return None;
@@ -86,7 +87,7 @@ fn user(settings: &ApiSettings, headers: &HeaderMap) -> Option<String> {
     (lines.next().is_none() && (1..=254).contains(&text.len())).then(|| text.to_owned())
 }
 
-/// An identity of which only the person matters.
+/// The caller, without the display name.
 #[derive(Debug, Clone)]
 pub(crate) struct Identified(pub(crate) Caller);
 
@@ -107,10 +108,10 @@ impl FromRequestParts<AppState> for Identity {
     }
 }
 
-/// Refuses what the caller may not do.
+/// Checks an action of the caller.
 ///
 /// # Errors
-/// 403, or 404 where the caller may not even know that it exists.
+/// 403 if it is forbidden, 404 if the caller may not know that the object exists.
 pub(crate) fn permit(caller: &Caller, action: Action<'_>) -> Result<(), Problem> {
     match decide(caller, action) {
         Verdict::Granted => Ok(()),
@@ -119,7 +120,7 @@ pub(crate) fn permit(caller: &Caller, action: Action<'_>) -> Result<(), Problem>
     }
 }
 
-/// An identity that may manage templates: taken before a body, so that nobody else learns anything from it.
+/// A caller who may manage templates. Extracted before the body, so that other callers learn nothing from body errors.
 #[derive(Debug, Clone)]
 pub(crate) struct TemplateManager(pub(crate) Caller);
 
@@ -133,7 +134,7 @@ impl FromRequestParts<AppState> for TemplateManager {
     }
 }
 
-/// An identity that may read who did what.
+/// A caller who may read the activity log.
 #[derive(Debug, Clone)]
 pub(crate) struct Auditor(pub(crate) Caller);
 
@@ -147,7 +148,7 @@ impl FromRequestParts<AppState> for Auditor {
     }
 }
 
-/// An identity that may see everybody's instances.
+/// A caller who may list all instances.
 #[derive(Debug, Clone)]
 pub(crate) struct Overseer(pub(crate) Caller);
 

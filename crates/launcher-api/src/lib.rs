@@ -1,8 +1,7 @@
-//! HTTP: the API and the pages of the workshop launcher. It translates and decides nothing: who may do what is decided
-//! below.
+//! HTTP: the API and the pages of the workshop launcher. It only translates: the crates below it decide on access.
 //!
-//! [`router`] is everything that is served to people and programs, behind one list of middleware (`middleware.rs`).
-//! Under the base path errors are problem documents, elsewhere they are pages.
+//! [`router`] serves the API and the pages through one list of middleware (`middleware.rs`). Errors under the base path
+//! are problem documents, all others are pages.
 
 mod admission;
 mod body;

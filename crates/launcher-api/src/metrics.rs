@@ -1,4 +1,4 @@
-//! What the API and the pages measure of themselves. The names are documented in `docs/metrics.md`.
+//! Metrics of the API and the pages. The names are documented in `docs/metrics.md`.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds of the time to an answer, in seconds.
+/// Upper bounds of the histogram of response times, in seconds.
 const SECONDS: [f64; 9] = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 5.0];
 
-/// What a method is counted as that nothing here is done with.
+/// Label of methods that no route uses.
 const OTHER: &str = "other";
-/// What a path is counted as that no route leads to.
+/// Label of paths that match no route.
 const NONE: &str = "none";
 
-/// Counters, a gauge and a histogram of the API and the pages. Clones count together.
+/// Metrics of the API and the pages. Clones share their counts.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     requests: Family<Answered, Counter>,
@@ -27,7 +27,7 @@ pub struct Metrics {
     pub(crate) streams: Gauge,
 }
 
-/// What was asked for, in as few words as there are routes: never a path that somebody made up.
+/// Method and route of a request. Both are bounded label sets: a path that a client made up is never a label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Asked {
     method: &'static str,
@@ -66,26 +66,26 @@ impl Asked {
         Self { method, route: route.to_owned() }
     }
 
-    /// `None` for a method that nothing here is done with.
+    /// Returns `None` for a method that no route uses.
     pub(crate) fn method(&self) -> Option<&'static str> {
         (self.method != OTHER).then_some(self.method)
     }
 
-    /// `None` when no route leads there.
+    /// Returns `None` if the path matches no route.
     pub(crate) fn route(&self) -> Option<&str> {
         (self.route != NONE).then_some(&*self.route)
     }
 }
 
 impl Metrics {
-    /// A request was answered; a stream's answer is its beginning.
+    /// Counts an answered request. A stream counts as answered when its response begins.
     pub(crate) fn answered(&self, asked: Asked, status: StatusCode, took: Duration) {
         self.seconds.get_or_create(&asked).observe(took.as_secs_f64());
         let Asked { method, route } = asked;
         self.requests.get_or_create(&Answered { method, route, status: status.as_u16() }).inc();
     }
 
-    /// Adds them to a registry.
+    /// Registers all metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("launcher_http_requests", "Requests, by route and status", self.requests.clone());
         registry.register_with_unit(

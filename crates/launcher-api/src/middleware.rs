@@ -1,4 +1,4 @@
-//! What every request passes, in order. There is no other list.
+//! The complete list of middleware, in order.
 
 use std::any::Any;
 
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::state::AppState;
 use crate::{admission, body, guard, identity, problem, request_id};
 
-/// Puts the middleware around a router. A request passes the list from the bottom up, its answer from the top down.
+/// Wraps a router in the middleware. A request passes the list from bottom to top, its response from top to bottom.
 pub(crate) fn around(router: Router, state: &AppState) -> Router {
     let with = || state.clone();
     router
@@ -38,7 +38,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Problem::internal(format!("a handler panicked: {}", message.unwrap_or_default())).into_response()
 }
 
-/// What an answer allows a browser, unless it says so itself: nothing.
+/// Default security headers, for responses that do not set their own.
 const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
@@ -49,7 +49,7 @@ const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// For a year: browsers come back over HTTPS only. Hosts below this one are not the service's to speak for.
+/// For one year, browsers use HTTPS only. Subdomains are excluded, because they may not belong to the service.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 async fn harden(State(state): State<AppState>, request: Request, next: Next) -> Response {

@@ -1,4 +1,4 @@
-//! The OpenAPI document: collected from the handlers, completed with what holds for all of them.
+//! The OpenAPI document: collected from the handlers, then completed with the parts common to all operations.
 
 mod problems;
 
@@ -31,7 +31,7 @@ impl ToSchema for StateParameter {
     }
 }
 
-/// The OpenAPI 3.1 document of the API under a base path.
+/// Returns the OpenAPI 3.1 document of the API under a base path.
 #[must_use]
 pub fn openapi(base_path: &str) -> Value {
     let documented = routes::documented().into_iter().fold(OpenApiRouter::default(), OpenApiRouter::routes);
@@ -57,7 +57,7 @@ pub fn openapi(base_path: &str) -> Value {
     document
 }
 
-/// What each event of the stream is.
+/// Returns the schema of one event of the stream.
 fn event() -> Value {
     json!({
         "type": "object",

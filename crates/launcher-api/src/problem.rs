@@ -1,5 +1,5 @@
-//! Errors as data (RFC 9457). Handlers return a [`Problem`]; one middleware turns it into a problem document under the
-//! base path, and into a page elsewhere.
+//! Errors as data (RFC 9457). Handlers return a [`Problem`]. A middleware renders it as a problem document under the
+//! base path, and as a page elsewhere.
 
 mod catalog;
 mod from_service;
@@ -18,32 +18,32 @@ pub(crate) use catalog::ProblemCode;
 pub use reference::reference;
 pub(crate) use render::{PROBLEM_JSON, ProblemDocument, pages_elsewhere, render};
 
-/// What went wrong, for whoever asked.
+/// An error for the client.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
-    /// The kind; it decides the status and the title.
+    /// Determines the status and the title.
     pub(crate) code: ProblemCode,
-    /// What is wrong with this request, and what to do about it, in a sentence.
+    /// One sentence: the error in this request, and how to correct it.
     pub(crate) detail: String,
-    /// Each wrong field with its place, for 422.
+    /// Each wrong field with its JSON pointer, for 422.
     pub(crate) errors: Vec<FieldError>,
-    /// Where to log in, for 401.
+    /// Login URL, for 401.
     pub(crate) login_url: Option<String>,
-    /// When to try again, in seconds, for 429 and 503.
+    /// Retry delay in seconds, for 429 and 503.
     retry_after: Option<u32>,
-    /// What happened inside. It goes to the log, never to a client.
+    /// Internal cause. It goes to the log, never to a client.
     cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Problem {
-    /// A problem of a kind.
+    /// Creates a problem of a kind.
     pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
         let retry_after = code.retry_after();
         Self { code, detail: detail.into(), errors: Vec::new(), login_url: None, retry_after, cause: None }
     }
 
-    /// It does not exist, as far as this caller may know. Always in the same words: the answer for what is somebody
-    /// else's must be the answer for what is not there.
+    /// The resource does not exist, or the caller may not see it. The text is always the same, so that the two cases
+    /// cannot be distinguished.
     pub(crate) fn not_found() -> Self {
         Self::new(ProblemCode::NotFound, "There is nothing at this address that you may see.")
     }
@@ -60,25 +60,25 @@ impl Problem {
         Self { errors: vec![error], ..problem }
     }
 
-    /// A defect. Only the log learns of the cause.
+    /// An internal error. The cause is only logged.
     pub(crate) fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let detail = "The service has made a mistake. Quote the request_id when you report it.";
         Self::new(ProblemCode::Internal, detail).because(cause)
     }
 
-    /// With what happened inside.
+    /// Adds the internal cause.
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(Arc::from(cause.into()));
         self
     }
 
-    /// With when to try again, in seconds.
+    /// Sets the retry delay, in seconds.
     pub(crate) fn retry_in(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// With where to log in.
+    /// Adds the login URL.
     pub(crate) fn login_at(mut self, url: String) -> Self {
         self.login_url = Some(url);
         self
@@ -86,14 +86,14 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// The status and headers, with the problem itself as an extension: [`render()`] writes the body.
+    /// Sets status and headers, and attaches the problem as an extension; [`render()`] writes the body.
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.code.status() == StatusCode::UNAUTHORIZED {
-            // A scheme that no browser answers with a dialog of its own.
+            // No browser answers this scheme with a login dialog.
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Cookie realm=\"workshops\""));
         }
         response.extensions_mut().insert(self);

@@ -1,4 +1,4 @@
-//! The name of a request: in the answer, in a problem document, and on every line of the log. How long it took.
+//! The request id: in the response, in problem documents, and on every log entry. Also measures the response time.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -13,12 +13,12 @@ use crate::metrics::Asked;
 use crate::state::AppState;
 use crate::trace;
 
-/// The header that brings it and takes it back.
+/// Carries the request id in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;
 const RANDOM_BYTES: usize = 12;
 
-/// The name of a request: 1–64 letters, digits, dots, dashes and underscores.
+/// A request id: 1–64 letters, digits, dots, dashes and underscores.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestId(String);
 
@@ -27,7 +27,7 @@ impl RequestId {
         &self.0
     }
 
-    /// What the request brings along when it is sane, else a new one.
+    /// Takes the request's own id if it is valid, else draws a new one.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         let brought = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
         if let Some(id) = brought.filter(|id| is_sane(id)) {
@@ -44,7 +44,7 @@ fn is_sane(id: &str) -> bool {
     (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
 }
 
-/// Names the request, and logs its answer under that name.
+/// Assigns the request id, and logs the response under it.
 pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers(), state.launcher.entropy());
     let span = tracing::info_span!(

@@ -18,7 +18,7 @@ use crate::settings::ApiSettings;
 use crate::state::AppState;
 use crate::{middleware, pages};
 
-/// Every documented route of the API, below the base path. The router and the OpenAPI document are made of this list.
+/// Every documented route of the API, below the base path. Router and OpenAPI document are built from this list.
 pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
     vec![
         routes!(me::read::read_me),
@@ -40,12 +40,12 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
     ]
 }
 
-/// Routes below the base path that are no operations: files of the page that shows the document.
+/// Routes below the base path that are not in the OpenAPI document: files of the Swagger UI page.
 fn undocumented() -> [(&'static str, &'static str, MethodRouter<AppState>); 1] {
     [("GET", "/docs/{file}", get(docs::browse::file))]
 }
 
-/// The method and path of every route there is, with parameters in braces; HEAD is served wherever GET is.
+/// Returns the method and path of every route, with parameters in braces. HEAD is served wherever GET is.
 #[must_use]
 pub fn routes(base_path: &str) -> Vec<(String, String)> {
     let mut routes = Vec::new();
@@ -62,7 +62,7 @@ pub fn routes(base_path: &str) -> Vec<(String, String)> {
     routes
 }
 
-/// The API, the pages, and an answer for everything else.
+/// Builds the router: the API, the pages, and a fallback for all other paths.
 pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
     let base_path = settings.base_path.clone();
     let state = AppState::new(launcher, settings);
@@ -77,7 +77,7 @@ pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
     middleware::around(routed, &state)
 }
 
-/// The API below its base path. Each path is served with and without a slash at its end, without a redirect.
+/// Builds the API below its base path. Each operation is served with and without a trailing slash, without a redirect.
 fn api() -> Router<AppState> {
     let mut router = Router::new();
     for (_, paths, methods) in documented() {

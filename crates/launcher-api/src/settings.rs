@@ -1,4 +1,4 @@
-//! What the API needs to know of the deployment.
+//! Settings of the API and the pages.
 
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, ProxySecret};
@@ -6,45 +6,45 @@ use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
 
-/// What the API needs to know of the deployment.
+/// Deployment settings that the API needs.
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
-    /// Who is an admin.
+    /// The admins.
     pub admins: AdminList,
-    /// The header in which the login proxy says who is calling.
+    /// The header in which the auth proxy sends the caller's identity.
     pub trusted_header: TrustedHeader,
-    /// The proxy secret that has to come beside an identity. Without one, every identity header is believed.
+    /// The proxy secret that an identity requires. Without one, the service trusts every identity header.
     pub proxy_secret: Option<ProxySecret>,
-    /// Who everybody is. Some only while the development bypass is active.
+    /// Identity of every caller while the development bypass is active, else `None`.
     pub dev_identity: Option<EmailAddress>,
-    /// Where the API lives, without a slash at the end: `/api/v1`.
+    /// Base path of the API, without a trailing slash: `/api/v1`.
     pub base_path: String,
-    /// How people reach this service, as an origin without a slash at the end: `https://workshops.example.org`.
+    /// Public origin of this service, without a trailing slash: `https://workshops.example.org`.
     pub public_url: String,
-    /// Where a browser goes to log in.
+    /// URL that browsers open to log in.
     pub login_url: String,
-    /// Where a browser goes to log out.
+    /// URL that browsers open to log out.
     pub logout_url: Option<String>,
-    /// What is measured.
+    /// Metrics of the API and the pages.
     pub metrics: Metrics,
-    /// Cancelled when the server stops: streams end then.
+    /// Cancelled when the server stops; event streams end then.
     pub stop: CancellationToken,
-    /// True when several people's workshops run as one user of one machine: admins are warned on each of their pages.
+    /// True if workshops of several people run as one OS user. Each admin page then shows a warning.
     pub shares_one_user: bool,
 }
 
 impl ApiSettings {
-    /// Whether a path is the API's, and its errors are problem documents.
+    /// Returns true for paths of the API, whose errors are problem documents.
     pub(crate) fn is_api(&self, path: &str) -> bool {
         path.strip_prefix(&self.base_path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// True when people reach the service over HTTPS.
+    /// Returns true if people reach the service over HTTPS.
     pub(crate) fn is_https(&self) -> bool {
         self.public_url.starts_with("https://")
     }
 
-    /// The host of the public URL with its port, if it names one.
+    /// Returns the host of the public URL, with its port if it names one.
     pub(crate) fn public_host(&self) -> &str {
         self.public_url.split_once("://").map_or(self.public_url.as_str(), |(_, host)| host)
     }

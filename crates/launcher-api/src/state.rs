@@ -1,4 +1,4 @@
-//! What every handler has at hand.
+//! State shared by all handlers.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -11,24 +11,24 @@ use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
 use crate::streams::Streams;
 
-/// What every handler has at hand. Each layer of each request clones it: it is one pointer.
+/// State shared by all handlers. Each layer of each request clones it, which copies one pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct AppState(Arc<AtHand>);
 
-/// What an [`AppState`] points to.
+/// The shared data of an [`AppState`].
 #[derive(Debug)]
 pub(crate) struct AtHand {
     /// The use cases.
     pub(crate) launcher: Launcher,
-    /// The deployment.
+    /// The settings.
     pub(crate) settings: ApiSettings,
-    /// The OpenAPI document, once somebody has asked for it.
+    /// The OpenAPI document, built at the first request for it.
     pub(crate) openapi: OnceLock<Bytes>,
-    /// The event streams that are open.
+    /// Open event streams.
     pub(crate) streams: Streams,
     /// Requests and bytes in flight.
     pub(crate) admission: Admission,
-    /// Requests that were refused for want of the proxy secret.
+    /// Requests refused because the proxy secret was missing or wrong.
     pub(crate) unproven: UnprovenLog,
 }
 
@@ -41,7 +41,7 @@ impl Deref for AppState {
 }
 
 impl AppState {
-    /// Nothing asked for, no stream open.
+    /// Creates the state, with all counters at zero.
     pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
         Self(Arc::new(AtHand {
@@ -54,7 +54,7 @@ impl AppState {
         }))
     }
 
-    /// An absolute path below the base path; `path` starts with a slash.
+    /// Returns an absolute path below the base path; `path` starts with a slash.
     pub(crate) fn api_path(&self, path: &str) -> String {
         format!("{}{path}", self.settings.base_path)
     }

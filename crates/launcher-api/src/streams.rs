@@ -1,5 +1,5 @@
-//! How many event streams one person may have open: each costs the service a task and a place in line for every event,
-//! also when a script opens them in a loop.
+//! Limits the open event streams of each person: a script might open them in a loop. Each stream costs the service a
+//! task, and work for every event.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,18 +9,18 @@ use prometheus_client::metrics::gauge::Gauge;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// A tab has one; nobody works with so many.
+/// Maximum open streams of one person. A browser tab has one, so regular use stays below.
 const MAX_STREAMS: usize = 32;
 
-/// The open streams of each person who has any, in this process.
+/// Counts the open streams of each person in this process. People without a stream have no entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     of: Arc<Mutex<HashMap<EmailAddress, usize>>>,
-    /// All of them, for whoever watches the service.
+    /// Gauge of all open streams.
     all: Gauge,
 }
 
-/// One open stream. It is closed when this is dropped.
+/// One open stream, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     streams: Streams,
@@ -28,12 +28,12 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
-    /// None is open.
+    /// Creates the counters, without open streams.
     pub(crate) fn new(all: Gauge) -> Self {
         Self { of: Arc::default(), all }
     }
 
-    /// Counts one more stream of the caller's.
+    /// Counts one more stream of the caller.
     ///
     /// # Errors
     /// 429 when the caller has [`MAX_STREAMS`] open.

@@ -1,4 +1,4 @@
-//! The span of a request, within the trace that the ingress has begun.
+//! The span of a request, within the trace that the ingress started.
 
 use http::{HeaderMap, StatusCode};
 use opentelemetry::propagation::Extractor;
@@ -9,7 +9,7 @@ use crate::metrics::Asked;
 
 const TRACEPARENT: &str = "traceparent";
 
-/// Of what came with a request `traceparent` alone: the rest of a trace context, `tracestate`, would be any client's text.
+/// Reads `traceparent` only. A client could write any text into `tracestate`, the rest of a trace context.
 struct Headers<'r>(&'r HeaderMap);
 
 impl Extractor for Headers<'_> {
@@ -22,12 +22,12 @@ impl Extractor for Headers<'_> {
     }
 }
 
-/// Begins the span. It tells neither the path nor who asks.
+/// Starts the span. Its attributes contain neither the path nor the caller.
 pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Context {
     let asker = global::get_text_map_propagator(|propagator| {
         propagator.extract_with_context(&Context::new(), &Headers(headers))
     });
-    // As OpenTelemetry's conventions have it, also for what is none of ours: `_OTHER` and `HTTP`, and no route.
+    // OpenTelemetry's conventions for unknown methods and paths: `_OTHER`, `HTTP`, and no route.
     let mut attributes = vec![
         KeyValue::new("http.request.method", asked.method().unwrap_or("_OTHER")),
         KeyValue::new("request_id", request_id.to_owned()),
@@ -40,7 +40,7 @@ pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Con
     launcher_trace::request(&asker, name, attributes)
 }
 
-/// Ends it with the answer; a stream's answer is its beginning.
+/// Ends the span with the response's status. A stream's span ends when its response begins.
 pub(crate) fn end(traced: &Context, status: StatusCode) {
     let span = traced.span();
     span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));

@@ -1,4 +1,4 @@
-//! Bodies as they are sent and taken, and their schemas.
+//! Request and response bodies, and their schemas.
 
 mod activity;
 mod instance;
@@ -17,7 +17,7 @@ pub(crate) use requests::{ExtendBody, LaunchBody};
 pub(crate) use template::WorkshopTemplateResponse;
 pub(crate) use template_body::{TemplateBody, template_body_schema};
 
-/// A time as it is sent: RFC 3339, UTC, milliseconds.
+/// Formats a time for responses: RFC 3339, UTC, milliseconds.
 pub(crate) fn rfc3339(at: Timestamp) -> String {
     format!("{at:.3}")
 }

@@ -1,4 +1,4 @@
-//! Requests in flight, by caller.
+//! In-flight requests, by caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,14 @@ use launcher_domain::{Caller, EmailAddress};
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Maximum number of requests of one caller in flight, without event streams. A browser with ten tabs that load at the
-/// same time has fewer.
+/// Maximum requests of one caller in flight, without event streams. Ten tabs that load at the same time need fewer.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// The requests in flight of each caller who has any, in this process.
+/// Counts the in-flight requests of each caller in this process. Callers with none have no entry.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Callers(Arc<Mutex<HashMap<EmailAddress, usize>>>);
 
-/// One request in flight. It ends when this is dropped.
+/// One request in flight, until it is dropped.
 #[derive(Debug)]
 pub(super) struct InFlight {
     callers: Callers,
@@ -23,7 +22,7 @@ pub(super) struct InFlight {
 }
 
 impl Callers {
-    /// Counts one more request of the caller's.
+    /// Counts one more request of the caller.
     ///
     /// # Errors
     /// 429 when the caller has [`MAX_IN_FLIGHT`] in flight.

@@ -1,5 +1,5 @@
-//! A body whose bytes carry a guard: it is dropped when the last of them has been written to the socket, not when the
-//! body has been handed to the server, which queues it.
+//! A body whose bytes carry a guard. The guard is dropped when the last byte has been written to the socket. The end of
+//! the body would be too early, because the server still queues the bytes then.
 
 use std::pin::Pin;
 use std::sync::Arc;

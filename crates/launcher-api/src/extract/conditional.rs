@@ -13,7 +13,7 @@ use crate::state::AppState;
 
 /// The strong ETag of a version: the number in quotes.
 pub(crate) fn etag(version: i64) -> HeaderValue {
-    // Digits and quotes are always a header's value.
+    // Digits and quotes are always a valid header value.
     HeaderValue::from_str(&quoted(version)).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
@@ -21,21 +21,20 @@ fn quoted(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// What a change expects of the version that it changes.
+/// The version that a change requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
-    /// Nothing: there is no If-Match, or it is `*`.
+    /// Any version: If-Match is absent, or `*`.
     Any,
-    /// One of these tags, as they were sent.
+    /// One of these tags, exactly as sent.
     Tags(Vec<String>),
 }
 
 impl IfMatch {
-    /// The one version of a template that may be changed, when the caller names any; the change checks it again. Weak
-    /// tags never match here.
+    /// Returns the version that If-Match requires, if any; the change checks it again. Weak tags never match.
     ///
     /// # Errors
-    /// 404 without the template, 412 when it has another version, 503.
+    /// 404 without the template, 412 when it has another version, 503 when the database is unavailable.
     pub(crate) async fn expected_version(
         &self,
         state: &AppState,
@@ -58,13 +57,13 @@ impl FromRequestParts<AppState> for IfMatch {
     }
 }
 
-/// Whether the client has this version already: If-None-Match lists it, weak or strong.
+/// Returns true if the client already has this version: If-None-Match lists it, weak or strong.
 pub(crate) fn is_unchanged(headers: &HeaderMap, version: i64) -> bool {
     let current = quoted(version);
     tags(headers, &IF_NONE_MATCH).iter().any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == current)
 }
 
-/// The tags of all lines of a header. A comma within a tag splits it; ours have none, so it matches nothing either way.
+/// Returns the tags of all lines of a header. A tag with a comma is split, and matches none of our tags either way.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
     lines.flat_map(|line| line.split(',').map(|tag| tag.trim().to_owned()).collect::<Vec<_>>()).collect()

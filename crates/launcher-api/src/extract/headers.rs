@@ -1,4 +1,4 @@
-//! Headers that a few operations understand.
+//! Headers that only a few operations read.
 
 use http::{HeaderMap, HeaderName};
 
@@ -8,7 +8,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const LONGEST_KEY: usize = 255;
 
-/// The Idempotency-Key, if there is one.
+/// Returns the Idempotency-Key, if present.
 ///
 /// # Errors
 /// 422 when it is not one line of 1–255 visible ASCII characters.
@@ -21,12 +21,13 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
     }
 }
 
-/// Whether a text can be the key of a launch, whoever sent it: each database stores such a one.
+/// Returns true if every database can store the text as a launch's idempotency key. Header and form use the same rule.
 pub(crate) fn is_idempotency_key(text: &str) -> bool {
     (1..=LONGEST_KEY).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// The id of the last event that a client has seen. One that we never gave counts as none: everything is sent anew.
+/// Returns the id of the last event that a client has seen. A malformed id counts as absent: the stream restarts with
+/// all live instances.
 pub(crate) fn last_event_id(headers: &HeaderMap) -> Option<i64> {
     headers.get(LAST_EVENT_ID)?.to_str().ok()?.trim().parse().ok()
 }

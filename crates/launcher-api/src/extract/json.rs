@@ -1,5 +1,4 @@
-//! JSON bodies: declared as JSON, at most as large as their route allows, nothing unknown in them; each error with its
-//! place.
+//! JSON bodies: declared as JSON, within the size limit of their route, no unknown fields. Errors have a JSON pointer.
 
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
@@ -18,9 +17,9 @@ use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{ExtendBody, LaunchBody};
 
-/// A type that bodies are read into.
+/// A type that a body is deserialized into.
 pub(crate) trait Body: DeserializeOwned {
-    /// Where objects stand, as JSON pointers: serde would take arrays there as well.
+    /// JSON pointers of the values that must be objects: serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
 }
 
@@ -30,11 +29,11 @@ impl Body for TemplateDraft {
     const OBJECTS: &'static [&'static str] = &["", "/resources"];
 }
 
-/// A body that has to be there.
+/// A mandatory body.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// A body that may be left out, or be `null`: the default then.
+/// An optional body: if absent or `null`, the default applies.
 #[derive(Debug)]
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
@@ -64,7 +63,7 @@ impl<T: Body + Default> FromRequest<AppState> for OptionalJson<T> {
     }
 }
 
-/// Whether the body is declared as JSON; `None` when it is not declared.
+/// Returns true if the body is declared as JSON, and `None` without a Content-Type.
 fn is_json(headers: &HeaderMap) -> Option<bool> {
     let mut lines = headers.get_all(CONTENT_TYPE).iter();
     let line = lines.next()?.to_str().unwrap_or_default();
@@ -103,7 +102,7 @@ fn too_large(limit: usize) -> Problem {
 }
 
 fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
-    // Two steps: what is no JSON is told apart from what is not the right JSON.
+    // Two steps, to distinguish invalid JSON from JSON of the wrong shape.
     let Unique(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
     let misplaced = T::OBJECTS.iter().find(|place| value.pointer(place).is_some_and(|value| !value.is_object()));
     if let Some(place) = misplaced {
@@ -119,7 +118,7 @@ fn invalid(pointer: String, detail: &str) -> Problem {
     Problem::invalid_fields(vec![FieldError { pointer, detail: detail.to_owned() }])
 }
 
-/// The place of an error as a JSON pointer. serde names a missing or unknown field in its message only.
+/// Returns an error's location as a JSON pointer. serde names a missing or unknown field only in its message.
 fn place(path: &serde_path_to_error::Path, message: &str) -> String {
     let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
     let named = ["missing field `", "unknown field `"].into_iter().find_map(|start| {

@@ -1,4 +1,4 @@
-//! Identifiers in paths. What has not the shape of one names nothing: the same 404 as for what does not exist.
+//! Identifiers in paths. A malformed identifier gets the same 404 as one that does not exist.
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
@@ -35,7 +35,7 @@ impl FromRequestParts<AppState> for TemplateId {
     }
 }
 
-/// A UUID in its one usual spelling (RFC 9562, section 4), in either case.
+/// Parses a UUID in its hyphenated form (RFC 9562, section 4), in upper or lower case.
 pub(crate) fn hyphenated(text: &str) -> Option<Uuid> {
     Uuid::try_parse(text).ok().filter(|_| text.len() == uuid::fmt::Hyphenated::LENGTH)
 }

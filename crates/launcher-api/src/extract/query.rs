@@ -1,4 +1,4 @@
-//! The query of a list.
+//! Query parameters of lists.
 
 use axum::extract::FromRequestParts;
 use form_urlencoded::Serializer;
@@ -18,7 +18,7 @@ use crate::state::AppState;
 
 const MAX_LIMIT: u32 = 500;
 
-/// The query parameters of a list, each at most once. Each is taken out by name; what is left over is unknown.
+/// The query parameters of a list, each at most once. [`ListQuery::finish`] refuses parameters that were not taken.
 #[derive(Debug)]
 pub(crate) struct ListQuery {
     pairs: Vec<(String, String)>,
@@ -55,7 +55,7 @@ impl ListQuery {
         read(text).map(Some).ok_or_else(|| Problem::invalid_parameter(name, wanted))
     }
 
-    /// `limit` and `cursor`.
+    /// Reads `limit` and `cursor`.
     pub(crate) fn page<Id: Cursor>(&mut self) -> Result<Page<Id>, Problem> {
         let limit = |text: &str| {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -66,7 +66,7 @@ impl ListQuery {
         Ok(Page { limit, after })
     }
 
-    /// `state`.
+    /// Reads `state`.
     pub(crate) fn state(&mut self) -> Result<StateFilter, Problem> {
         let read = |text: &str| match text {
             "live" => Some(StateFilter::Live),
@@ -77,7 +77,7 @@ impl ListQuery {
         Ok(self.read("state", read, "live, ended, all, or the name of a state")?.unwrap_or_default())
     }
 
-    /// `owner_email` and `template_id`, for callers who may list everybody's instances.
+    /// Reads `owner_email` and `template_id`, for callers who may list all instances.
     pub(crate) fn admin_filters(&mut self, caller: &Caller) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
         let owner = self.read("owner_email", email, "an e-mail address")?;
         let template = self.read("template_id", hyphenated, "a UUID")?;
@@ -87,7 +87,7 @@ impl ListQuery {
         Ok((owner, template))
     }
 
-    /// `person` and `subject`.
+    /// Reads `person` and `subject`.
     pub(crate) fn activity_filter(&mut self) -> Result<ActivityFilter, Problem> {
         let person = self.read("person", email, "an e-mail address")?;
         let subject = |text: &str| match hyphenated(text) {
@@ -98,7 +98,7 @@ impl ListQuery {
         Ok(ActivityFilter { person, subject })
     }
 
-    /// Refuses what nobody has taken: a mistyped filter must not silently filter nothing.
+    /// Refuses unknown parameters: a mistyped filter must not be ignored silently.
     pub(crate) fn finish(self) -> Result<Vec<(String, String)>, Problem> {
         match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
             Some((name, _)) => {
@@ -110,16 +110,16 @@ impl ListQuery {
     }
 }
 
-/// An address as it is written, with nothing around it.
+/// Parses an e-mail address without surrounding white space.
 fn email(text: &str) -> Option<EmailAddress> {
     EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len())
 }
 
-/// A cursor is the identifier of a page's last row, in hexadecimal digits. Its meaning is nobody else's business.
+/// The identifier of a page's last row, in hexadecimal digits. Clients treat it as opaque.
 pub(crate) trait Cursor: Sized {
-    /// Reads a cursor in its one spelling.
+    /// Parses a cursor in its canonical form.
     fn read(text: &str) -> Option<Self>;
-    /// Writes it.
+    /// Formats the cursor.
     fn write(&self) -> String;
 }
 
@@ -143,8 +143,8 @@ impl Cursor for i64 {
     }
 }
 
-/// Cuts a list that was read with one row more than wanted; when that row was there, returns the `Link` to the next
-/// page, with all other parameters as they were.
+/// Cuts a list that was read with one extra row. If that row was present, returns the `Link` to the next page, with all
+/// other parameters unchanged.
 pub(crate) fn next_page<T, Id: Cursor>(
     rows: &mut Vec<T>,
     page: &Page<Id>,
@@ -164,7 +164,7 @@ pub(crate) fn next_page<T, Id: Cursor>(
     HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
 }
 
-/// The headers of a page.
+/// Returns the headers of a page.
 pub(crate) fn with_link(next: Option<HeaderValue>) -> HeaderMap {
     next.map(|next| (LINK, next)).into_iter().collect()
 }

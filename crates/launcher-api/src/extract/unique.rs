@@ -1,5 +1,5 @@
-//! JSON whose objects name each field once. Programs that read a repeated field differently could be played off against
-//! each other.
+//! JSON whose objects name each field once. Two programs may read a repeated field differently, and an attacker could
+//! use the difference.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
         Ok(Value::from(value))
     }
 
-    /// 8.0 is the integer 8, for JSON Schema as for JavaScript, up to where a float still counts one by one.
+    /// Converts 8.0 to the integer 8, as JSON Schema and JavaScript do, up to 2^53, where floats stop being exact.
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if value.fract() == 0.0 && value.abs() < EXACT {

@@ -4,16 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Number of refusals that are logged as warnings; the later ones are debug entries.
+/// Number of refusals logged as warnings. Later ones are debug entries.
 const WARNINGS: u64 = 10;
 
-/// Counts the refused requests of this process.
+/// Counts this process's refused requests.
 #[derive(Debug, Default)]
 pub(crate) struct UnprovenLog(AtomicU64);
 
 impl UnprovenLog {
-    /// The refusal of one request. The entry names neither the identity nor the secret; request id and path are in the
-    /// request's span.
+    /// Logs and returns the refusal of one request. The entry contains neither the identity nor the secret; request id
+    /// and path are in the request's span.
     pub(crate) fn refuse(&self) -> Problem {
         let refused = self.0.fetch_add(1, Ordering::Relaxed) + 1;
         let message = "refused an identity header without a valid X-Auth-Request-Proof: the request did not pass the auth \

@@ -1,5 +1,5 @@
-//! What every operation can answer besides success: each handler names its own problems in `x-problems`, the rest can
-//! happen to any request.
+//! Error responses of every operation. Handlers list their own problems in `x-problems`; any request can cause the
+//! others.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ const ALWAYS: [ProblemCode; 8] = [
     ProblemCode::Unavailable,
 ];
 
-/// Adds the schema of problems, the problems of each operation, and the header that every answer has.
+/// Adds the problem schema, the problems of each operation, and the common headers.
 pub(super) fn complete(document: &mut Value, base_path: &str) {
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["headers"] = json!({
@@ -37,7 +37,7 @@ pub(super) fn complete(document: &mut Value, base_path: &str) {
     document["components"]["responses"] = Value::Object(shared);
 }
 
-/// Adds the problems of one operation. Operations with the same problems share what is said of them.
+/// Adds the problems of one operation. Operations with the same problems share one response component.
 fn complete_operation(method: &str, operation: &mut Value, base_path: &str, shared: &mut Map<String, Value>) {
     let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
     let mut codes: Vec<ProblemCode> = ProblemCode::ALL

@@ -1,5 +1,5 @@
-//! The files that pages load: embedded in the program, addressed by their content, so that a browser keeps them for
-//! ever and still never shows an old one.
+//! Files that pages load: embedded in the program, with a hash of the content in the name. Browsers can cache them for
+//! ever, and never show an old one.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -15,10 +15,10 @@ use sha2::{Digest, Sha256};
 use crate::admission::Shared;
 use crate::problem::Problem;
 
-/// Below so many bytes compression saves nothing.
+/// Minimum size for compression, in bytes; smaller files do not shrink.
 const WORTH_COMPRESSING: usize = 500;
 
-/// One file as it is served.
+/// A file as served.
 #[derive(Debug)]
 pub(crate) struct Asset {
     /// Its name without the hash.
@@ -48,8 +48,8 @@ macro_rules! asset {
 
 /// The style sheet.
 pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
-/// htmx, its extension for event streams, and the pages' own script. They are one file because htmx begins its work as
-/// soon as it runs: an extension that arrived a moment later would not take part.
+/// htmx, its extension for event streams, and the pages' own script. They are one file because htmx starts when it
+/// loads, and would ignore an extension that loads later.
 pub(crate) static SCRIPT: Asset =
     asset!(["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js"], "app", "js", "text/javascript; charset=utf-8");
 /// The icon.
@@ -57,14 +57,14 @@ pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+x
 
 static ALL: [&Asset; 3] = [&STYLE, &SCRIPT, &ICON];
 
-/// The first 64 bits of the content's SHA-256, in hexadecimal digits.
+/// Returns the first 64 bits of the content's SHA-256, in hexadecimal digits.
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Content {
     fn of(parts: &[&[u8]]) -> Self {
-        // A script without a line break at its end, or without a semicolon, must not run into the next.
+        // Separates scripts that lack a line break or a semicolon at their end.
         let plain = parts.join(&b"\n;\n"[..]);
         Self { hash: hash(&plain), gzip: compressed(&plain).map(Bytes::from), plain: plain.into() }
     }
@@ -75,7 +75,7 @@ fn compressed(plain: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Into memory, this does not fail; if it did, the plain content would do.
+    // Writing into memory does not fail. If it did, the plain content would be served.
     encoder.write_all(plain).ok()?;
     encoder.finish().ok()
 }
@@ -85,13 +85,13 @@ impl Asset {
         format!("{}.{}.{}", self.stem, self.content.hash, self.extension)
     }
 
-    /// Where it is served.
+    /// Returns the path at which the file is served.
     pub(crate) fn url(&self) -> String {
         format!("/assets/{}", self.file_name())
     }
 }
 
-/// `GET /assets/{file}`: the file with the content that its name promises, or 404.
+/// `GET /assets/{file}`: the file whose content has the hash in the name, else 404.
 pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
         return Problem::not_found().into_response();
@@ -117,7 +117,7 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
     response
 }
 
-/// Whether gzip is among what the client takes. `gzip;q=0` says that it is not.
+/// Returns true if the client accepts gzip. `gzip;q=0` refuses it.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|one| {

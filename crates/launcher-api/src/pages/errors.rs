@@ -1,4 +1,4 @@
-//! Errors as pages: words, and a way on.
+//! Error pages: a text, and a link to continue.
 
 use askama::Template;
 use axum::body::{Body, to_bytes};
@@ -20,7 +20,7 @@ use crate::identity::Identity;
 use crate::problem::ProblemCode;
 use crate::state::AppState;
 
-/// More than a problem document ever has, in bytes.
+/// Maximum size of a problem document, in bytes; actual ones are smaller.
 const MAX_DOCUMENT: usize = 256 * 1024;
 
 #[derive(Debug, Template)]
@@ -29,13 +29,13 @@ struct ErrorPage {
     shell: Shell,
     title: String,
     text: String,
-    /// What to quote to whoever runs the service: of its own faults only.
+    /// Id to quote to the administrators, on server errors only.
     request_id: Option<String>,
-    /// Where to go from here, and what to call it.
+    /// URL and label of the link to continue.
     way_on: Option<(String, &'static str)>,
 }
 
-/// What a page says of a problem document.
+/// The fields of a problem document that a page shows.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Document {
@@ -45,7 +45,7 @@ struct Document {
     login_url: Option<String>,
 }
 
-/// Turns the problem documents of the routes below it into pages. Statuses and other headers stay as they are.
+/// Turns the problem documents of the routes below into pages. Status and other headers stay as they are.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (back, path) = (come_back(&request), request.uri().path().to_owned());
     let response = next.run(request).await;
@@ -63,7 +63,7 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     Response::from_parts(parts, body)
 }
 
-/// The page to come back to after signing in: the one that was asked for, as far as asking again is harmless.
+/// Returns the page to open after login: the requested one if repeating the request is harmless.
 fn come_back(request: &Request) -> LocalPath {
     let asked = request.uri().path_and_query().filter(|_| request.method() == Method::GET);
     forms::return_to(asked.map(PathAndQuery::as_str))
@@ -75,7 +75,7 @@ fn sign_in(login_url: &str, back: &LocalPath) -> String {
     format!("{login_url}{joint}{query}")
 }
 
-/// Whether a request's path is the login's own: a request that gets here has met no login proxy on its way.
+/// Returns true if the path is the login URL's. Such a request gets here only if no auth proxy intercepts it.
 fn is_path_of(path: &str, login_url: &str) -> bool {
     login_url.parse::<Uri>().is_ok_and(|login| login.path() == path)
 }
@@ -96,7 +96,7 @@ fn render(
             (texts::SIGNED_OUT_TITLE.to_owned(), texts::SIGNED_OUT.to_owned(), Some(again))
         }
         None if document.code == ProblemCode::IdentityUnproven.as_str() => {
-            // Every link of this origin would end here again.
+            // All links of this origin would lead to this error again.
             let (title, text) = texts::error(&document.code, document.detail);
             (title, text, None)
         }

@@ -1,7 +1,6 @@
-//! `GET /fragments/events`: tells an open page that what it shows has changed; the page then asks for it anew.
+//! `GET /fragments/events`: notifies an open page of changes. The page then reloads its content.
 //!
-//! The events carry no state, so a page can miss some, get some twice, or get one too many: what it shows is always what
-//! the list said last.
+//! The events carry no state, so missed, repeated or extra events do no harm: the page always shows the latest list.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,18 +22,18 @@ use crate::state::AppState;
 
 /// The event that the pages' `hx-trigger` names.
 const CHANGED: &str = "workshops-changed";
-/// Proxies cut streams that are silent for a minute.
+/// Keep-alive interval. Proxies close streams that are silent for a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// What the page shows.
+/// Selects the instances that the page shows.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EventsQuery {
-    /// `all`: everything that the caller may see; an instance's name: that one; else the caller's own.
+    /// `all`: all instances that the caller may see; a name: this instance; otherwise the caller's own instances.
     #[serde(default)]
     of: String,
 }
 
-/// The stream.
+/// Serves the stream.
 pub(crate) async fn stream(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -44,11 +43,11 @@ pub(crate) async fn stream(
     let open = state.streams.open(&caller)?;
     let last_event_id = last_event_id(&headers);
     let feed = state.launcher.subscribe(&caller, last_event_id);
-    // Something may have changed between the page and its stream, also to where no live row tells of it.
+    // A change between page and stream may have left no live row, so a new stream begins with an event.
     let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
     let changes = feed
         .filter(move |event| {
-            // Held for as long as the stream.
+            // Holds the slot until the stream ends.
             let _ = &open;
             future::ready(concerns(&query.of, &caller, &event.listed))
         })

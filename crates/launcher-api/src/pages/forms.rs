@@ -1,4 +1,4 @@
-//! Reading forms: what is sent is data, and where to go next is a path of this site.
+//! Extractors for forms and queries, and redirects within this site.
 
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::texts;
 use crate::problem::{Problem, ProblemCode};
 
-/// A form's fields. Unknown fields are refused by the types that are read.
+/// A form's fields. The deserialized types refuse unknown fields.
 #[derive(Debug)]
 pub(crate) struct Fields<T>(pub(crate) T);
 
@@ -29,7 +29,7 @@ where
     }
 }
 
-/// A form that could not be read, with the status that says why.
+/// Converts the status of an unreadable form to a problem.
 fn unreadable(status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, texts::FORM_TOO_LARGE),
@@ -59,13 +59,13 @@ where
     }
 }
 
-/// The path to go to next: the one that was sent when it is one of this site, else the start page. Anything else
-/// (`//evil`, `/\evil`, `javascript:`) would lead a person away from here.
+/// Returns the path to open next: the one that was sent if it is a path of this site, else the start page. Anything
+/// else (`//evil`, `/\evil`, `javascript:`) would lead to another site.
 pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
     sent.and_then(LocalPath::parse).unwrap_or_else(LocalPath::root)
 }
 
-/// `303 See Other`: the browser gets the page, and loading it again repeats nothing.
+/// Returns `303 See Other`: the browser loads the page with GET, so reloading it repeats nothing.
 pub(crate) fn see_other(path: &LocalPath) -> Response {
     Redirect::to(path.as_str()).into_response()
 }

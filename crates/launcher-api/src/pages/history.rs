@@ -1,4 +1,4 @@
-//! `GET /history`: the caller's ended workshops, and why they ended.
+//! `GET /history`: the caller's ended workshops, with the reason of each end.
 
 use askama::Template;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use super::{assets, texts};
 use crate::identity::Identified;
 use crate::state::AppState;
 
-/// Rows of one page.
+/// Rows per page.
 const ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -25,15 +25,15 @@ struct HistoryPage {
     older: Option<String>,
 }
 
-/// Where the page goes on.
+/// Start of the page.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HistoryQuery {
-    /// The last row of the page before. What is not one is passed over: the first page is always right.
+    /// Last row of the previous page. An unreadable value selects the first page.
     #[serde(default)]
     after: String,
 }
 
-/// The page.
+/// Serves the page.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,

@@ -1,4 +1,4 @@
-//! From a template to a response, and what every page needs for it.
+//! Renders templates to responses, with the frame and headers that every page needs.
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -9,28 +9,28 @@ use super::view::{Person, Shell};
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// What a page's handler gives.
+/// Result of a page's handler.
 pub(crate) type PageResult = Result<Response, Problem>;
 
-/// What a page may load and do: files, forms and requests of this site. Nothing inline, so a name or a description that
-/// somebody wrote cannot become a script or a style whatever happens.
+/// Content security policy of pages: files, forms and requests of this site only. Nothing may be inline, so text that a
+/// user wrote can never become a script or a style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// A page that nobody but its reader may keep: it shows what is theirs, and its forms carry keys for one use.
+/// Renders a page. Caches must not store it: it shows the reader's own data, and its forms carry single-use keys.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
     let html = template.render().map_err(Problem::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // The same address answers htmx with a part of the page.
+        // htmx gets a part of the page from the same URL.
         (header::VARY, HeaderValue::from_static("HX-Request")),
     ];
     Ok((status, headers, html).into_response())
 }
 
-/// The frame around a caller's page.
+/// Returns the frame around a caller's page.
 pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
@@ -41,7 +41,7 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
     }
 }
 
-/// Whether htmx asks, and wants the part of the page that it swaps.
+/// Returns true if htmx requests the part of the page that it swaps.
 pub(crate) fn is_htmx(headers: &HeaderMap) -> bool {
     headers.get("hx-request").is_some_and(|value| value == "true")
 }

@@ -1,4 +1,4 @@
-//! One instance: its page, extending it, ending it.
+//! Pages and forms of one instance: show, extend, end.
 
 use askama::Template;
 use axum::extract::State;
@@ -32,23 +32,23 @@ struct EndPage {
     return_to: String,
 }
 
-/// The form behind "Extend".
+/// The form of "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendForm {
-    /// The end that the page showed: a second click then changes nothing.
+    /// The expiry that the page showed, so that a double click extends only once.
     expected_expires_at: Option<Timestamp>,
     return_to: Option<String>,
 }
 
-/// The form behind "End" and "Dismiss", and the query of the page that asks first.
+/// The form of "End" and "Dismiss", and the query of the confirmation page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndForm {
     return_to: Option<String>,
 }
 
-/// `GET /instances/{k8s_name}`: everything about one instance.
+/// `GET /instances/{k8s_name}`: details of one instance.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -78,7 +78,7 @@ pub(crate) async fn extend(
     workshops::answer(&state, &caller, &headers, extended.map(drop), &next).await
 }
 
-/// `GET /instances/{k8s_name}/end`: asks first, for browsers without scripts and for admins.
+/// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.
 pub(crate) async fn confirm_end(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -94,7 +94,7 @@ pub(crate) async fn confirm_end(
     page(StatusCode::OK, &confirm)
 }
 
-/// `POST /instances/{k8s_name}/end`: ends it, or dismisses a failed one.
+/// `POST /instances/{k8s_name}/end`: terminates an instance, or dismisses a failed one.
 pub(crate) async fn end(
     State(state): State<AppState>,
     Identified(caller): Identified,

@@ -1,4 +1,4 @@
-//! Launching: a template's page, which a teacher can share, and the form behind every "Launch".
+//! Launching: a template's page, which a teacher can share, and the form of every "Launch" button.
 
 use askama::Template;
 use axum::extract::State;
@@ -21,27 +21,27 @@ use crate::state::AppState;
 struct LaunchPage {
     shell: Shell,
     card: Card,
-    /// Those of it that the reader has already.
+    /// The reader's workshops of this template.
     mine: Vec<WorkshopView>,
-    /// HTML, made safe.
+    /// Sanitized HTML.
     description: String,
     active: bool,
     can_launch: bool,
     inactive_text: &'static str,
 }
 
-/// The form behind "Launch". Who launches is not in it, and cannot be.
+/// The form of "Launch". It cannot name an owner: the caller's identity decides.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchForm {
-    /// The key of the rendered form: sent twice, it launches once. What cannot be one counts as none.
+    /// Key of the rendered form: sending it twice launches once. An invalid key counts as absent.
     #[serde(default)]
     idempotency_key: String,
-    /// Where to go next.
+    /// Path of the next page.
     return_to: Option<String>,
 }
 
-/// `GET /launch/{template_id}`: what it is, and the button.
+/// `GET /launch/{template_id}`: the template, with a button to launch it.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -78,7 +78,7 @@ pub(crate) async fn launch(
     workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
 }
 
-/// Where to go after a launch: on the start page straight to the new workshop.
+/// Returns the path after a launch: on the start page the new workshop's anchor, otherwise `return_to`.
 fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
     launched
         .filter(|_| return_to.as_str() == "/")

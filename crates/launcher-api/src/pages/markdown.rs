@@ -1,14 +1,14 @@
-//! Markdown that admins write, made safe to show.
+//! Renders the admins' Markdown as safe HTML.
 
 use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-/// The length of a teaser, in characters.
+/// Maximum length of a teaser, in characters.
 const TEASER: usize = 180;
 
-/// Markdown as HTML without anything that could run, load or be sent: scripts, styles, forms, event attributes, foreign
-/// images and addresses other than http, https and mailto are gone. Headings start at `h2`, below the page's own.
+/// Converts Markdown to HTML without active content. It removes scripts, styles, forms, event attributes, foreign
+/// images, and URLs other than http, https and mailto. Headings start at `h2`, below the page's own.
 pub(crate) fn to_html(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut rough = String::with_capacity(markdown.len() * 2);
@@ -40,8 +40,8 @@ fn lower_heading(event: Event<'_>) -> Event<'_> {
     }
 }
 
-/// The first paragraphs of Markdown as plain text, for a card. Headings are left out, and what comes with the first
-/// list, table or block of code: torn out of their shape they read badly.
+/// Returns the first paragraphs of Markdown as plain text, for a card. It skips headings, and stops at a list, table or
+/// code block after some text: these read badly without their layout.
 pub(crate) fn teaser(markdown: &str) -> String {
     let mut text = String::new();
     let mut heading = false;

@@ -1,8 +1,8 @@
-//! The pages: rendered here, working without scripts, kept up to date by htmx where there are scripts.
+//! The pages: rendered on the server, usable without scripts, updated by htmx where scripts run.
 //!
-//! A page decides nothing: it asks the same use cases as the API, and shows what they say. Everything a page loads is
-//! embedded in the program ([`assets`]), and nothing in a page is inline, so that the content security policy can
-//! forbid it.
+//! Pages contain no business rules: they call the same use cases as the API, and show the results. All files of a page
+//! are embedded in the program ([`assets`]). Pages have no inline scripts or styles, so the content security policy can
+//! forbid them; only the page of `nobody.rs` embeds one style.
 
 mod admin;
 mod assets;
@@ -30,8 +30,7 @@ use crate::state::AppState;
 
 type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
 
-/// Every page: its method, its path and what answers. The router is built from this list, so a page that is not in it
-/// is not served.
+/// Every page: method, path and handler. The router is built from this list, so it serves no other page.
 const ROUTES: &[Route] = &[
     ("GET", "/", || get(workshops::home)),
     ("GET", "/history", || get(history::show)),
@@ -58,7 +57,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/assets/{file}", || get(assets::serve)),
 ];
 
-/// The method and path of every page, for the test that no route goes without an access decision.
+/// Method and path of every page, for the test that every route has an access decision.
 pub(crate) const PAGE_ROUTES: [(&str, &str); ROUTES.len()] = {
     let mut routes = [("", ""); ROUTES.len()];
     let mut index = 0;
@@ -69,7 +68,7 @@ pub(crate) const PAGE_ROUTES: [(&str, &str); ROUTES.len()] = {
     routes
 };
 
-/// The pages' router.
+/// Returns the pages' router.
 pub(crate) fn router() -> Router<AppState> {
     ROUTES.iter().fold(Router::new(), |router, (_, path, route)| router.route(path, route()))
 }

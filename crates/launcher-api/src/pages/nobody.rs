@@ -1,5 +1,5 @@
-//! Errors for whoever is nobody, as somebody is who has just signed out: a page that loads nothing, since nothing is
-//! served to nobody.
+//! Error pages for unauthenticated requests, for example after signing out. They load no files, because unauthenticated
+//! requests get none.
 
 use std::sync::LazyLock;
 
@@ -15,10 +15,10 @@ use super::html::{PageResult, page};
 use super::texts;
 use crate::problem::Problem;
 
-/// All the style that the page has, in itself.
+/// The whole style of the page, embedded in it.
 const STYLE: &str = include_str!("../../templates/nobody.css");
 
-/// That style and no other, and nothing else.
+/// Allows that style, and nothing else.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
     format!(
@@ -26,7 +26,7 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// An error for nobody.
+/// An error page for an unauthenticated request.
 #[derive(Debug, Template)]
 #[template(path = "nobody.html")]
 pub(super) struct NobodyPage {
@@ -36,7 +36,7 @@ pub(super) struct NobodyPage {
 }
 
 impl NobodyPage {
-    /// The page, with the policy that lets its style through.
+    /// Renders the page with a policy that allows its style.
     pub(super) fn respond(&self, status: StatusCode) -> PageResult {
         let mut response: Response = page(status, self)?;
         let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;

@@ -1,4 +1,4 @@
-//! What is in the way of an action, said on the page where the person is.
+//! Errors of actions, as notices on the person's current page.
 
 use http::StatusCode;
 use launcher_domain::lifetime::ExtendError;
@@ -7,8 +7,8 @@ use launcher_service::ServiceError;
 use super::texts;
 use super::view::Notice;
 
-/// The notice for an error that a person can do something about, with its status; `None` for those that are a page of
-/// their own. `in_list` adds what only a list that stays in place has to say: that the workshop is gone.
+/// Returns the notice and status of an error that a person can correct; `None` for errors with a separate page.
+/// `in_list` adds an error for lists, which stay in place: the workshop does not exist any more.
 pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
     let (status, kind, title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
@@ -38,7 +38,7 @@ pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Not
     Some((status, Notice { kind, title: title.to_owned(), text }))
 }
 
-/// When to come back, in seconds, on the answer to an error that passes by itself.
+/// Returns the retry delay in seconds, for temporary errors.
 pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
     match error {
         ServiceError::AtCapacity => Some(60),

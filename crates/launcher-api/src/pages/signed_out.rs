@@ -1,4 +1,4 @@
-//! `GET /signed-out`: where a browser comes after signing out. Whoever is nobody is told so by the page of the 401
+//! `GET /signed-out`: the page after signing out. Unauthenticated requests get its text on the page of the 401
 //! ([`super::errors`]).
 
 use axum::response::Redirect;
@@ -7,7 +7,7 @@ use crate::identity::Identified;
 
 pub(crate) const PATH: &str = "/signed-out";
 
-/// Somebody who is signed in has nothing to look for here.
+/// Redirects people who are still signed in to the start page.
 pub(crate) async fn leave(_: Identified) -> Redirect {
     Redirect::to("/")
 }

@@ -1,4 +1,4 @@
-//! What templates show: instances and catalog entries in words, nothing left to decide.
+//! View models: instances and catalog entries as text, so that the templates contain no decisions.
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use super::{markdown, texts};
 
-/// Below so many seconds a workshop ends soon.
+/// Remaining seconds below which a workshop ends soon.
 const SOON_SECONDS: i64 = 600;
-/// Within so many seconds an hour says enough.
+/// Distance from now, in seconds, up to which a time needs no date.
 const NEAR_SECONDS: i64 = 12 * 3600;
-/// Below so many seconds a workshop ends now.
+/// Remaining seconds below which the end is urgent.
 const URGENT_SECONDS: i64 = 120;
 
 /// An instant, for `<time>`.
@@ -20,7 +20,7 @@ const URGENT_SECONDS: i64 = 120;
 pub(crate) struct Instant {
     /// RFC 3339, UTC.
     pub(crate) machine: String,
-    /// For people, UTC; the script makes it local.
+    /// Text for people, in UTC; the script converts it to local time.
     pub(crate) human: String,
 }
 
@@ -31,8 +31,8 @@ impl From<Timestamp> for Instant {
 }
 
 impl Instant {
-    /// An instant as it is told at `now`: in a few hours or a few hours ago, without the day. That is about as long as what
-    /// the script makes of it, so that nothing moves.
+    /// Formats an instant as seen at `now`: without the date if it is within a few hours. The text is about as long as
+    /// the script's, so that the layout does not shift.
     fn seen_at(now: Timestamp, at: Timestamp) -> Self {
         if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
             Self { human: texts::time_of_day(at), ..at.into() }
@@ -42,45 +42,45 @@ impl Instant {
     }
 }
 
-/// What stands around the content of a page that a caller sees.
+/// The frame around a caller's page.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
-    /// Who is signed in.
+    /// The signed-in person.
     pub(crate) person: Person,
-    /// Where to sign out.
+    /// URL to sign out.
     pub(crate) logout_url: Option<String>,
-    /// Whom everybody is taken for when authentication is off.
+    /// Identity of every caller while the development bypass is active.
     pub(crate) dev_identity: Option<String>,
-    /// True on an admin's page while several people's workshops run as one user.
+    /// True on admin pages if workshops of several people run as one OS user.
     pub(crate) warns_of_sharing: bool,
-    /// Which entry of the navigation this page is.
+    /// Navigation entry of this page.
     pub(crate) here: &'static str,
 }
 
-/// Who is signed in.
+/// The signed-in person.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
     /// The address.
     pub(crate) email: String,
-    /// Whether to show the badge and the admin's pages.
+    /// True to show the badge and the links to the admin pages.
     pub(crate) is_admin: bool,
 }
 
 impl Shell {
-    /// Whether the page is an admin's.
+    /// Returns true if the reader is an admin.
     pub(crate) fn is_admin(&self) -> bool {
         self.person.is_admin
     }
 }
 
-/// A line above the content: what could not be done, or was.
+/// A notice above the content: the result of an action.
 #[derive(Debug, Clone)]
 pub(crate) struct Notice {
     /// `bad`, `good` or `wait`.
     pub(crate) kind: &'static str,
     /// A few words.
     pub(crate) title: String,
-    /// A sentence: what to do now.
+    /// A sentence with the next step.
     pub(crate) text: String,
 }
 
@@ -93,31 +93,31 @@ pub(crate) struct WorkshopView {
     pub(crate) name: String,
     /// Who launched it.
     pub(crate) owner: String,
-    /// Whether that is the reader: nobody else can open it or launch it again.
+    /// True if the reader is the owner: only the owner can open it or launch it again.
     pub(crate) mine: bool,
     /// The kind of app.
     pub(crate) app: &'static str,
-    /// From which template.
+    /// The template that it was launched from.
     pub(crate) template_id: Uuid,
-    /// The state as it is sent.
+    /// The state's name in the API.
     pub(crate) state: &'static str,
-    /// The state in words, with the place in line.
+    /// The state in words, with the queue position.
     pub(crate) state_text: String,
-    /// Since when its owner waits for it, and for how long, in words; while it waits in line or starts.
+    /// Start and duration of the owner's wait, while the instance is queued or starting.
     pub(crate) waits: Option<(Instant, String)>,
-    /// ` is-soon`, ` is-urgent` or nothing: a class.
+    /// CSS class: ` is-soon`, ` is-urgent` or empty.
     pub(crate) urgency: &'static str,
-    /// Where its owner works in it. Only http and https.
+    /// URL of the workshop, for its owner. Only http and https.
     pub(crate) url: Option<String>,
-    /// When its time is up; of a running one only.
+    /// Expiry, only while it is running.
     pub(crate) ends: Option<Instant>,
-    /// How long that is from now, in words.
+    /// Time until then, in words.
     pub(crate) left: String,
-    /// The end that a press on "extend" reckons with.
+    /// The expiry that "extend" expects.
     pub(crate) expected_expires_at: String,
-    /// Until when it can be extended, or why not; of a running one only.
+    /// Result of an extension: the new expiry, or the reason against it. Only while it is running.
     pub(crate) extend: Option<Result<Instant, &'static str>>,
-    /// The end that no extension passes.
+    /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
     /// Why it failed.
     pub(crate) failure: Option<FailureReason>,
@@ -127,16 +127,16 @@ pub(crate) struct WorkshopView {
     pub(crate) created: Instant,
     /// When it was ready.
     pub(crate) started: Option<Instant>,
-    /// When nothing of it ran any more.
+    /// When all of it had stopped.
     pub(crate) ended: Option<Instant>,
-    /// Why it ended, or is ending.
+    /// Reason of its end, also while it is terminating.
     pub(crate) end_text: Option<&'static str>,
-    /// The key of the form that launches its template once more.
+    /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
 
 impl WorkshopView {
-    /// An instance as it stands at the launcher's time.
+    /// Converts an instance, as of the launcher's current time.
     pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &Listed) -> Self {
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
@@ -177,22 +177,22 @@ impl WorkshopView {
         }
     }
 
-    /// Whether it is on its way to another state.
+    /// Returns true while it is in transition to another state.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(self.state, "queued" | "starting" | "terminating")
     }
 
-    /// Whether it can be ended.
+    /// Returns true if it can be terminated.
     pub(crate) fn can_end(&self) -> bool {
         matches!(self.state, "queued" | "starting" | "running")
     }
 
-    /// Whether the same launch may well succeed now: else there is nothing for its owner to try.
+    /// Returns true if the same launch may succeed now. Otherwise the owner has nothing to try.
     pub(crate) fn may_work_again(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| failure.retryable)
     }
 
-    /// Whether it failed and was not dismissed yet.
+    /// Returns true if it failed and was not dismissed yet.
     pub(crate) fn is_failed(&self) -> bool {
         self.state == "failed"
     }
@@ -208,37 +208,37 @@ fn urgency(left: i64) -> &'static str {
     }
 }
 
-/// A link must not be a program (`javascript:`), whatever a fleet reports.
+/// Refuses links that run a program (`javascript:`), if a fleet should report one.
 fn is_web_address(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// A catalog entry.
+/// A card of the catalog.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     /// The template.
     pub(crate) template_id: Uuid,
     /// Its name.
     pub(crate) name: String,
-    /// The first lines of its description, as text.
+    /// The start of its description, as plain text.
     pub(crate) teaser: String,
     /// The kind of app.
     pub(crate) app: &'static str,
-    /// How long a workshop lasts.
+    /// Lifetime of a workshop, in words.
     pub(crate) lasts: String,
-    /// The key of this form: sending it twice launches once.
+    /// Idempotency key of this form: sending it twice launches once.
     pub(crate) key: String,
-    /// The name of a workshop of it that the reader has, the newest one.
+    /// Name of the reader's newest workshop of this template.
     pub(crate) mine: Option<String>,
 }
 
 impl Card {
-    /// A template as a card with a form of its own.
+    /// Creates the card of a template, with a new form key.
     pub(crate) fn new(launcher: &Launcher, template: &Template) -> Self {
         Self::of(launcher, template.template_id, &template.settings)
     }
 
-    /// The card that a template with these settings has.
+    /// Creates the card for a template with these settings.
     pub(crate) fn of(launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
         Self {
             template_id,
@@ -251,7 +251,7 @@ impl Card {
         }
     }
 
-    /// The card for somebody who has these workshops, the newest first.
+    /// Adds the reader's workshop of this template, from a list with the newest first.
     pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
         let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id);
         Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
@@ -261,20 +261,20 @@ impl Card {
 /// An option of a `<select>`.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// What is sent.
+    /// The value sent.
     pub(crate) value: String,
-    /// What is read.
+    /// The text shown.
     pub(crate) label: String,
-    /// Whether it is the one that is chosen.
+    /// True if it is selected.
     pub(crate) selected: bool,
 }
 
-/// The launcher's time, for the script's countdowns.
+/// Returns the launcher's time, for the script's countdowns.
 pub(crate) fn machine_now(clock: &dyn Clock) -> String {
     clock.now().to_string()
 }
 
-/// A key for one rendered form: 128 random bits in hexadecimal digits.
+/// Draws a key for one rendered form: 128 random bits in hexadecimal digits.
 fn form_key(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; 16];
     entropy.fill(&mut bytes);

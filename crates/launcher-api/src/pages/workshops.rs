@@ -1,4 +1,4 @@
-//! "My workshops": the start page, its live list, and the answer to whatever was done to it.
+//! "My workshops": the start page, its live list, and the responses to actions on it.
 
 use askama::Template;
 use axum::extract::State;
@@ -18,11 +18,11 @@ use super::{assets, forms, texts};
 use crate::identity::Identified;
 use crate::state::AppState;
 
-/// So many entries of the catalog are found by looking.
+/// Maximum catalog size without a search field.
 const GLANCE: usize = 6;
-/// So many workshops are looked at by one person; more only make the page slow.
+/// Maximum number of workshops shown; more would make the page slow.
 const MOST_SHOWN: usize = 100;
-/// How many templates are asked for at once.
+/// Number of templates per query.
 const PAGE: u32 = 500;
 
 #[derive(Debug, Template)]
@@ -33,9 +33,9 @@ struct Home {
     workshops: Vec<WorkshopView>,
     more: Option<More>,
     cards: Vec<Card>,
-    /// How many entries the catalog has, found or not.
+    /// Number of entries in the catalog, before the search.
     offered: usize,
-    /// What is searched for.
+    /// The search words.
     search: String,
     now: String,
     live: bool,
@@ -46,8 +46,8 @@ struct Home {
 #[derive(Debug, Template)]
 #[template(path = "workshops.html")]
 struct List {
-    /// Whether it answers something that was done, and so says how that went. The notice stands outside of the list,
-    /// which is fetched anew at any moment.
+    /// True if the list answers an action, and so includes the notice. The notice stands outside of the list, because
+    /// the page can reload the list at any moment.
     answers: bool,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
@@ -58,16 +58,16 @@ struct List {
 }
 
 impl Home {
-    /// Whether looking for an entry is more than looking at all of them.
+    /// Returns true if the page needs a search field.
     fn is_searchable(&self) -> bool {
         self.offered > GLANCE || !self.search.is_empty()
     }
 }
 
-/// What of the catalog to show.
+/// Selects the catalog entries to show.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HomeQuery {
-    /// Words that an entry has to have, in any order; all entries when empty.
+    /// Words that an entry must contain, in any order. Empty selects all entries.
     #[serde(default)]
     q: String,
 }
@@ -81,14 +81,14 @@ pub(crate) async fn home(
     render_home(&state, &caller, StatusCode::OK, None, query.q.trim()).await
 }
 
-/// `GET /fragments/workshops`: the list by itself.
+/// `GET /fragments/workshops`: only the list.
 pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
     let list = List { answers: false, ..list_of(&state, &caller, None).await? };
     page(StatusCode::OK, &list)
 }
 
-/// The answer to something that was done to a workshop: the page to go to next, or what was in the way. htmx gets the
-/// list as it is now, with a notice where something was in the way.
+/// Answers an action on a workshop: redirects to the next page, or shows the error. htmx gets the current list instead,
+/// with a notice if the action failed.
 pub(crate) async fn answer(
     state: &AppState,
     caller: &Caller,
@@ -144,7 +144,7 @@ async fn render_home(
     page(status, &home)
 }
 
-/// Whether an entry of the catalog has each of these words, in its name, its description or its kind.
+/// Returns true if name, description and app type of an entry together contain all words.
 fn has_words(template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
     let text = format!("{}\n{}\n{}", settings.name, settings.description, texts::app_type(settings.app_type));
@@ -169,14 +169,14 @@ async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> R
     })
 }
 
-/// There are more workshops than are shown.
+/// More workshops exist than are shown.
 #[derive(Debug)]
 struct More {
-    /// Where all of them are, for whoever may go there.
+    /// Link to the full list, if the caller may open it.
     link: Option<String>,
 }
 
-/// The caller's own workshops that have not ended, also an admin's: newest first.
+/// Returns the caller's own workshops that are not terminated, newest first. The same for admins.
 async fn mine(launcher: &Launcher, caller: &Caller) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
     let filter =
         InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
@@ -189,7 +189,7 @@ async fn mine(launcher: &Launcher, caller: &Caller) -> Result<(Vec<WorkshopView>
     Ok((shown, more))
 }
 
-/// The caller's workshops of this template that have not ended, the newest of them.
+/// Returns the caller's workshops of this template that are not terminated, among the newest [`MOST_SHOWN`] of all.
 pub(super) async fn mine_of(
     launcher: &Launcher,
     caller: &Caller,
@@ -200,7 +200,7 @@ pub(super) async fn mine_of(
     Ok(workshops)
 }
 
-/// The whole catalog, for an admin with what is archived.
+/// Returns the whole catalog; for admins including archived templates.
 pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Result<Vec<CatalogTemplate>, ServiceError> {
     let mut all: Vec<CatalogTemplate> = Vec::new();
     loop {

@@ -1,21 +1,21 @@
-//! Every kind of problem: its code, its status, its title, and what the reference says about it.
+//! All kinds of problem: code, status, title and reference text.
 
 use http::StatusCode;
 
-/// What is said about a kind of problem.
+/// Description of a kind of problem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    /// As it is sent: kebab-case.
+    /// The code as sent: kebab-case.
     pub(crate) code: &'static str,
-    /// The status of the answer.
+    /// The status of the response.
     pub(crate) status: StatusCode,
     /// A few words.
     pub(crate) title: &'static str,
-    /// When it comes and what to do, for the reference.
+    /// Cause and remedy, for the reference.
     pub(crate) about: &'static str,
 }
 
-/// Makes the kinds out of the one list below, so that none can lack anything.
+/// Builds the enum from the one list below, so that every kind has all four parts.
 macro_rules! catalog {
     ($($kind:ident: $code:literal, $status:ident, $title:literal, $about:literal;)*) => {
         /// A kind of problem.
@@ -25,10 +25,10 @@ macro_rules! catalog {
         }
 
         impl ProblemCode {
-            /// All of them, by status.
+            /// All kinds, by status.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            /// What is said about it.
+            /// Returns its description.
             pub(crate) const fn entry(self) -> Entry {
                 match self {
                     $(Self::$kind => Entry { code: $code, status: StatusCode::$status, title: $title, about: $about },)*
@@ -113,22 +113,22 @@ catalog! {
 }
 
 impl ProblemCode {
-    /// As it is sent: kebab-case.
+    /// Returns the code as sent: kebab-case.
     pub(crate) fn as_str(self) -> &'static str {
         self.entry().code
     }
 
-    /// The status of the answer.
+    /// Returns the status of the response.
     pub(crate) fn status(self) -> StatusCode {
         self.entry().status
     }
 
-    /// A few words.
+    /// Returns the title: a few words.
     pub(crate) fn title(self) -> &'static str {
         self.entry().title
     }
 
-    /// When to try again, in seconds, unless the problem knows better; for problems that pass by themselves.
+    /// Returns the default retry delay in seconds, for temporary problems. A problem can override it.
     pub(crate) fn retry_after(self) -> Option<u32> {
         match self {
             Self::TooManyLaunches => Some(1),

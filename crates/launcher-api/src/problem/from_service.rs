@@ -1,4 +1,4 @@
-//! What each refusal of a use case is in HTTP.
+//! Maps the errors of the use cases to problems.
 
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::ServiceError;
@@ -33,7 +33,7 @@ impl From<ServiceError> for Problem {
     }
 }
 
-/// An error's message as a sentence of its own.
+/// Turns an error's message into a sentence.
 fn sentence(message: &str) -> String {
     let mut characters = message.chars();
     let first = characters.next().map(|first| first.to_ascii_uppercase());

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::ProblemCode;
 
-/// The reference as Markdown, with a section for each code.
+/// Returns the reference as Markdown, with a section for each code.
 #[must_use]
 pub fn reference() -> String {
     let mut text = String::from(INTRODUCTION);

@@ -1,4 +1,4 @@
-//! The one place where a problem becomes a body.
+//! The only place where a problem becomes a response body.
 
 use std::error::Error;
 
@@ -43,7 +43,7 @@ struct FieldDocument<'a> {
 }
 
 impl<'a> ProblemDocument<'a> {
-    /// The document of a problem. `not-found` has no request id: not even that may tell "not yours" from "not there".
+    /// Creates the document of a problem. `not-found` has no request id, so that "not yours" equals "not there".
     pub(crate) fn new(problem: &'a Problem, base_path: &str, request_id: &'a str) -> Self {
         let code = problem.code;
         let field = |FieldError { pointer, detail }: &'a FieldError| FieldDocument { pointer, detail };
@@ -60,7 +60,7 @@ impl<'a> ProblemDocument<'a> {
     }
 }
 
-/// Writes the body of a problem, and logs what a client is not told.
+/// Writes the body of a problem, and logs its internal cause.
 pub(crate) async fn render(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_default();
     let mut response = next.run(request).await;
@@ -71,13 +71,13 @@ pub(crate) async fn render(State(state): State<AppState>, request: Request, next
     let document = ProblemDocument::new(&problem, &state.settings.base_path, request_id.as_str());
     let body = serde_json::to_vec(&document).unwrap_or_default();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-    // The empty body that was there has told its length already.
+    // The empty body has already set its length.
     response.headers_mut().remove(CONTENT_LENGTH);
     *response.body_mut() = Body::from(body);
     response
 }
 
-/// Errors outside of the API are pages.
+/// Turns errors outside of the API into pages.
 pub(crate) async fn pages_elsewhere(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if state.settings.is_api(request.uri().path()) {
         return next.run(request).await;
@@ -85,7 +85,7 @@ pub(crate) async fn pages_elsewhere(State(state): State<AppState>, request: Requ
     pages::as_pages(State(state), request, next).await
 }
 
-/// An error and what is behind it, down to the first cause.
+/// Formats an error with its chain of causes, down to the first.
 fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

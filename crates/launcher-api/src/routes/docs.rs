@@ -1,4 +1,4 @@
-//! `/openapi.json`, `/docs`, `/problems`: what the API says about itself.
+//! `/openapi.json`, `/docs`, `/problems`: the reference of the API.
 
 pub(crate) mod browse;
 pub(crate) mod document;

@@ -1,4 +1,4 @@
-//! A line of the activity log as it is sent.
+//! An entry of the activity log as sent.
 
 use launcher_domain::{Activity, EmailAddress};
 use launcher_service::LoggedActivity;

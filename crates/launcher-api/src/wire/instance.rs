@@ -1,4 +1,4 @@
-//! An instance as it is sent.
+//! An instance as sent.
 
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{EmailAddress, FailureReason};
@@ -88,7 +88,7 @@ pub(crate) struct ExtensionResponse {
 }
 
 impl WorkshopInstanceResponse {
-    /// An instance as it is at the launcher's time.
+    /// Converts an instance. The launcher's current time decides about the extension.
     pub(crate) fn new(launcher: &Launcher, listed: &Listed) -> Self {
         let Listed { instance, queue_position } = listed;
         Self {

@@ -1,4 +1,4 @@
-//! Schemas of the domain's enumerations, made of the domain's own lists.
+//! Schemas of the domain's enumerations, built from the domain's own lists.
 
 use std::borrow::Cow;
 

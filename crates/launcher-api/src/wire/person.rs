@@ -1,4 +1,4 @@
-//! The caller as it is sent.
+//! The caller as sent.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! The small bodies that are taken.
+//! Small request bodies.
 
 use jiff::Timestamp;
 use serde::Deserialize;

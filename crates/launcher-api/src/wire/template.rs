@@ -1,4 +1,4 @@
-//! A template as it is sent.
+//! A template as sent.
 
 use std::collections::BTreeMap;
 
@@ -82,8 +82,8 @@ pub(crate) struct ResourcesResponse {
 }
 
 impl WorkshopTemplateResponse {
-    /// A template as this caller may see it: those who manage templates see how the app is started, which may hold
-    /// addresses and keys; the others see what they need to choose one.
+    /// Converts a template for this caller. Callers who manage templates also see the app's command, arguments and
+    /// environment, which may hold addresses and keys. Others see only the fields needed to choose a template.
     pub(crate) fn new(template: Template, caller: &Caller) -> Self {
         let response = Self::whole(template);
         if permit(caller, Action::ManageTemplates).is_ok() {

@@ -1,4 +1,4 @@
-//! The schema of a template as an admin writes it. The body itself is read as the domain's `TemplateDraft`.
+//! The schema of a template as admins send it. The body itself is parsed as the domain's `TemplateDraft`.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The name under which [`template_body_schema`] stands in the document.
+/// The name of [`template_body_schema`] in the document.
 #[derive(Debug)]
 pub(crate) enum TemplateBody {}
 
 impl PartialSchema for TemplateBody {
-    /// Only a place: the document takes [`template_body_schema`], which says more than the builder can.
+    /// A placeholder: the document uses [`template_body_schema`], which the builder cannot express.
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().into()
     }
@@ -30,7 +30,7 @@ const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x
 const IMAGE: &str = "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
-/// An amount above zero: whole digits that are not all zero, or nothing but a fraction, which `m` would take below one.
+/// An amount above zero: a whole part above zero, or only a fraction. The latter excludes `m`: it would be below one.
 const QUANTITY: &str = concat!(
     r"^(?=0*[1-9])[0-9]{1,15}(\.[0-9]{1,3})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$",
     r"|^0{1,15}\.(?=0*[1-9])[0-9]{1,3}(k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
@@ -57,10 +57,10 @@ fn words(about: &str) -> Value {
     })
 }
 
-/// The schema of a template as an admin writes it (JSON Schema 2020-12).
+/// Returns the schema of a template as admins send it (JSON Schema 2020-12).
 ///
-/// What a schema cannot say stands in descriptions: durations and resources are ordered, and the lengths of words and of
-/// values are in bytes.
+/// Descriptions state the rules that a schema cannot express: the order of durations and of resources, and lengths in
+/// bytes of words and values.
 pub(crate) fn template_body_schema() -> Value {
     json!({
         "type": "object",

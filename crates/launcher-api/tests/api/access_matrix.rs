@@ -1,6 +1,6 @@
-//! Who may do what, route by route: `access-matrix.txt` against the running service.
+//! Access decisions, route by route: compares `access-matrix.txt` with the running service.
 //!
-//! A route that is not in the file fails the test, and so does a line whose route is gone.
+//! A route that is missing in the file fails the test, and so does an entry without a route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -45,7 +45,7 @@ fn every_route_is_in_the_matrix_and_nothing_else() {
     assert!(gone.is_empty(), "these lines of access-matrix.txt have no route: {gone:?}");
 }
 
-/// What the route wants to be sent: a template where one is written, and a form to pages.
+/// Adds the body that the route requires: a template to writes, a form to pages.
 fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     let fields = [
         ("name", "Other"),
@@ -65,7 +65,7 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     }
 }
 
-/// A fresh instance of the owner's and a fresh template for each request, so that none sees what another has done.
+/// Sends a request with a fresh template and a fresh instance of the owner, so that requests are independent.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
     let needs_template = line.path.contains("{template_id}") || line.path.contains("{k8s_name}");
     let template = if needs_template { app.template(admin).await } else { String::new() };
@@ -77,7 +77,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     let path = line.path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
     let request = who.request(line.method.clone(), &path);
     let reply = with_body(request, line).send().await.unwrap();
-    // The body of a stream has no end: only its head is looked at.
+    // The body of a stream has no end, so only the head is read.
     let reply = Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() };
     if !name.is_empty() {
         owner.delete(&format!("/instances/{name}")).await.expect(202);
@@ -112,7 +112,7 @@ async fn the_matrix_is_what_the_service_does() {
     app.finish().await;
 }
 
-/// `18. every routed path without identity: 401`, in every method, and also paths that do not exist.
+/// `18. every routed path without identity: 401`, with every method, including paths that do not exist.
 #[tokio::test]
 async fn nothing_is_answered_without_an_identity() {
     let (app, nobody, ..) = TestApp::start().await;

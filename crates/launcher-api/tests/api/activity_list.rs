@@ -1,4 +1,4 @@
-//! `GET /activity/`: who did what, for administrators.
+//! `GET /activity/`: the activity log, for administrators.
 
 use launcher_testkit::{ADMIN, ALICE, BOB, Client, TestApp};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Admission: bodies by route, requests in flight by caller, bytes in flight of everybody.
+//! Admission: body limits by route, in-flight requests by caller, in-flight bytes of all callers.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 const SOON: Duration = Duration::from_secs(10);
 const MAX_IN_FLIGHT: usize = 64;
 
-/// A client of its own for one raw request.
+/// Opens a new connection, and sends one raw request.
 async fn begin(app: &TestApp, identity: &str, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(app.addr).await.unwrap();
     let (line, rest) = request.split_once("\r\n").unwrap_or((request, ""));
@@ -20,7 +20,7 @@ async fn begin(app: &TestApp, identity: &str, request: &str) -> TcpStream {
     stream
 }
 
-/// A request whose body announces so many bytes and does not come, but for the first one.
+/// Sends a request whose body announces this many bytes, but only its first byte.
 async fn hold_body(app: &TestApp, identity: &str, line: &str, bytes: usize) -> TcpStream {
     let mut stream =
         begin(app, identity, &format!("{line}\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n")).await;

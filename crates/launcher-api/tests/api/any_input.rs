@@ -1,4 +1,4 @@
-//! What holds for whatever is sent: cursors, and identities, of which the sidecar has to think the same.
+//! Arbitrary input: cursors, and identities, which API and sidecar must read alike.
 
 use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
@@ -44,7 +44,7 @@ fn any_cursor_is_a_page_or_a_clear_error() {
     runtime.block_on(app.finish());
 }
 
-/// Whom the API knows by these lines.
+/// Returns the caller that the API identifies from these lines.
 async fn known(nobody: &Client, lines: &str) -> Option<String> {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n{lines}Connection: close\r\n\r\n");
     let answer = nobody.raw(request.as_bytes()).await;
@@ -55,9 +55,9 @@ async fn known(nobody: &Client, lines: &str) -> Option<String> {
     (status == "200").then(|| me["email"].as_str().unwrap().to_owned())
 }
 
-/// Whether this owner's sidecar lets these lines in.
+/// Returns true if this owner's sidecar accepts these lines.
 async fn is_let_in(owner: &EmailAddress, lines: &str) -> bool {
-    // Nobody listens at this port: who is let in is told so.
+    // No app listens on this port, so an accepted request fails with an upstream error.
     let sidecar = Sidecar::new(Policy::new(owner.clone()), ([127, 0, 0, 1], 9).into());
     let (mut near, far) = tokio::io::duplex(64 * 1024);
     let request = format!("GET / HTTP/1.1\r\nHost: w\r\n{lines}Connection: close\r\n\r\n");
@@ -71,7 +71,7 @@ async fn is_let_in(owner: &EmailAddress, lines: &str) -> bool {
     status.starts_with('5')
 }
 
-/// One line that may say who is calling, and the address that it may mean.
+/// Generates a header line that may carry an identity, and the address that it may mean.
 fn line() -> impl Strategy<Value = (String, String)> {
     let name = prop_oneof![
         12 => Just("X-Auth-Request-Email"), 2 => Just("x-auth-request-email"), 1 => Just("X_Auth_Request_Email"),

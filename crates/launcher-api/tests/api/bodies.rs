@@ -1,4 +1,4 @@
-//! Bodies that come slowly or never.
+//! Slow and missing bodies.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn begin(app: &TestApp, (path, content_type): (&str, &str), identity: &str
     stream
 }
 
-/// Reads until a whole head is there.
+/// Reads until the head is complete.
 async fn head(stream: &mut TcpStream) -> String {
     let (mut answer, mut part) = (String::new(), [0; 4096]);
     while !answer.contains("\r\n\r\n") {
@@ -37,7 +37,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     let (app, ..) = TestApp::start().await;
     for route in [JSON, FORM] {
         let mut stream = begin(&app, route, "X-Auth-Request-Email: alice@example.org\r\n").await;
-        // Time stands still while somebody has something to do, and jumps when all wait.
+        // Paused time stands still while any task can run, and advances when all tasks wait.
         tokio::time::pause();
         let begun = Instant::now();
         let answer = head(&mut stream).await;

@@ -1,4 +1,4 @@
-//! Changes that a browser asks for on behalf of another site.
+//! Changes that a browser sends on behalf of another site.
 
 use http::Method;
 use launcher_testkit::{Client, Reply, TestApp};
@@ -31,7 +31,7 @@ async fn another_sites_page_cannot_change_anything() {
         &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://evil.example")],
     ] {
         assert_eq!(post(&alice, &launch, lines).await.expect(403).code(), "cross-site-request", "{lines:?}");
-        // Pages answer with a page.
+        // Errors of pages are pages.
         let page = post(&alice, &format!("/launch/{template}"), lines).await.expect(403);
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     }

@@ -1,4 +1,4 @@
-//! The development bypass: one identity for everybody.
+//! The development bypass: one identity for all callers.
 
 use http::Method;
 use launcher_testkit::{ALICE, Options, Reply, TestApp};

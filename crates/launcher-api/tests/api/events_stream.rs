@@ -13,7 +13,7 @@ async fn next(events: &mut EventStream) -> ServerEvent {
     event
 }
 
-/// Reads until an instance is in a state.
+/// Reads until the instance is in this state.
 async fn until(events: &mut EventStream, name: &str, state: &str) -> ServerEvent {
     loop {
         let event = next(events).await;
@@ -64,7 +64,7 @@ async fn who_comes_gets_everything_that_is_live_and_who_comes_back_what_was_miss
     assert_eq!(event.data["k8s_name"], first, "what was seen does not come again");
     drop(nothing_new);
 
-    // An id that was never given counts as none: everything that is live.
+    // An unknown id counts as absent: the stream begins with all live instances.
     for unknown in ["999999999", "-1", "abc"] {
         let mut anew = alice.events(Some(unknown)).await;
         until(&mut anew, &second, "running").await;

@@ -15,7 +15,7 @@ async fn foreign_host_is_misdirected_with_and_without_authentication() {
         let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
         let (app, nobody, ..) = TestApp::start_with(options).await;
         for host in [
-            // Ports differ on both sides of a proxy.
+            // Port numbers can differ on the two sides of a proxy.
             "launcher.example.org",
             "LAUNCHER.example.org:8443",
             "launcher.example.org.:80",

@@ -1,4 +1,4 @@
-//! Who is calling: exactly one readable identity, or nobody.
+//! Identification of the caller: exactly one readable identity is accepted.
 
 use http::Method;
 use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp};
@@ -20,7 +20,7 @@ async fn only_exactly_one_readable_header_is_an_identity() {
         &[("X_Auth_Request_Email", "alice@example.org")],
         &[("X-Forwarded-Email", "alice@example.org")],
         &[("X-Auth-Request-User", "alice")],
-        // What nobody can read is nobody.
+        // An unreadable identity counts as absent.
         &[(header, "alice@example.org,bob@example.org")],
         &[(header, "alice@example.org@evil.com")],
         &[(header, "alice")],

@@ -60,7 +60,7 @@ async fn what_has_come_to_its_end_does_not_say_that_it_can_be_extended() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
-    // The fleet has not ended it yet.
+    // The fleet has not terminated it yet.
     app.clock.advance(std::time::Duration::from_secs(7200));
     let overdue = alice.get(&format!("/instances/{name}")).await.expect(200).json();
     assert_eq!(overdue["state"], "running");

@@ -1,4 +1,4 @@
-//! `GET /instances/`: whose, which, and page by page.
+//! `GET /instances/`: scope, filters and pagination.
 
 use launcher_testkit::{Client, Options, TestApp};
 use serde_json::Value;

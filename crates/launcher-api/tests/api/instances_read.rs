@@ -1,4 +1,4 @@
-//! `GET /instances/{k8s_name}`, and that somebody else's instance does not exist.
+//! `GET /instances/{k8s_name}`. Another person's instance looks like one that does not exist.
 
 use http::Method;
 use launcher_domain::FailureCode;

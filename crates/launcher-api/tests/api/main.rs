@@ -1,4 +1,4 @@
-//! The API as its clients meet it: over real HTTP, with a real database.
+//! The API from a client's view: real HTTP, with a real database.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails at once")]
 

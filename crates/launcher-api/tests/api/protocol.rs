@@ -1,4 +1,4 @@
-//! What HTTP asks of every route: methods, media types, sizes, headers.
+//! HTTP requirements for every route: methods, media types, sizes, headers.
 
 use http::Method;
 use launcher_testkit::{Client, Reply, TestApp};
@@ -151,7 +151,7 @@ async fn every_answer_keeps_a_browser_in_bounds() {
     app.finish().await;
 }
 
-/// The client of this test, like many, looks for an answer only after it has sent everything.
+/// Like many clients, the client of this test reads the response only after it has sent the whole request.
 #[tokio::test]
 async fn whoever_sends_a_lot_and_is_refused_gets_to_read_why() {
     let (app, nobody, ..) = TestApp::start().await;

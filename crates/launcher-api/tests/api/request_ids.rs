@@ -1,4 +1,4 @@
-//! The name of a request.
+//! Request ids.
 
 use http::Method;
 use launcher_testkit::{Client, Reply, TestApp};

@@ -77,7 +77,7 @@ async fn the_limit_holds_against_500_launches_at_once() {
     let created: Vec<_> = replies.iter().filter(|reply| reply.status == 201).collect();
     assert_eq!(created.len(), 1);
     for refused in replies.iter().filter(|reply| reply.status != 201) {
-        // One person has 64 requests in flight at most.
+        // One person can have at most 64 requests in flight.
         let answer = (refused.status.as_u16(), refused.code());
         let expected = [(409, "instance-limit-reached".to_owned()), (429, "too-many-requests".to_owned())];
         assert!(expected.contains(&answer), "{answer:?}");
@@ -109,7 +109,7 @@ async fn one_key_is_one_instance_however_often_it_comes() {
     let name = names.into_iter().next().unwrap();
     let replayed = launch(&alice, &template, "key-1").await.expect(200);
     assert_eq!(replayed.header("location"), format!("/api/v1/instances/{name}"));
-    // No body and an empty object are the same launch.
+    // An absent body and an empty object are the same launch.
     let path = alice.api(&format!("/templates/{template}/launch"));
     let with_body = alice.request(Method::POST, &path).header("Idempotency-Key", "key-1").json(&json!({}));
     assert_eq!(Reply::of(with_body).await.expect(200).json()["k8s_name"], name);

@@ -1,4 +1,4 @@
-//! The activity log, as an admin reads it.
+//! The activity log from an admin's view.
 
 use http::StatusCode;
 use launcher_domain::{EmailAddress, FailureCode, TemplateDraft};
@@ -8,7 +8,7 @@ use crate::support::{ADMIN, ALICE, Answer, App, BOB, borrowed};
 
 const LOG: &str = "/admin/activity";
 
-/// The sentences of the page, without their markup and times, newest first.
+/// Returns the sentences of the page, without markup and times, newest first.
 fn sentences(page: &Answer) -> Vec<String> {
     let items = page.body.split("<li><p>").skip(1).map(|item| item.split("</p>").next().unwrap());
     let plain = |item: &str| item.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();

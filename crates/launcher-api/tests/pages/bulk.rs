@@ -1,4 +1,4 @@
-//! Many instances at once, in the hands of an admin.
+//! Bulk actions of an admin.
 
 use http::StatusCode;
 
@@ -7,7 +7,7 @@ use crate::support::{ADMIN, ALICE, App, BOB};
 const LIST: &str = "/admin/instances";
 const BULK: &str = "/admin/instances/bulk";
 
-/// The values of a page's ticked boxes, or of those that can be ticked.
+/// Returns the values of a page's selected boxes, or of the boxes that can be selected.
 fn boxes(page: &str) -> Vec<String> {
     let parts = page.split("name=\"ticked\" value=\"").skip(1);
     parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
@@ -18,7 +18,7 @@ fn form<'a>(action: &'a str, ticked: &'a [String]) -> Vec<(&'a str, &'a str)> {
     [("action", action), ("return_to", LIST)].into_iter().chain(ticked).collect()
 }
 
-/// An application with a ready workshop of each of two people, and the values of their boxes.
+/// Starts an application in which two people have a ready workshop each, and returns the values of their boxes.
 async fn two_are_ready() -> (App, Vec<String>) {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;

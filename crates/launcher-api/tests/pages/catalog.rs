@@ -169,7 +169,7 @@ async fn a_launch_form_cannot_say_who_owns_the_workshop() {
     app.finish().await;
 }
 
-/// Without scripts: the form is a plain one, and the words are in the address.
+/// Works without scripts: the form is a plain one, and the search words are in the URL.
 #[tokio::test]
 async fn a_large_catalog_is_searched_by_words_in_any_order() {
     let app = App::start().await;

@@ -1,4 +1,4 @@
-//! Creating a template, once, however often its form is sent.
+//! Creating a template only once, even if its form is sent repeatedly.
 
 use http::StatusCode;
 use launcher_testkit::Options;
@@ -8,7 +8,7 @@ use crate::support::{ADMIN, App, BOB, borrowed, with};
 
 const NEW: &str = "/admin/templates";
 
-/// How many templates there are.
+/// Returns the number of templates.
 async fn templates(app: &App) -> usize {
     let page = launcher_service::Page { limit: 100, after: None };
     app.test.launcher.templates(&app.admin(), &page).await.unwrap().len()
@@ -28,11 +28,11 @@ async fn a_form_that_is_sent_twice_makes_one_template() {
     assert_eq!(admin.post(NEW, &one).await.location(), first.location());
     assert_eq!(templates(&app).await, 1);
 
-    // Whoever goes back and makes something else of the form gets that, too.
+    // Going back and changing the form creates another template.
     assert_ne!(admin.post(NEW, &filled("Gulls")).await.location(), first.location());
     let page = admin.get(&format!("{NEW}/{}/edit", first.location().trim_start_matches("/launch/"))).await;
     assert!(page.body.contains("Penguins") && !page.body.contains("Gulls"), "{}", page.body);
-    // A form without an identifier makes one each time.
+    // A form without an identifier creates a template each time.
     let without: Vec<_> = one.into_iter().filter(|(name, _)| *name != "template_id").collect();
     assert_ne!(admin.post(NEW, &without).await.location(), admin.post(NEW, &without).await.location());
     assert_eq!(templates(&app).await, 4);

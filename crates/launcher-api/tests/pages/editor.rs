@@ -1,4 +1,4 @@
-//! The template editor: nothing that was typed or stored is lost or changed on the way.
+//! The template editor: typed and stored text survives unchanged.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ async fn an_edit_that_changes_nothing_changes_nothing() {
     app.finish().await;
 }
 
-/// Text that lines, forms or pages may take for something of theirs.
+/// Generates text that line formats, forms or pages could misread as their own syntax.
 fn hard() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         6 => "[a-z]{1,4}",

@@ -1,4 +1,4 @@
-//! What a person does with a workshop: extend it, end it, understand why it failed.
+//! Actions of a person on a workshop: extend it, end it, understand a failure.
 
 use std::time::Duration;
 

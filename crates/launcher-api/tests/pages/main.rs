@@ -1,4 +1,4 @@
-//! The pages over HTTP, as a browser sees them: with forms, with htmx, and with everything that people might type.
+//! The pages over HTTP, as a browser sees them: with forms, with htmx, and with arbitrary input.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails at once")]
 

@@ -1,4 +1,4 @@
-//! The admins' overview: what is there now, and how the last day went.
+//! The admins' overview: current state, and figures of the last day.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use crate::support::{ADMIN, ALICE, App, BOB};
 const PAGE: &str = "/admin";
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The text of a page from `start` on, to `end`.
+/// Returns the text of a page between `start` and `end`.
 fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
     let (_, rest) = page.split_once(start).unwrap_or_else(|| panic!("no {start} in {page}"));
     rest.split_once(end).unwrap().0
 }
 
-/// The figure of each state.
+/// Returns the figure of each state.
 fn tiles(page: &str) -> Vec<u64> {
     let list = between(page, "aria-label=\"Instances now\"", "</ul>");
     list.split("class=\"figure\">").skip(1).map(|part| part.split('<').next().unwrap().parse().unwrap()).collect()
 }
 
-/// The cells of the row with this name.
+/// Returns the cells of the row with this name.
 fn cells<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     let row = between(page, &format!(">{name}</a></th>"), "</tr>");
     row.split("<td").skip(1).map(|cell| cell.split(['>', '<']).nth(1).unwrap()).collect()
 }
 
-/// What a chart says in words.
+/// Returns the description of a chart.
 fn chart<'p>(page: &'p str, id: &str) -> &'p str {
     assert!(page.contains(&format!("<svg role=\"img\" aria-labelledby=\"chart-{id}\"")), "{page}");
     between(page, &format!("<title id=\"chart-{id}\">"), "</title>")
@@ -53,7 +53,7 @@ async fn admin_pages_warn_while_workshops_are_not_separated() {
     separated.finish().await;
 }
 
-/// Launches for somebody; ready after so long, or failed after it.
+/// Launches for a person. The instance becomes ready, or fails, after this time.
 async fn launched(app: &App, email: &'static str, template: &str, after: Duration, fails: bool) -> String {
     let name = app.browser(email).launch(template).await;
     eventually(HOUR / 60, async || app.test.fleet.workshop(&name)).await;

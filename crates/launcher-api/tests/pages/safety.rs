@@ -1,4 +1,4 @@
-//! What must not happen: scripts from data, pages for the wrong people, files that are not what they say.
+//! Forbidden outcomes: scripts from data, pages for the wrong people, files with the wrong content.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use crate::support::{ADMIN, ALICE, Answer, App};
 
 const EVIL: &str = "<img src=x onerror=alert(1)>";
 
-/// Every page that shows something that somebody wrote.
+/// Returns every page that shows text written by users.
 async fn pages(app: &App) -> Vec<(String, Answer)> {
     let template = app
         .template(EVIL, |draft| {
@@ -65,7 +65,7 @@ async fn nothing_inline_and_a_policy_that_forbids_it() {
         assert_eq!(page.header("cache-control"), "no-store", "{path}");
         for tag in page.body.split('<').skip(1) {
             let tag = tag.split('>').next().unwrap_or_default();
-            // What stands outside of quotation marks: the names of the tag and its attributes.
+            // Everything outside of quotation marks: the names of the tag and its attributes.
             let names: String = tag.split('"').step_by(2).collect();
             assert!(!tag.starts_with("style") && !names.contains(" style="), "{path}: <{tag}>");
             assert!(!tag.starts_with("script") || tag.contains(" src=\"/assets/"), "{path}: <{tag}>");
@@ -82,7 +82,7 @@ async fn a_name_is_text_and_a_description_is_safe_markdown() {
     let app = App::start().await;
     for (path, page) in pages(&app).await {
         assert!(!page.body.contains(EVIL), "{path}");
-        // A page that did not show the name at all would be safe for nothing.
+        // The test would prove nothing if the page did not show the name at all.
         let shown = page.body.contains("&#60;img src=x onerror=alert(1)&#62;");
         let is_about_it = !["/nowhere", "/admin/templates/new"].contains(&path.as_str());
         assert_eq!(shown, is_about_it, "{path}: {}", page.body);
@@ -125,7 +125,7 @@ async fn who_has_signed_out_is_told_so_and_what_is_left_to_do() {
     app.finish().await;
 }
 
-/// Without a login proxy, the way to the login leads back to the launcher.
+/// Without an auth proxy, the login URL leads back to the launcher.
 #[tokio::test]
 async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing() {
     let app = App::start().await;
@@ -140,7 +140,7 @@ async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing(
     app.finish().await;
 }
 
-/// One spelling of an identifier, as in the API.
+/// Identifiers have only one spelling, as in the API.
 #[tokio::test]
 async fn other_spellings_of_an_identifier_name_nothing() {
     let app = App::start().await;

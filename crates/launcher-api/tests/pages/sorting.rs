@@ -7,24 +7,24 @@ use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const LIST: &str = "/admin/instances";
 
-/// The names of the instances, from the top.
+/// Returns the names of the instances, from top to bottom.
 fn rows(page: &str) -> Vec<&str> {
     page.split("id=\"row-").skip(1).map(|row| row.split('"').next().unwrap()).collect()
 }
 
-/// A column's head: its element and what is in it.
+/// Returns a column's head: its element with its content.
 fn head<'p>(page: &'p str, label: &str) -> &'p str {
     let heads = page.split("<thead>").nth(1).unwrap().split("</thead>").next().unwrap();
     heads.split("<th ").find(|head| head.contains(&format!(">{label}"))).unwrap()
 }
 
-/// Where a column's head leads.
+/// Returns the link of a column's head.
 fn href(page: &str, label: &str) -> String {
     let link = head(page, label).split("href=\"").nth(1).unwrap_or_else(|| panic!("{label} is no link: {page}"));
     link.split('"').next().unwrap().replace("&#38;", "&")
 }
 
-/// Alice's whale, Bob's penguin, Alice's penguin, in the order of their launches.
+/// Launches Alice's whale, Bob's penguin and Alice's penguin, in this order.
 async fn three() -> (App, [String; 3]) {
     let app = App::start().await;
     let (whales, penguins) = (app.template("Whales", |_| {}).await, app.template("penguins", |_| {}).await);

@@ -1,4 +1,4 @@
-//! Browsers without scripts, in front of the application under test.
+//! Browsers without scripts, for the application under test.
 
 use http::{HeaderMap, Method, StatusCode};
 use launcher_domain::{AdminList, Caller, EmailAddress, Limits, TemplateDraft};
@@ -46,7 +46,7 @@ impl App {
         AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap())
     }
 
-    /// A template in the catalog; `change` makes it special. Returns its id.
+    /// Creates a template in the catalog; `change` modifies the draft. Returns its id.
     pub(crate) async fn template(&self, name: &str, change: impl FnOnce(&mut TemplateDraft)) -> String {
         let mut draft: TemplateDraft = serde_json::from_value(serde_json::json!({
             "name": name, "app_type": "notebook", "image": "quay.io/jupyter/base-notebook:latest"
@@ -58,7 +58,7 @@ impl App {
     }
 }
 
-/// Somebody's browser, without scripts unless `htmx`.
+/// A person's browser, without scripts unless `htmx`.
 #[derive(Clone)]
 pub(crate) struct Browser {
     client: Client,
@@ -96,7 +96,7 @@ impl Browser {
         place.strip_prefix("/#workshop-").unwrap_or_else(|| panic!("launched to {place}")).to_owned()
     }
 
-    /// The page, as soon as it says `text`.
+    /// Returns the page as soon as it contains `text`.
     pub(crate) async fn get_until(&self, path: &str, text: &str) -> Answer {
         eventually(std::time::Duration::from_secs(20), async || {
             let page = self.get(path).await;
@@ -106,7 +106,7 @@ impl Browser {
     }
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -124,19 +124,19 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Where a `303 See Other` leads.
+    /// Returns the target of a `303 See Other`.
     pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.body);
         self.header("location")
     }
 
-    /// The body without the time at which it was made.
+    /// Returns the body without its time of rendering.
     pub(crate) fn timeless(&self) -> String {
         let now = self.body.split_once("data-now=\"").and_then(|(_, rest)| rest.split_once('"'));
         now.map_or_else(|| self.body.clone(), |(now, _)| self.body.replace(now, ""))
     }
 
-    /// The fields of the form with this action, as a browser would send them untouched.
+    /// Returns the fields of the form with this action, as a browser would send them unchanged.
     pub(crate) fn form(&self, action: &str) -> Vec<(String, String)> {
         let start = format!("action=\"{action}\"");
         let form = self.body.split("<form").find(|form| form.contains(&start));
@@ -149,7 +149,7 @@ impl Answer {
                 fields.push((name, attribute(tag, "value").unwrap_or_default()));
             } else if tag.starts_with("textarea") {
                 let text = tag.split_once('>').map_or("", |(_, text)| text);
-                // Browsers read every line break as LF, and drop the one right behind the tag.
+                // Browsers read every line break as LF, and drop the one directly after the tag.
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
                 fields.push((name, unescape(text.strip_prefix('\n').unwrap_or(&text))));
             } else if tag.starts_with("select") {
@@ -163,12 +163,12 @@ impl Answer {
     }
 }
 
-/// Fields as [`Browser::post`] takes them.
+/// Borrows fields as arguments for [`Browser::post`].
 pub(crate) fn borrowed(fields: &[(String, String)]) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// The fields with one of them changed, or added.
+/// Returns the fields with one of them changed or added.
 pub(crate) fn with<'a>(fields: &'a [(String, String)], name: &'a str, value: &'a str) -> Vec<(&'a str, &'a str)> {
     borrowed(fields).into_iter().filter(|(known, _)| *known != name).chain([(name, value)]).collect()
 }

@@ -1,5 +1,5 @@
-//! What code says by itself: the string literals that read like words. A single word in small letters may be the name
-//! of something; it counts only where it is shown at once.
+//! Text in code: string literals that read like words. A single word in lower case may be a name, so it counts only
+//! where the code shows it directly.
 
 use super::{Found, line_of};
 
@@ -9,10 +9,10 @@ pub(crate) enum Language {
     Rust,
 }
 
-/// Code that ends like this shows the literal that follows.
+/// Code with one of these endings shows the literal that follows.
 const SHOWS: [&str; 6] = ["say(", "textContent =", "innerText =", ".title =", "alert(", "confirm("];
 
-/// The words of a source file, with their lines.
+/// Returns the text in a source file, with line numbers.
 pub(crate) fn words(source: &str, language: Language) -> Vec<Found> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(first) = source[at..].chars().next() {
@@ -38,12 +38,12 @@ pub(crate) fn words(source: &str, language: Language) -> Vec<Found> {
     found
 }
 
-/// Whether a slash after this begins a pattern, and is no division.
+/// Returns true if a slash after this code begins a pattern, not a division.
 fn is_operand(before: &str) -> bool {
     before.trim_end().chars().next_back().is_none_or(|last| "(,=:[!&|?{};".contains(last))
 }
 
-/// How long a literal is, with its quotation marks.
+/// Returns the length of a literal, including its quotation marks.
 fn literal(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, character) in rest.char_indices().skip(1) {
@@ -57,7 +57,7 @@ fn literal(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// How long a character literal is; 1 for the mark of a lifetime.
+/// Returns the length of a character literal; 1 for the mark of a lifetime.
 fn character(rest: &str) -> usize {
     let mut characters = rest.char_indices().skip(1);
     match (characters.next(), characters.next()) {
@@ -67,7 +67,7 @@ fn character(rest: &str) -> usize {
     }
 }
 
-/// The literal without the values that are put into it, which are code.
+/// Returns the literal without interpolated values, which are code.
 fn without_values(literal: &str, quote: char, language: Language) -> String {
     let open = match (language, quote) {
         (Language::JavaScript, '`') => "${",
@@ -82,7 +82,7 @@ fn without_values(literal: &str, quote: char, language: Language) -> String {
     text + rest
 }
 
-/// Whether it is two words or more, or one with a capital letter.
+/// Returns true for two or more words, or for one with a capital letter.
 fn is_readable(text: &str) -> bool {
     let words: Vec<&str> = text.split(' ').collect();
     let is_word =

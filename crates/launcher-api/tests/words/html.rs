@@ -1,8 +1,8 @@
-//! What a template shows by itself: its text, and the attributes that people read or hear.
+//! Text in templates: text nodes, and attributes that people read or hear.
 
 use super::{Found, line_of};
 
-/// Attributes that are read, heard, or handed to the script to be. Those that begin with `data-` are too.
+/// Attributes that people read or hear, or that the script shows. Attributes that begin with `data-` count as well.
 const READ: [&str; 10] = [
     "alt",
     "aria-description",
@@ -16,7 +16,7 @@ const READ: [&str; 10] = [
     "title",
 ];
 
-/// The words of a template, with their lines.
+/// Returns the text in a template, with line numbers.
 pub(crate) fn words(template: &str) -> Vec<Found> {
     let (html, mut found) = without_code(template);
     let mut at = 0;
@@ -50,7 +50,7 @@ fn add(found: &mut Vec<Found>, whole: &str, at: usize, text: &str) {
     }
 }
 
-/// Whether there is a letter outside of character references such as `&nbsp;`.
+/// Returns true if the text has a letter outside of character references such as `&nbsp;`.
 fn has_letters(text: &str) -> bool {
     text.split('&').enumerate().any(|(index, part)| {
         let reference = if index == 0 { None } else { part.split_once(';') };
@@ -58,7 +58,7 @@ fn has_letters(text: &str) -> bool {
     })
 }
 
-/// The template with spaces instead of `{{ … }}`, `{% … %}` and `{# … #}`, and what is written out in a `{{ "…" }}`.
+/// Replaces `{{ … }}`, `{% … %}` and `{# … #}` by spaces, and returns the literals in `{{ "…" }}`.
 fn without_code(template: &str) -> (String, Vec<Found>) {
     let (mut html, mut found, mut at) = (String::new(), Vec::new(), 0);
     let next = |at: usize| {
@@ -81,7 +81,7 @@ fn without_code(template: &str) -> (String, Vec<Found>) {
     (html, found)
 }
 
-/// Where a tag ends: at the first `>` that no attribute holds.
+/// Returns the end of a tag: the first `>` outside of attribute values.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     for (at, character) in tag.char_indices() {
@@ -95,7 +95,7 @@ fn end_of_tag(tag: &str) -> usize {
     tag.len()
 }
 
-/// The values of a tag's attributes that people read.
+/// Returns the values of a tag's attributes that people read.
 fn read_attributes(tag: &str) -> Vec<&str> {
     let attributes = attributes(tag);
     let has = |name: &str, values: &[&str]| attributes.iter().any(|(n, value)| *n == name && values.contains(value));
@@ -110,7 +110,7 @@ fn read_attributes(tag: &str) -> Vec<&str> {
     attributes.iter().filter(|(name, _)| is_read(name)).map(|(_, value)| *value).collect()
 }
 
-/// The attributes that have a value, in quotation marks as everywhere here.
+/// Returns the attributes with a value, which all templates write in quotation marks.
 fn attributes(tag: &str) -> Vec<(&str, &str)> {
     let (mut attributes, mut rest) = (Vec::new(), tag);
     while let Some((before, after)) = rest.split_once('=') {

@@ -1,5 +1,4 @@
-//! Every word that a person reads on the pages is in `src/pages/texts`: none stands in the templates, in the script, or
-//! in the code beside.
+//! All text of the pages is in `src/pages/texts`: templates, the script and the pages' other code contain none.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod code;
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use code::Language;
 
-/// Text that looks like words, and is read by no person.
+/// Literals that look like text, but are not shown to people.
 const NOT_READ: [&str; 8] = [
     "use strict",
     "Notification",
@@ -22,14 +21,14 @@ const NOT_READ: [&str; 8] = [
     "noopener noreferrer",
 ];
 
-/// Something to read, and the line where it stands.
+/// A piece of text, and its line.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
     line: usize,
     text: String,
 }
 
-/// A line of a file, from the number of characters before it.
+/// Returns the line number of a byte offset.
 fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
@@ -51,7 +50,7 @@ fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Fails when a file has words of its own; all of them are told at once.
+/// Fails with a list of all text in the files.
 fn assert_wordless(files: &[PathBuf], words: impl Fn(&str) -> Vec<Found>) {
     assert!(!files.is_empty(), "there is nothing to look at: have the files moved?");
     let in_file = |path: &PathBuf| {

@@ -1,4 +1,4 @@
-//! `GET /admin/activity`: who launched, extended, ended, changed what.
+//! `GET /admin/activity`: the activity log.
 
 use askama::Template;
 use axum::extract::State;
@@ -16,7 +16,7 @@ use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, texts};
 use crate::state::AppState;
 
-/// Lines of one page.
+/// Entries per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -29,20 +29,20 @@ struct ActivityPage {
     older: Option<String>,
 }
 
-/// A line as a sentence, with the name of what it tells of in it.
+/// An entry as a sentence that contains its subject's name.
 #[derive(Debug)]
 struct Line {
     at: Instant,
     name: String,
     link: String,
-    /// Of an instance.
+    /// Set if the subject is an instance.
     k8s_name: Option<String>,
     parts: Vec<Part>,
-    /// Of an extension.
+    /// New expiry of an extension.
     until: Option<Instant>,
 }
 
-/// The filter's form, and where the page goes on. What cannot be read filters nothing.
+/// The filter form, and the entry after which the page starts. Unreadable values filter nothing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ActivityQuery {
@@ -50,7 +50,7 @@ pub(crate) struct ActivityQuery {
     after: String,
 }
 
-/// The page.
+/// Serves the page.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Auditor(caller): Auditor,

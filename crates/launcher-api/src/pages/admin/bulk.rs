@@ -1,4 +1,4 @@
-//! `POST /admin/instances/bulk`: the same done to many instances, and what became of each.
+//! `POST /admin/instances/bulk`: one action on several instances, with a result for each.
 
 use askama::Template;
 use axum::extract::{RawForm, State};
@@ -15,10 +15,10 @@ use crate::pages::{assets, forms, notices, texts};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 
-/// More than any list shows at once.
+/// Maximum instances in one request. No list shows more at once.
 const MOST: usize = 500;
 
-/// What was sent: the list's form, or the page's that asks first.
+/// The fields of the list's form, or of the confirmation page.
 #[derive(Debug, Default)]
 struct Form {
     action: String,
@@ -27,7 +27,7 @@ struct Form {
     ticked: Vec<Ticked>,
 }
 
-/// An instance that was ticked, with the end that the list showed: a second click then extends nothing twice.
+/// A ticked instance, with the expiry that the list showed, so that a double click does not extend it twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ticked {
     k8s_name: String,
@@ -51,19 +51,19 @@ struct ReportPage {
     return_to: String,
 }
 
-/// What became of one.
+/// The result for one instance.
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
-    /// What it is and whose, of one that there is: `Statistics 101, alice@example.org`.
+    /// Template and owner, if the instance exists: `Statistics 101, alice@example.org`.
     what: String,
     done: bool,
-    /// What became of it; empty when that is a new end.
+    /// The result in words; empty if it is a new expiry.
     text: String,
     until: Option<Instant>,
 }
 
-/// Ends or extends each; asks before it ends anything.
+/// Terminates or extends each instance. Terminating requires a confirmation first.
 pub(crate) async fn act(
     State(state): State<AppState>,
     Overseer(caller): Overseer,
@@ -109,7 +109,7 @@ impl Form {
         Ok(form)
     }
 
-    /// Notes one that was ticked. What is not the name of any is passed over: no list has it.
+    /// Adds a ticked instance. Ignores values that are no instance name, because no list sends them.
     fn tick(&mut self, value: &str) {
         let (name, end) = value.split_once(' ').unwrap_or((value, ""));
         if is_k8s_name(name) && !self.ticked.iter().any(|one| one.k8s_name == name) {
@@ -118,7 +118,7 @@ impl Form {
     }
 }
 
-/// Those of them that are still there.
+/// Returns the ticked instances that still exist.
 async fn there(launcher: &Launcher, caller: &Caller, ticked: &[Ticked]) -> Result<Vec<Listed>, ServiceError> {
     let mut there = Vec::new();
     for one in ticked {
@@ -131,14 +131,14 @@ async fn there(launcher: &Launcher, caller: &Caller, ticked: &[Ticked]) -> Resul
     Ok(there)
 }
 
-/// What is done to each.
+/// The action of the form.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     End,
     Extend,
 }
 
-/// One after the other; what is in the way of one is not in the way of the next.
+/// Applies the action to one instance after the other. A failure does not stop the rest.
 async fn each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {

@@ -1,37 +1,37 @@
-//! Bars over the last day, drawn as SVG: shapes with attributes and classes, nothing inline.
+//! Bar charts of the last day as SVG: shapes with attributes and classes, nothing inline.
 
-/// The drawing, in its own units; a page stretches it to the room that it has.
+/// Height of the drawing, in its own units. The page scales it to the available room.
 const HEIGHT: u64 = 64;
-/// From bar to bar.
+/// Distance between the left edges of two bars.
 const STEP: usize = 10;
-/// What is there is seen, however small beside the largest.
+/// Minimum height of a bar, so that a small value stays visible beside a large one.
 const LEAST: u64 = 2;
 
 /// A chart, with its figures in words.
 #[derive(Debug)]
 pub(super) struct Chart {
-    /// What its elements are called.
+    /// Suffix of the ids of its elements.
     pub(super) id: &'static str,
     pub(super) title: &'static str,
-    /// The figure of the whole day.
+    /// The main figure.
     pub(super) figure: String,
-    /// A few words below it.
+    /// A short note below the figure.
     pub(super) note: String,
-    /// What the drawing shows, in words.
+    /// Description of the drawing.
     pub(super) summary: String,
-    /// What the bars are, and what the parts of another colour are.
+    /// Colours of the bars, and of their parts.
     pub(super) keys: Option<(Key, Key)>,
     pub(super) bars: Vec<Bar>,
 }
 
-/// A colour, and what it stands for.
+/// A colour and its meaning.
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) class: &'static str,
     pub(super) label: &'static str,
 }
 
-/// A rectangle that stands on the ground.
+/// A rectangle on the base line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Bar {
     pub(super) class: &'static str,
@@ -40,8 +40,8 @@ pub(super) struct Bar {
     pub(super) height: u64,
 }
 
-/// Bars for these values, one an hour, the oldest first; a part of each may be another colour. The largest value is as
-/// high as the drawing. The part never exceeds its whole.
+/// Returns one bar for each hour, oldest first, with an optional part in another colour. The largest value has the full
+/// height. A part never exceeds its whole.
 pub(super) fn bars(whole: (&'static str, &[u64]), part: Option<(&'static str, &[u64])>) -> Vec<Bar> {
     let largest = whole.1.iter().copied().max().unwrap_or(0);
     let rows = [Some(whole), part];
@@ -55,7 +55,7 @@ pub(super) fn bars(whole: (&'static str, &[u64]), part: Option<(&'static str, &[
     rows.into_iter().flatten().flat_map(row).collect()
 }
 
-/// The largest value that is not nothing, and how many hours ago it was; the latest of equal ones.
+/// Returns the largest value above zero, and its age in hours; the latest of equal values.
 pub(super) fn peak<T: Copy + Ord + Default>(values: &[T]) -> Option<(T, usize)> {
     let latest_first = values.iter().rev().enumerate();
     let (ago, most) = latest_first.rev().max_by_key(|(_, value)| **value)?;

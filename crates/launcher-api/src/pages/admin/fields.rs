@@ -1,4 +1,4 @@
-//! The template editor's fields, in their order.
+//! The fields of the template editor, in order.
 
 use launcher_domain::{AppType, SecurityProfile};
 
@@ -6,20 +6,20 @@ use super::form::{FormErrors, TemplateForm};
 use crate::pages::texts::{self, Label, fields as words};
 use crate::pages::view::Choice;
 
-/// How a field is shown.
+/// Input type of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// One line.
     Text,
     /// One line with digits.
     Number,
-    /// Several lines of prose.
+    /// Several lines of text.
     Prose,
-    /// Several lines that are read one by one.
+    /// Several lines, parsed one by one.
     Lines,
-    /// One of a few.
+    /// A choice from a list.
     Select(Vec<Choice>),
-    /// Yes or no.
+    /// A checkbox.
     Check,
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct Field {
     pub(crate) hint: &'static str,
     pub(crate) kind: Kind,
     pub(crate) value: String,
-    /// Everything that is wrong with it; empty when nothing is.
+    /// All errors of the field; empty if it is valid.
     pub(crate) error: String,
 }
 
 impl Field {
-    /// The attributes that tie hint and error to the field. Made of this module's own words only.
+    /// Returns the attributes that link hint and error to the field. They contain only text of this module.
     pub(crate) fn described(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.id) };
         let error = if self.error.is_empty() { String::new() } else { format!("{}-error", self.id) };
@@ -48,7 +48,7 @@ impl Field {
     }
 }
 
-/// Fields that belong together.
+/// A group of fields.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) legend: &'static str,
@@ -56,12 +56,12 @@ pub(crate) struct Group {
     pub(crate) fields: Vec<Field>,
 }
 
-/// The whole form, as it was typed, with what is wrong beside it.
+/// Returns the whole form: values as typed, each with its errors.
 pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
     vec![shown(form, errors), run(form, errors), used(form, errors), lasting(form, errors)]
 }
 
-/// A field of a group: its words, name, value, kind.
+/// A field of a group: label and hint, name, value, kind.
 type Row<'a> = (Label, &'static str, &'a str, Kind);
 
 fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &FormErrors, rows: [Row<'_>; N]) -> Group {

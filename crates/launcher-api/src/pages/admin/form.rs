@@ -1,4 +1,4 @@
-//! The template editor's form: what was typed, what it means, and what is wrong with it.
+//! The template editor's form: the typed values, their conversion to a draft, and its errors.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 use super::lines;
 use crate::pages::texts::editor as words;
 
-/// The longest name that a template may have, in characters.
+/// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
 
-/// What was typed, as it was sent. A checkbox that is not ticked is not sent.
+/// The values as sent. Browsers do not send a checkbox that is not ticked.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TemplateForm {
-    /// Of a template that is not there yet, the identifier that was drawn for it: sent twice, the form makes one.
+    /// Identifier drawn for a new template, so that sending the form twice creates one template.
     pub(crate) template_id: String,
     pub(crate) version: String,
     pub(crate) name: String,
@@ -36,30 +36,30 @@ pub(crate) struct TemplateForm {
     pub(crate) extension_seconds: String,
     pub(crate) max_lifetime_seconds: String,
     pub(crate) active: String,
-    /// What the button that was pressed asks for.
+    /// Action of the pressed button.
     #[serde(rename = "then")]
     pub(crate) next: Next,
 }
 
-/// What a button of the form asks for.
+/// Action of a button of the form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Next {
-    /// To save it.
+    /// Save.
     #[default]
     Save,
-    /// To save it, and go where it is launched.
+    /// Save, then open the launch page.
     Try,
-    /// To see it, and save nothing.
+    /// Show a preview, and save nothing.
     Preview,
 }
 
-/// What is wrong, by the form's field names.
+/// Errors, by the form's field names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 
 impl FormErrors {
-    /// The errors of a draft: `/resources/cpu_limit` belongs to the field `cpu_limit`, `/env/PATH` to `env`.
+    /// Converts a draft's errors: `/resources/cpu_limit` belongs to the field `cpu_limit`, `/env/PATH` to `env`.
     pub(crate) fn from_fields(errors: &[FieldError]) -> Self {
         let mut found = Self::default();
         for error in errors {
@@ -76,12 +76,12 @@ impl FormErrors {
         found
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if there are no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Everything that is wrong with a field, in sentences; empty when nothing is.
+    /// Returns all errors of a field in sentences; empty if it is valid.
     pub(crate) fn of(&self, field: &str) -> String {
         self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl FormErrors {
         self.0.entry(field.to_owned()).or_default().push(words::wrong(detail));
     }
 
-    /// Takes over what is wrong with fields that are not known to be wrong yet.
+    /// Adds the errors of fields that have none yet.
     fn merge(&mut self, other: Self) {
         for (field, details) in other.0 {
             self.0.entry(field).or_insert(details);
@@ -99,7 +99,7 @@ impl FormErrors {
 }
 
 impl TemplateForm {
-    /// An empty form, with the choices that a new template starts from.
+    /// Returns an empty form with the defaults of a new template.
     pub(crate) fn new_template() -> Self {
         Self {
             app_type: AppType::Notebook.as_str().to_owned(),
@@ -109,14 +109,14 @@ impl TemplateForm {
         }
     }
 
-    /// The form that would make another one like this template, out of the catalog until its author has tried it.
+    /// Returns the form for a copy of this template. The copy stays out of the catalog until its author has tried it.
     pub(crate) fn copy_of(template: &Template) -> Self {
         let form = Self::of(template);
         let name = words::copy_of(&form.name).chars().take(MAX_NAME).collect();
         Self { version: String::new(), active: String::new(), name, ..form }
     }
 
-    /// The form that would make this template again.
+    /// Returns the form that reproduces this template.
     pub(crate) fn of(template: &Template) -> Self {
         let draft = TemplateDraft::from(template);
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -144,10 +144,10 @@ impl TemplateForm {
         }
     }
 
-    /// What the form means.
+    /// Converts the form to a draft.
     ///
     /// # Errors
-    /// Everything that is wrong with it, of the form and of the draft.
+    /// All errors of the form and of the draft.
     pub(crate) fn draft(&self) -> Result<TemplateDraft, FormErrors> {
         let mut errors = FormErrors::default();
         let draft = TemplateDraft {

@@ -1,4 +1,4 @@
-//! `GET /admin/instances`: everybody's instances, by owner, template and state, in the order of a column.
+//! `GET /admin/instances`: all instances, filtered by owner, template and state, and sorted by a column.
 
 use askama::Template;
 use axum::extract::{OriginalUri, State};
@@ -16,7 +16,7 @@ use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
 use crate::pages::{assets, forms, texts, workshops};
 use crate::state::AppState;
 
-/// Rows of one page.
+/// Rows per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -36,7 +36,7 @@ struct InstancesPage {
     now: String,
 }
 
-/// The filter's form. An empty field filters nothing.
+/// The filter form. An empty field filters nothing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct InstancesQuery {
@@ -47,7 +47,7 @@ pub(crate) struct InstancesQuery {
     after: String,
 }
 
-/// The page.
+/// Serves the page.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Overseer(caller): Overseer,
@@ -100,7 +100,7 @@ impl InstancesQuery {
         wrong.then_some(texts::NOT_AN_EMAIL)
     }
 
-    /// The same list in this order, behind this place.
+    /// Returns the URL of the same list in this order, after this cursor.
     fn address(&self, sort: &str, after: Option<&Place>) -> String {
         let after = after.map(ToString::to_string).unwrap_or_default();
         let fields = [

@@ -1,14 +1,14 @@
-//! Words and variables as lines of text, so that they can be edited in a `<textarea>` and come back as they were.
+//! Command words and variables as lines of text, for editing in a `<textarea>` without loss.
 //!
-//! One word, or one `NAME=value`, per line, taken as it stands. A text that lines cannot hold (empty, with a line break
-//! or another control character, with white space at an end, or starting with a quotation mark) is written as a JSON
-//! string; a text that starts with a quotation mark is read as one.
+//! One word, or one `NAME=value`, per line, taken literally. Some texts do not fit on a line: empty ones, those with a
+//! line break or another control character, with white space at an end, or with a quotation mark at the start. They are
+//! written as JSON strings. A text that starts with a quotation mark is parsed as a JSON string.
 
 use std::collections::BTreeMap;
 
 use crate::pages::texts::editor as words;
 
-/// Writes words, one per line.
+/// Formats words, one per line.
 pub(crate) fn from_words(words: &[String]) -> String {
     words
         .iter()
@@ -17,23 +17,23 @@ pub(crate) fn from_words(words: &[String]) -> String {
         .join("\n")
 }
 
-/// Reads words, one per line. Empty lines are passed over.
+/// Parses words, one per line. Ignores empty lines.
 ///
 /// # Errors
-/// A sentence with the number of the line that cannot be read.
+/// A sentence with the number of the invalid line.
 pub(crate) fn to_words(text: &str) -> Result<Vec<String>, String> {
     filled_lines(text).map(|(number, line)| decode(line, number)).collect()
 }
 
-/// Writes variables, one per line.
+/// Formats variables, one per line.
 pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
     env.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads variables, one per line. Empty lines are passed over.
+/// Parses variables, one per line. Ignores empty lines.
 ///
 /// # Errors
-/// A sentence with the number of the line that cannot be read.
+/// A sentence with the number of the invalid line.
 pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
@@ -46,7 +46,7 @@ pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
     Ok(env)
 }
 
-/// Line breaks as browsers send them (CR LF) back to what was typed.
+/// Converts line breaks as browsers send them (CR LF) to LF.
 pub(crate) fn normal(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

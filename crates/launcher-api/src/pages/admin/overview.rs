@@ -1,4 +1,4 @@
-//! `GET /admin`: the service at a glance.
+//! `GET /admin`: overview of the service.
 
 use std::collections::HashMap;
 
@@ -24,16 +24,16 @@ struct OverviewPage {
     shell: Shell,
     at: Instant,
     tiles: Vec<Tile>,
-    /// Whether anything was launched in the last day.
+    /// True if anything was launched in the last day.
     is_launched: bool,
-    /// None when nothing was launched and nothing was in use.
+    /// Empty if nothing was launched and nothing was in use.
     charts: Vec<Chart>,
     templates: Vec<TemplateRow>,
-    /// The latest first.
+    /// Latest first.
     hours: Vec<HourRow>,
 }
 
-/// A state, and how many are in it.
+/// A state, and the number of its instances.
 #[derive(Debug)]
 struct Tile {
     state: &'static str,
@@ -41,7 +41,7 @@ struct Tile {
     count: u64,
 }
 
-/// What became of launches, in words.
+/// Figures of launches, in words.
 #[derive(Debug)]
 struct Row {
     launches: u64,
@@ -65,7 +65,7 @@ struct HourRow {
     launched: Row,
 }
 
-/// The page.
+/// Serves the page.
 pub(crate) async fn show(State(state): State<AppState>, Overseer(caller): Overseer) -> PageResult {
     let launcher = &state.launcher;
     let overview = launcher.overview(&caller).await?;

@@ -1,10 +1,10 @@
-//! The heads of the table of all instances: what it can be sorted by, and what it is sorted by.
+//! Column heads of the table of all instances, with links that sort it.
 
 use launcher_service::{Order, SortBy, StateFilter};
 
 use crate::pages::texts;
 
-/// What can be sorted by, as it is written in an address; a minus before it turns it round.
+/// Sort keys as written in a URL; a leading minus reverses the order.
 const NAMES: [(SortBy, &str); 5] = [
     (SortBy::Template, "template"),
     (SortBy::Owner, "owner"),
@@ -13,18 +13,18 @@ const NAMES: [(SortBy, &str); 5] = [
     (SortBy::End, "end"),
 ];
 
-/// A head of a column.
+/// The head of a column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) label: &'static str,
-    /// Sorts by this column, or turns the order round; `None` where the list cannot be sorted by it.
+    /// URL that sorts by this column, or reverses the order; `None` if the list cannot be sorted by it.
     pub(super) href: Option<String>,
-    /// `ascending` or `descending`: the list is sorted by this column.
+    /// `ascending` or `descending` if the list is sorted by this column.
     pub(super) sorted: Option<&'static str>,
 }
 
-/// The order that an address asks for. What has ended comes by its launch only: that is where an index leads, and all
-/// of the history would have to be read and sorted for anything else.
+/// Returns the order that a URL asks for. Lists with terminated instances can be sorted by launch only, which has an
+/// index. Any other order would read and sort the whole history.
 pub(super) fn order(asked: &str, state: StateFilter) -> Order {
     let (name, descending) = asked.strip_prefix('-').map_or((asked, false), |name| (name, true));
     let by = NAMES.iter().find(|(_, known)| *known == name).map(|(by, _)| *by);
@@ -34,13 +34,13 @@ pub(super) fn order(asked: &str, state: StateFilter) -> Order {
     }
 }
 
-/// The heads of a list in this order; `href` is the address of the same list in another one.
+/// Returns the heads of a list in this order; `href` returns the URL of the same list in another order.
 pub(super) fn heads(order: Order, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
     NAMES
         .into_iter()
         .map(|(by, name)| {
             let is_sorted = by == order.by;
-            // A first click shows what is looked for most: the newest, A to Z, what waits, what ends next.
+            // The first click gives the most wanted order: newest launch, A to Z, waiting instances, next expiry.
             let descending = if is_sorted { !order.descending } else { by == SortBy::Launch };
             let next = if descending { format!("-{name}") } else { name.to_owned() };
             Head {

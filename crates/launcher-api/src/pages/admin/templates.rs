@@ -21,7 +21,7 @@ use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, markdown, texts, workshops};
 use crate::state::AppState;
 
-/// How the addresses end that are nobody's (RFC 2606).
+/// Suffix of addresses that belong to no person (RFC 2606).
 const NOBODYS: &str = ".invalid";
 const LIST: &str = "/admin/templates";
 
@@ -39,7 +39,7 @@ struct Row {
     image: String,
     active: bool,
     updated: Instant,
-    /// Nobody: it came with the deployment.
+    /// `None` if the template came with the deployment.
     created_by: Option<String>,
 }
 
@@ -54,20 +54,20 @@ struct FormPage {
     template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
-    /// The fields that something is wrong with.
+    /// Fields with errors.
     summary: Vec<Field>,
     groups: Vec<Group>,
 }
 
-/// What people would see of a template that is not saved yet.
+/// An unsaved template as people would see it.
 #[derive(Debug)]
 struct Preview {
     card: Card,
-    /// HTML, made safe.
+    /// Sanitized HTML.
     description: String,
 }
 
-/// What the form is for.
+/// Purpose of the form.
 enum Purpose {
     New,
     Edit(Uuid),
@@ -87,15 +87,15 @@ pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller):
     page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })
 }
 
-/// What a new template starts from.
+/// Query of the form for a new template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewQuery {
-    /// The template to make another one of.
+    /// The template to copy.
     from: String,
 }
 
-/// `GET /admin/templates/new`: an empty form, or that of another template.
+/// `GET /admin/templates/new`: an empty form, or a copy of another template's.
 pub(crate) async fn new(
     State(state): State<AppState>,
     TemplateManager(caller): TemplateManager,
@@ -158,7 +158,7 @@ pub(crate) async fn update(
         Ok(draft) => keep_line_breaks(draft, &before),
         Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
     };
-    // A form without a readable version is no reason to overwrite what somebody else wrote.
+    // A form without a readable version must not overwrite another admin's change, so it expects version 0.
     let expected_version = Some(form.version.parse().unwrap_or(0));
     match state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await {
         Ok(_) => Ok(saved(&form, id)),
@@ -184,7 +184,7 @@ pub(crate) async fn archive(
     Ok(to_list())
 }
 
-/// `POST /admin/templates/{template_id}/restore`: back into the catalog, as it is.
+/// `POST /admin/templates/{template_id}/restore`: puts the template back into the catalog, unchanged.
 pub(crate) async fn restore(
     State(state): State<AppState>,
     TemplateManager(caller): TemplateManager,
@@ -197,7 +197,7 @@ pub(crate) async fn restore(
     Ok(to_list())
 }
 
-/// Browsers send line breaks in a spelling of their own: a description that nobody changed keeps the one it has.
+/// Keeps the line breaks of an unedited description, because browsers send them as CR LF.
 fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
     if draft.description == lines::normal(&before.settings.description) {
         draft.description.clone_from(&before.settings.description);
@@ -205,7 +205,7 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
     draft
 }
 
-/// Where the button leads.
+/// Redirects to the page that the button asks for.
 fn saved(form: &TemplateForm, id: Uuid) -> axum::response::Response {
     match form.next {
         Next::Try => forms::see_other(&LocalPath::parse(&format!("/launch/{id}")).unwrap_or_else(LocalPath::root)),
@@ -231,7 +231,7 @@ fn refused(
     editor(state, caller, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
 }
 
-/// The form as it was sent, and what would become of it.
+/// Shows the form as sent, with a preview of the template.
 fn preview(
     state: &AppState,
     caller: &Caller,

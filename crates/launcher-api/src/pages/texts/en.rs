@@ -21,27 +21,27 @@ pub(crate) use kinds::*;
 pub(crate) use notices::*;
 pub(crate) use workshops::*;
 
-/// The language, as `<html lang>` and the script's `Intl` name it.
+/// The language, as used in `<html lang>` and the script's `Intl`.
 pub(crate) const LANGUAGE: &str = "en";
 
-/// Leads to the part of a list that is older.
+/// Link to older entries of a list.
 pub(crate) const OLDER: &str = "Older";
-/// Of a filter: its name for screen readers.
+/// A filter's name for screen readers.
 pub(crate) const FILTER: &str = "Filter";
 /// The button of a filter.
 pub(crate) const FILTER_SHOW: &str = "Show";
-/// Filters nothing any more.
+/// Link that clears a filter.
 pub(crate) const FILTER_RESET: &str = "Reset";
-/// Stands in an empty field for an address.
+/// Placeholder of an e-mail field.
 pub(crate) const ADDRESS_EXAMPLE: &str = "name@example.org";
 
-/// An amount of things, in words.
+/// A number with its unit, in words.
 fn counted(count: i64, unit: &str) -> String {
     if count == 1 { format!("1 {unit}") } else { format!("{count} {unit}s") }
 }
 
-/// A duration in words, to the minute from a minute on: `2 hours 5 minutes`. Below zero is zero. The script says the
-/// same of what it counts, in the words that `Intl` has for the units of this language.
+/// A duration in words, without seconds from one minute on: `2 hours 5 minutes`. Negative values count as zero. The
+/// script uses `Intl` unit names of this language, with the same result.
 pub(crate) fn duration(seconds: i64) -> String {
     let seconds = seconds.max(0);
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
@@ -53,12 +53,12 @@ pub(crate) fn duration(seconds: i64) -> String {
     if parts.is_empty() { counted(seconds, "second") } else { parts.join(" ") }
 }
 
-/// A day and a time of it, until the script makes it local.
+/// A date with a time; the script converts it to local time.
 pub(crate) fn date_and_time(at: Timestamp) -> String {
     at.strftime("%-d %b %Y, %H:%M UTC").to_string()
 }
 
-/// A time of a day that is near.
+/// A time of day, for times close to now.
 pub(crate) fn time_of_day(at: Timestamp) -> String {
     at.strftime("%H:%M UTC").to_string()
 }

@@ -1,4 +1,4 @@
-//! `GET /docs`: Swagger UI over the OpenAPI document, embedded, without any other host.
+//! `GET /docs`: embedded Swagger UI for the OpenAPI document. The page loads no other host.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ use crate::admission::Shared;
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// Swagger UI draws with inline styles and embedded images; everything else comes from here.
+/// Swagger UI uses inline styles and `data:` images. Everything else comes from this origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
@@ -39,7 +39,7 @@ pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
     ([(CONTENT_SECURITY_POLICY, POLICY)], Html(page)).into_response()
 }
 
-/// A file of the page above.
+/// Serves a file of the page above.
 pub(crate) async fn file(State(state): State<AppState>, Path(file): Path<String>) -> Result<Response, Problem> {
     let (content_type, bytes) = match file.as_str() {
         "start.js" => ("text/javascript; charset=utf-8", start(&state).into()),
@@ -60,7 +60,7 @@ fn load(file: &str) -> Result<Option<Bytes>, String> {
     let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
     Ok(found.map(|file| match file.bytes {
         Cow::Borrowed(embedded) => Bytes::from_static(embedded),
-        // A development build reads it from the disk.
+        // A development build reads the file from disk.
         Cow::Owned(read) => Bytes::from(read),
     }))
 }

@@ -1,4 +1,4 @@
-//! `GET /problems`: where the `type` of a problem leads.
+//! `GET /problems`: the page that the `type` of a problem points to.
 
 use std::sync::LazyLock;
 
@@ -27,7 +27,7 @@ fn page() -> String {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Problems</title>\
          <meta name=\"viewport\" content=\"width=device-width\"></head><body>",
     );
-    // A section's heading is its code: that is also its anchor.
+    // A section's heading is its code, which is also its anchor.
     let anchored: String = reference.lines().map(|line| anchored(line) + "\n").collect();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
     html.push_str("</body></html>");

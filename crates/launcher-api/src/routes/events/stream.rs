@@ -16,9 +16,9 @@ use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::WorkshopInstanceResponse;
 
-/// How soon a client comes back after the stream has ended.
+/// Reconnection delay for clients after the stream has ended.
 const RETRY: Duration = Duration::from_secs(2);
-/// Proxies cut streams that are silent for a minute.
+/// Keep-alive interval. Proxies close streams that are silent for a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Follow instances
@@ -38,12 +38,12 @@ pub(crate) async fn follow_instances(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let open = state.streams.open(&caller)?;
-    // A stream that the database cannot feed would end at once: rather say so.
+    // Without a database the stream would end at once, so return the error instead.
     state.launcher.ready().await?;
     let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
     let launcher = state.launcher.clone();
     let changes = feed.map(move |event| {
-        // Held for as long as the stream.
+        // Holds the slot until the stream ends.
         let _ = &open;
         let body = WorkshopInstanceResponse::new(&launcher, &event.listed);
         let named = Event::default().event("instance").id(event.id.to_string());

@@ -46,7 +46,7 @@ pub(crate) async fn launch_template(
     headers: HeaderMap,
     OptionalJson(LaunchBody {}): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
-    // No body and an empty object are the same launch.
+    // An absent body and an empty object are the same launch.
     let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, body: json!({}) };
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };

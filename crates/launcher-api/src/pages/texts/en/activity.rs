@@ -5,16 +5,16 @@ use launcher_domain::{Activity, ActivityAction, EndReason, FailureCode, FailureR
 use super::super::Part;
 use super::{end_reason, failure_message};
 
-/// Whose activities to show.
+/// Label of the filter by person.
 pub(crate) const PERSON: &str = "Person";
 /// The list's name for screen readers.
 pub(crate) const ACTIVITY_LIST: &str = "What was done, newest first";
-/// Nothing in the activity log, or nothing of this person.
+/// No entry in the activity log, or none of this person.
 pub(crate) const NO_ACTIVITY: &str = "There is nothing to tell.";
-/// A filter of the activity log that is not an address.
+/// The filter is not an e-mail address.
 pub(crate) const NOT_A_PERSON: &str = "This is not an e-mail address; what everybody did is shown.";
 
-/// A line of the activity log.
+/// An entry of the activity log.
 pub(crate) fn activity(line: &Activity) -> Vec<Part> {
     let (mut before, mut after) = (before(line), after(line));
     before.push(' ');
@@ -26,7 +26,7 @@ pub(crate) fn activity(line: &Activity) -> Vec<Part> {
     vec![Part::Text(before), Part::Subject, Part::Text(after), Part::Until, Part::Text(".".to_owned())]
 }
 
-/// What stands before the name of what the line tells of.
+/// Text before the name of the entry's subject.
 fn before(line: &Activity) -> String {
     let (actor, owner) = (line.act.actor_email.as_ref(), line.owner_email.as_ref());
     let whose = owner.filter(|_| actor != owner).map(|owner| format!("{owner}'s")).unwrap_or_default();
@@ -37,7 +37,7 @@ fn before(line: &Activity) -> String {
     format!("{who} {} {whose}", activity_verb(line.action)).trim_end().to_owned()
 }
 
-/// What stands behind it.
+/// Text after the subject's name.
 fn after(line: &Activity) -> String {
     let detail = line.detail.as_deref().unwrap_or_default();
     match line.action {
@@ -55,7 +55,7 @@ fn after(line: &Activity) -> String {
     }
 }
 
-/// What somebody did.
+/// The action as a verb.
 fn activity_verb(action: ActivityAction) -> &'static str {
     match action {
         ActivityAction::Launched => "launched",

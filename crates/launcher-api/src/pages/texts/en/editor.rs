@@ -1,69 +1,69 @@
 //! The list of templates, and the editor.
 
-/// Above an empty form, and leads to it.
+/// Heading of an empty form, and link to it.
 pub(crate) const NEW_TEMPLATE: &str = "New template";
-/// The heads of the list: the app, and its image.
+/// Column head: the app, and its image.
 pub(crate) const APP_AND_IMAGE: &str = "App and image";
-/// Whether people can launch it.
+/// Column head: catalog state.
 pub(crate) const IN_CATALOG: &str = "In the catalog";
-/// They can.
+/// In the catalog.
 pub(crate) const YES: &str = "Yes";
-/// They cannot.
+/// Not in the catalog.
 pub(crate) const ARCHIVED: &str = "Archived";
-/// When it was saved last.
+/// Column head: time of the last change.
 pub(crate) const CHANGED: &str = "Changed";
 /// The head of the column of buttons.
 pub(crate) const ACTIONS: &str = "Actions";
 /// Opens the editor.
 pub(crate) const EDIT: &str = "Edit";
-/// Opens the editor for another one like it.
+/// Opens the editor with a copy of the template.
 pub(crate) const DUPLICATE: &str = "Duplicate";
-/// Takes it out of the catalog.
+/// Removes the template from the catalog.
 pub(crate) const ARCHIVE: &str = "Archive";
-/// Takes it back in.
+/// Puts the template back into the catalog.
 pub(crate) const RESTORE: &str = "Restore";
 
-/// Whose it is.
+/// Author of a template.
 pub(crate) fn created_by(email: Option<&str>) -> String {
     format!("created by {}", email.unwrap_or("the service"))
 }
 
-/// The name of a template that is made of another one.
+/// Name of a template's copy.
 pub(crate) fn copy_of(name: &str) -> String {
     format!("Copy of {name}")
 }
 
-/// Leads from the editor to the list.
+/// Link from the editor to the list.
 pub(crate) const ALL_TEMPLATES: &str = "All templates";
 /// Saves a new template.
 pub(crate) const CREATE: &str = "Create template";
-/// Saves one that there is.
+/// Saves an existing template.
 pub(crate) const SAVE: &str = "Save changes";
-/// Shows it, and saves nothing.
+/// Shows a preview, without saving.
 pub(crate) const SHOW_PREVIEW: &str = "Preview";
-/// Saves it, and leads to where it is launched.
+/// Saves the template, and opens its launch page.
 pub(crate) const SAVE_AND_TRY: &str = "Save and try it";
-/// Saves nothing.
+/// Leaves the editor without saving.
 pub(crate) const CANCEL: &str = "Cancel";
-/// Above what people would see of a template.
+/// Heading of the preview.
 pub(crate) const PREVIEW_TITLE: &str = "Preview";
-/// What it is.
+/// Explains the preview.
 pub(crate) const PREVIEW: &str = "Nothing is saved yet. This is its card in the catalog, and what its own page says.";
-/// Somebody else saved the template first.
+/// Another admin saved the template first.
 pub(crate) const CONFLICT_TITLE: &str = "Somebody else changed this template while you were editing it.";
-/// What to do about it.
+/// Remedy for the conflict.
 pub(crate) const CONFLICT: &str = "Nothing was saved yet; what you typed is below. To see the other changes, open this \
                                    page in a second tab. Saving again replaces them with yours.";
-/// Above a form that was not accepted.
+/// Heading of a form with errors.
 pub(crate) const FORM_HAS_ERRORS: &str = "Nothing was saved. Please correct:";
-/// Not one of the kinds.
+/// Invalid app type.
 pub(crate) const NOT_A_KIND: &str = "Choose one of the kinds.";
-/// Not one of the profiles.
+/// Invalid security profile.
 pub(crate) const NOT_A_PROFILE: &str = "Choose one of the profiles.";
-/// Not digits.
+/// Invalid number.
 pub(crate) const NOT_A_NUMBER: &str = "A whole number.";
 
-/// What is wrong with a field, as a sentence. English has the rules' own words, as the API says them.
+/// The error of a field, as a sentence. English uses the wording of the domain's rules, as the API does.
 pub(crate) fn wrong(detail: &str) -> String {
     let mut characters = detail.chars();
     let sentence: String =
@@ -71,22 +71,22 @@ pub(crate) fn wrong(detail: &str) -> String {
     if sentence.ends_with('.') { sentence } else { format!("{sentence}.") }
 }
 
-/// Which word of several is wrong; what is wrong with it follows.
+/// Position of a wrong word in a list, before its error.
 pub(crate) fn wrong_word(number: usize, wrong: &str) -> String {
     format!("Word {number}: {wrong}")
 }
 
-/// A line of variables that is none.
+/// A line without a variable.
 pub(crate) fn not_a_variable(line: usize) -> String {
     format!("Line {line} has no =: write NAME=value.")
 }
 
-/// A variable that is there twice.
+/// A repeated variable.
 pub(crate) fn second_time(line: usize, name: &str) -> String {
     format!("Line {line} sets {name} a second time.")
 }
 
-/// A line that starts as a JSON string, and is none.
+/// A line that starts like a JSON string, but is invalid.
 pub(crate) fn not_json(line: usize) -> String {
     format!(
         "Line {line} starts with a quotation mark and is not a JSON string: end it with one, and write \\\" for a \

@@ -1,40 +1,40 @@
-//! Errors that are a page of their own.
+//! Texts of the error pages.
 
 use super::super::Around;
 
-/// Something to quote, below an error of the service.
+/// Request id to quote after an internal error.
 pub(crate) const QUOTE_NUMBER: Around = Around { before: "If you ask for help, give this number: ", after: "" };
-/// Leads to the login.
+/// Link to the login.
 pub(crate) const SIGN_IN: &str = "Sign in";
-/// Leads to the start page.
+/// Link to the start page.
 pub(crate) const TO_WORKSHOPS: &str = "To the workshops";
 
-/// Somebody who wants to sign in, and meets no login proxy.
+/// A login request that reached the launcher, because no auth proxy intercepted it.
 pub(crate) const NO_LOGIN_TITLE: &str = "No login proxy answers here";
-/// What to do about it, for whoever runs the service.
+/// Remedy for it, addressed to administrators.
 pub(crate) const NO_LOGIN: &str = "This address is where people sign in, but the launcher itself was asked for it: it \
                                    signs nobody in. Put a login proxy in front of it, or set SERVICE_LOGIN_URL to where \
                                    one is. To try the launcher on this machine without one, use make run, or start it \
                                    with SERVICE_REQUIRE_AUTHENTICATION=false and \
                                    SERVICE_DEV_IDENTITY=you@example.org. docs/settings.md explains them.";
-/// After signing out.
+/// Title after signing out.
 pub(crate) const SIGNED_OUT_TITLE: &str = "You are signed out";
-/// What is left to do, on a machine that others use.
+/// Remaining steps after signing out, on a shared computer.
 pub(crate) const SIGNED_OUT: &str = "Your workshops run on until they end. The account that you signed in with may still be \
                                      signed in at its provider: on a computer that others use, sign out there too, or \
                                      close the browser.";
-/// The way back in.
+/// Link to sign in again.
 pub(crate) const SIGN_IN_AGAIN: &str = "Sign in again";
 
-/// An address with a parameter that is none.
+/// A URL with an invalid parameter.
 pub(crate) const BAD_ADDRESS: &str = "The address has a parameter that cannot be read.";
-/// Forms that could not be read.
+/// Forms that cannot be read.
 pub(crate) const FORM_TOO_LARGE: &str = "The form is larger than this page's form ever is.";
 pub(crate) const FORM_OF_ANOTHER_KIND: &str = "Send the page's own form.";
 pub(crate) const FORM_OF_ANOTHER_PAGE: &str = "The form lacks fields or has others.";
 pub(crate) const FORM_UNREADABLE: &str = "The form cannot be read, or did not arrive within 30 seconds.";
 
-/// The title and the text of an error's page. `detail` is the problem's own, shown where there are no better words.
+/// Title and text of an error page. `detail` is the problem's own text, used where no better text exists.
 pub(crate) fn error(code: &str, detail: String) -> (String, String) {
     let (title, text) = match code {
         "authentication-required" => ("Please sign in", "You are not signed in, or your session has ended."),

@@ -1,6 +1,6 @@
-//! What stands around every page, and what the script says.
+//! Texts of the frame around every page, and of the script.
 
-/// The name in the header and in titles.
+/// Product name in the header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
 /// The first link of a page, for keyboards.
 pub(crate) const SKIP: &str = "Skip to the content";
@@ -12,7 +12,7 @@ pub(crate) const WORKSHOPS: &str = "Workshops";
 pub(crate) const HISTORY: &str = "History";
 /// The admins' overview.
 pub(crate) const OVERVIEW: &str = "Overview";
-/// The admins' list of everybody's instances.
+/// The admins' list of all instances.
 pub(crate) const ALL_INSTANCES: &str = "All instances";
 /// The list of templates.
 pub(crate) const TEMPLATES: &str = "Templates";
@@ -20,28 +20,28 @@ pub(crate) const TEMPLATES: &str = "Templates";
 pub(crate) const ACTIVITY: &str = "Activity";
 /// The badge of an administrator.
 pub(crate) const ADMIN: &str = "Admin";
-/// Leads out.
+/// Link to sign out.
 pub(crate) const SIGN_OUT: &str = "Sign out";
-/// Nothing tells the page of changes any more.
+/// The event stream is disconnected, so the page may be outdated.
 pub(crate) const OFFLINE: &str = "The connection is lost: what you see may be old. It comes back by itself.";
 
-/// The banner of a service that asks nobody to sign in.
+/// Banner while authentication is off.
 pub(crate) fn no_authentication(email: &str) -> String {
     format!("Authentication is off: this is for development only. Everybody here is {email}.")
 }
 
-/// The banner for admins of a service whose workshops are processes of one user.
+/// Banner for admins if all workshops run as one OS user.
 pub(crate) const SHARES_ONE_USER: &str = "Workshops are not separated from each other here: everyone who launches one can \
      read what this service can read, other people's files included. Where people do not trust each other, run workshops \
      on Kubernetes.";
 
-/// Asks the browser whether the script may notify.
+/// Button that asks the browser for permission to notify.
 pub(crate) const NOTIFY: &str = "Notify me";
-/// It may.
+/// Permission was granted.
 pub(crate) const NOTIFY_ON: &str = "You will be notified";
-/// It may not.
+/// Permission was denied.
 pub(crate) const NOTIFY_OFF: &str = "Notifications are off";
-/// Spoken when little time is left; the script puts in the workshop's name and the time.
+/// Announced shortly before expiry, also as a notification; the script inserts name and remaining time.
 pub(crate) const SPOKEN_END: &str = "{name}: ends in {left}";
-/// The same notification's second line.
+/// Second line of this notification.
 pub(crate) const SPOKEN_ADVICE: &str = "Save your work, or extend it.";

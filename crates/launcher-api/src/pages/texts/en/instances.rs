@@ -1,4 +1,4 @@
-//! The admins' list of everybody's instances, and what is done to many of them.
+//! The admins' list of all instances, and the bulk actions.
 
 use launcher_service::SortBy;
 
@@ -8,28 +8,28 @@ use super::super::Around;
 pub(crate) const INSTANCES: &str = "Instances";
 /// The head of a column of instances.
 pub(crate) const INSTANCE: &str = "Instance";
-/// A filter, and the head of a column: what was launched.
+/// Filter and column head: the template.
 pub(crate) const TEMPLATE: &str = "Template";
-/// That filter, when it filters nothing.
+/// Template filter: all templates.
 pub(crate) const EVERY_TEMPLATE: &str = "All";
-/// A filter.
+/// Filter and column head: the state.
 pub(crate) const STATE: &str = "State";
-/// That filter: everything but what has ended.
+/// State filter: all but terminated instances.
 pub(crate) const NOT_ENDED: &str = "Not ended";
-/// That filter: what has ended or failed.
+/// State filter: terminated instances.
 pub(crate) const EVERYTHING_ENDED: &str = "Ended";
-/// That filter, when it filters nothing.
+/// State filter: all states.
 pub(crate) const EVERY_STATE: &str = "All";
 /// The head of the column of buttons.
 pub(crate) const ACTION: &str = "Action";
 /// Nothing matches the filter.
 pub(crate) const NO_INSTANCES: &str = "No instance matches.";
-/// A filter that is not an address.
+/// The filter is not an e-mail address.
 pub(crate) const NOT_AN_EMAIL: &str = "This is not an e-mail address; everybody's instances are shown.";
-/// Leads on in a list that is not sorted by time.
+/// Link to the next page of a list that is not sorted by time.
 pub(crate) const MORE: &str = "More";
 
-/// The head of a column that can be sorted by.
+/// Head of a sortable column.
 pub(crate) fn sorted_by(by: SortBy) -> &'static str {
     match by {
         SortBy::Template => INSTANCE,
@@ -40,64 +40,64 @@ pub(crate) fn sorted_by(by: SortBy) -> &'static str {
     }
 }
 
-/// The box that ticks all.
+/// Checkbox that selects all rows.
 pub(crate) const TICK_ALL: &str = "Tick all";
 
-/// The box that ticks one.
+/// Checkbox that selects one row.
 pub(crate) fn tick(k8s_name: &str) -> String {
     format!("Tick {k8s_name}")
 }
 
-/// What can be done to those that are ticked: its name for screen readers.
+/// Name of the bulk actions for screen readers.
 pub(crate) const BULK_FORM: &str = "With the ticked";
-/// The same before the buttons.
+/// Text before the buttons of the bulk actions.
 pub(crate) const BULK_FORM_TITLE: &str = "With the ticked:";
-/// Extends them.
+/// Extends the selected instances.
 pub(crate) const EXTEND: &str = "Extend";
-/// The title of the page that asks before many ends.
+/// Title of the confirmation page for ending several workshops.
 pub(crate) const BULK_END_TITLE: &str = "End workshops";
 
-/// What it asks.
+/// Question of the confirmation page.
 pub(crate) fn bulk_end_question(count: usize) -> String {
     if count == 1 { "End 1 workshop?".to_owned() } else { format!("End {count} workshops?") }
 }
 
-/// What it tells.
+/// Warning of the confirmation page.
 pub(crate) const BULK_END_WARNING: &str =
     "What runs there stops at once. Everything that was not saved elsewhere is lost.";
-/// Yes.
+/// Confirms.
 pub(crate) const BULK_END_NOW: &str = "End now";
-/// No.
+/// Cancels.
 pub(crate) const BULK_KEEP: &str = "Keep running";
 
-/// Above what became of each that was to be ended: `Ended 28 of 30`.
+/// Heading of the results of a bulk end: `Ended 28 of 30`.
 pub(crate) fn bulk_ended(done: usize, all: usize) -> String {
     if all == 0 { "Ended".to_owned() } else { format!("Ended {done} of {all}") }
 }
 
-/// Above what became of each that was to be extended.
+/// Heading of the results of a bulk extension.
 pub(crate) fn bulk_extended(done: usize, all: usize) -> String {
     if all == 0 { "Extended".to_owned() } else { format!("Extended {done} of {all}") }
 }
 
-/// Leads back.
+/// Link back to the list.
 pub(crate) const BACK_TO_LIST: &str = "Back to the list";
 /// The table's name for screen readers.
 pub(crate) const BULK_RESULTS: &str = "What became of each";
-/// The head of its second column.
+/// Head of the results' second column.
 pub(crate) const RESULT: &str = "Result";
-/// A new end.
+/// New expiry.
 pub(crate) const BULK_UNTIL: Around = Around { before: "It runs until ", after: "" };
-/// Stands before why not.
+/// Stands before the reason of a failure.
 pub(crate) const NOT_DONE: &str = "Not done:";
-/// The service could not do it now.
+/// A temporary failure of the service.
 pub(crate) const TRY_AGAIN: &str = "It could not be done now. Try again in a minute.";
 /// No instance was ticked.
 pub(crate) const NOTHING_TICKED: &str = "No instance was ticked.";
-/// A form that no page of this service sends.
+/// The form has no known action; no page of this service sends it.
 pub(crate) const BULK_WHAT: &str = "The form says neither to end nor to extend.";
 
-/// More were ticked than any list shows.
+/// More instances were selected than any list shows.
 pub(crate) fn bulk_too_many(most: usize) -> String {
     format!("No more than {most} at a time.")
 }

@@ -1,8 +1,8 @@
-//! States, reasons and kinds.
+//! States, reasons, app types and security profiles.
 
 use launcher_domain::{AppType, EndReason, FailureReason, InstanceState, SecurityProfile, StartStep};
 
-/// A state, for the person who waits.
+/// A state, from the owner's point of view.
 pub(crate) fn state_name(state: InstanceState) -> &'static str {
     match state {
         InstanceState::Queued => "Waiting in line",
@@ -14,7 +14,7 @@ pub(crate) fn state_name(state: InstanceState) -> &'static str {
     }
 }
 
-/// A state with the place in line, or how far the start is, where there is one.
+/// A state with the queue position or the start step, where known.
 pub(crate) fn state(state: InstanceState, queue_position: Option<u32>, step: Option<StartStep>) -> String {
     let name = state_name(state);
     match (queue_position, step) {
@@ -25,7 +25,7 @@ pub(crate) fn state(state: InstanceState, queue_position: Option<u32>, step: Opt
     }
 }
 
-/// What a workshop that starts is waiting for.
+/// The step that a starting workshop waits for.
 fn start_step(step: StartStep) -> &'static str {
     match step {
         StartStep::WaitingForRoom => "waiting for a machine with room",
@@ -36,7 +36,7 @@ fn start_step(step: StartStep) -> &'static str {
     }
 }
 
-/// Why a workshop ended, for its owner.
+/// Reason of a workshop's end, for its owner.
 pub(crate) fn end_reason(reason: EndReason) -> &'static str {
     match reason {
         EndReason::Owner => "Ended by its owner",
@@ -47,18 +47,18 @@ pub(crate) fn end_reason(reason: EndReason) -> &'static str {
     }
 }
 
-/// What happened to a workshop that failed. English has the API's own words, which are kept with the workshop; another
-/// language says it by the code.
+/// Description of a failure. English shows the API's text, which is stored with the workshop. Another language maps the
+/// failure's code.
 pub(crate) fn failure_message(failure: &FailureReason) -> &str {
     &failure.message
 }
 
-/// What to do about it.
+/// Remedy for a failure.
 pub(crate) fn failure_remedy(failure: &FailureReason) -> &str {
     &failure.remedy
 }
 
-/// A kind of app.
+/// An app type.
 pub(crate) fn app_type(app_type: AppType) -> &'static str {
     match app_type {
         AppType::Rstudio => "RStudio",

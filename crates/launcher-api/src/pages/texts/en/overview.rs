@@ -1,59 +1,59 @@
-//! The words of the admins' overview.
+//! The admins' overview.
 
 use jiff::SignedDuration;
 use launcher_service::{Figures, ReadyTimes};
 
 use super::super::Around;
 
-/// When the figures were taken.
+/// Time of the figures.
 pub(crate) const AS_OF: Around = Around { before: "As of ", after: "" };
-/// The name of the counts for screen readers.
+/// Name of the state counts for screen readers.
 pub(crate) const INSTANCES_NOW: &str = "Instances now";
-/// Above the charts.
+/// Heading of the charts.
 pub(crate) const LAST_DAY: &str = "The last 24 hours";
-/// Where a chart begins.
+/// Start of a chart's time axis.
 pub(crate) const DAY_AGO: &str = "24 h ago";
-/// Where it ends.
+/// End of a chart's time axis.
 pub(crate) const NOW: &str = "now";
-/// The chart of launches, and the head of its column.
+/// Title of the chart of launches, and column head.
 pub(crate) const LAUNCHES: &str = "Launches";
-/// What the bars of that chart are.
+/// Key of its bars.
 pub(crate) const KEY_LAUNCHED: &str = "launched";
-/// What the parts of another colour are.
+/// Key of the parts in another colour.
 pub(crate) const KEY_FAILED: &str = "failed";
-/// The chart of workshops in use.
+/// Title of the chart of workshops in use.
 pub(crate) const IN_USE: &str = "In use";
-/// The chart of times to ready.
+/// Title of the chart of times from launch to ready.
 pub(crate) const LAUNCH_TO_READY: &str = "Launch to ready";
-/// What its bars are: the median.
+/// Key of its bars: the median.
 pub(crate) const KEY_P50: &str = "p50";
-/// And the time that 95 of 100 do not pass.
+/// Key of its bars: the 95th percentile.
 pub(crate) const KEY_P95: &str = "p95";
-/// Above the table of templates.
+/// Heading of the table of templates.
 pub(crate) const BY_TEMPLATE: &str = "By template";
-/// Heads of columns: how many launches failed.
+/// Column head: number of failed launches.
 pub(crate) const FAILURES: &str = "Failed";
-/// How many instances are ready.
+/// Column head: number of ready instances.
 pub(crate) const READY_NOW: &str = "Ready now";
-/// The median time to ready.
+/// Column head: median time to ready.
 pub(crate) const P50_READY: &str = "p50 to ready";
-/// The time to ready that 95 of 100 do not pass.
+/// Column head: 95th percentile of the time to ready.
 pub(crate) const P95_READY: &str = "p95 to ready";
-/// Opens the table of hours, and is its name.
+/// Opens the table of hours; also its name.
 pub(crate) const BY_HOUR: &str = "Hour by hour";
-/// Heads of its columns: when the hour began.
+/// Column head: start of the hour.
 pub(crate) const HOUR_FROM: &str = "Hour from";
-/// How many were in use when it ended.
+/// Column head: workshops in use at the end of the hour.
 pub(crate) const IN_USE_AT_END: &str = "In use at its end";
-/// A day without a launch.
+/// No launch in the last day.
 pub(crate) const NOTHING_LAUNCHED: &str = "Nothing was launched in the last day.";
-/// Above the day, hour by hour.
+/// Explains the table of hours.
 pub(crate) const HOURS_HINT: &str = "A failure counts in the hour of its launch. In use is what was ready or ending; \
                                      what has failed since is left out.";
-/// Stands where there is no figure.
+/// Placeholder for a missing figure.
 pub(crate) const NONE: &str = "–";
 
-/// A time to ready, as short as it can be read: `2.4 s`, `48 s`, `3 min 20 s`, `1 h 5 min`.
+/// A time to ready in its shortest readable form: `2.4 s`, `48 s`, `3 min 20 s`, `1 h 5 min`.
 pub(crate) fn short(duration: SignedDuration) -> String {
     let (seconds, tenths) = (duration.as_secs(), duration.subsec_millis() / 100);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -66,12 +66,12 @@ pub(crate) fn short(duration: SignedDuration) -> String {
     }
 }
 
-/// One of the times to ready, where there are any.
+/// One of the times to ready, if known.
 pub(crate) fn ready(times: Option<ReadyTimes>, which: fn(ReadyTimes) -> SignedDuration) -> String {
     times.map_or_else(|| NONE.to_owned(), |times| short(which(times)))
 }
 
-/// Below the number of launches.
+/// Note below the number of launches.
 pub(crate) fn launches_note(day: &Figures) -> String {
     match day.failures {
         0 => "none failed".to_owned(),
@@ -79,12 +79,12 @@ pub(crate) fn launches_note(day: &Figures) -> String {
     }
 }
 
-/// Below the number of workshops in use.
+/// Note below the number of workshops in use.
 pub(crate) fn use_note(most: u64) -> String {
     format!("now, at most {most}")
 }
 
-/// Below the median time to ready.
+/// Note below the median time to ready.
 pub(crate) fn ready_note(day: &Figures) -> String {
     day.ready.map_or_else(
         || "nothing was ready yet".to_owned(),
@@ -92,19 +92,19 @@ pub(crate) fn ready_note(day: &Figures) -> String {
     )
 }
 
-/// What the chart of launches shows.
+/// Describes the chart of launches.
 pub(crate) fn launches_summary(day: &Figures, peak: Option<(u64, usize)>) -> String {
     let most = peak.map(|(most, ago)| format!(" Most in one hour: {most}, {}.", when(ago))).unwrap_or_default();
     format!("Launches in each of the last 24 hours: {} in all, {}.{most}", day.launches, launches_note(day))
 }
 
-/// What the chart of workshops in use shows.
+/// Describes the chart of workshops in use.
 pub(crate) fn use_summary(now: u64, peak: Option<(u64, usize)>) -> String {
     let most = peak.map(|(most, ago)| format!(" Most: {most}, {}.", when(ago))).unwrap_or_default();
     format!("Workshops in use at the end of each of the last 24 hours: {now} now.{most}")
 }
 
-/// What the chart of times to ready shows.
+/// Describes the chart of times to ready.
 pub(crate) fn ready_summary(day: &Figures, peak: Option<(SignedDuration, usize)>) -> String {
     let Some(times) = day.ready else { return "Nothing was ready in the last 24 hours.".to_owned() };
     let (p50, p95) = (short(times.p50), short(times.p95));
@@ -123,7 +123,7 @@ fn when(hours_ago: usize) -> String {
     }
 }
 
-/// A part of a whole that is not nothing, never rounded to nothing or to all.
+/// A non-zero part as a percentage, never rounded to 0 % or 100 %.
 fn percent(part: u64, whole: u64) -> String {
     match part * 100 / whole.max(1) {
         0 => "less than 1 %".to_owned(),
