@@ -1,20 +1,20 @@
-//! Who may do what: a pure function, and the scope that the store puts into its SQL.
+//! Authorization: a pure function, and the scope that the store adds to its SQL.
 
 use crate::caller::Caller;
 use crate::email::EmailAddress;
 
-/// Which instances somebody may see. The store turns it into `owner_email = …`, so that "not yours" and "not there" are
-/// the same missing row.
+/// The instances that a caller may see. The store turns it into `owner_email = …`, so that "not yours" and "does not
+/// exist" are the same missing row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
-    /// Everybody's: an admin, or a loop of the service itself.
+    /// All instances: for an admin, or a loop of the service itself.
     Everyone,
-    /// Only this person's.
+    /// Only the instances of this person.
     Owner(&'a EmailAddress),
 }
 
 impl Scope<'_> {
-    /// Whether an instance of this owner is within the scope.
+    /// True when an instance of this owner is within the scope.
     #[must_use]
     pub fn includes(&self, owner: &EmailAddress) -> bool {
         match self {
@@ -24,15 +24,15 @@ impl Scope<'_> {
     }
 }
 
-/// Everything that a caller can ask for.
+/// An operation that a caller can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action<'a> {
     /// Read, extend or terminate an instance of this owner.
     Instance {
-        /// Who launched it.
+        /// Owner of the instance.
         owner: &'a EmailAddress,
     },
-    /// List everybody's instances, and filter them by owner or template.
+    /// List the instances of all owners, and filter them by owner or template.
     ListAllInstances,
     /// Read a template, active or not.
     ReadTemplate,
@@ -44,23 +44,23 @@ pub enum Action<'a> {
     LaunchInactive,
     /// Create, update or archive a template.
     ManageTemplates,
-    /// Read who did what.
+    /// Read the activity log.
     ReadActivities,
 }
 
-/// What the caller gets.
+/// Result of the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Go ahead.
+    /// Allowed.
     Granted,
-    /// It does not exist, as far as this caller may know.
+    /// It does not exist, or the caller may not know that it does.
     Hidden,
-    /// It exists, and is not for this caller.
+    /// It exists, but this caller may not use it.
     Forbidden,
 }
 
-/// Decides. SPEC: an admin may operate on any instance and manage templates; everybody else sees and manages only
-/// instances they launched, and reads and launches templates.
+/// Decides on an action. SPEC: an admin may operate on any instance and manage templates. All others see and manage
+/// only instances they launched, and read and launch templates.
 #[must_use]
 pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
     match action {

@@ -1,4 +1,5 @@
-//! The activity log: who launched, extended, ended, changed what. Which change is worth a line is decided here.
+//! The activity log: each entry records a person or the service launching, extending, ending or changing something.
+//! This module decides which changes get an entry.
 
 use jiff::Timestamp;
 
@@ -6,31 +7,31 @@ use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
 use crate::template::{Template, TemplateSettings};
 
-/// What was done.
+/// Kind of a logged action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ActivityAction {
     /// An instance was launched.
     Launched,
-    /// An instance was given more time.
+    /// An instance was extended.
     Extended,
-    /// The end of an instance was decided: by a person, or because its time was up or its Workshop gone.
+    /// The end of an instance was decided: by a person, by expiry, or because its Workshop was gone.
     Ended,
-    /// An instance could not go on.
+    /// An instance failed.
     Failed,
-    /// A failed instance was taken off its owner's list.
+    /// A failed instance was dismissed from its owner's list.
     Dismissed,
     /// A template was created.
     TemplateCreated,
-    /// A template was changed, and stayed in the catalog or out of it.
+    /// A template was changed without archiving or restoring it.
     TemplateChanged,
-    /// A template was taken out of the catalog.
+    /// A template was removed from the catalog.
     TemplateArchived,
-    /// A template was put back into the catalog.
+    /// A template was returned to the catalog.
     TemplateRestored,
 }
 
 impl ActivityAction {
-    /// All of them.
+    /// All actions.
     pub const ALL: [Self; 9] = [
         Self::Launched,
         Self::Extended,
@@ -43,7 +44,7 @@ impl ActivityAction {
         Self::TemplateRestored,
     ];
 
-    /// The action as it is stored and sent.
+    /// Returns the action as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,49 +60,49 @@ impl ActivityAction {
         }
     }
 
-    /// Reads an action.
+    /// Parses an action.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == text)
     }
 }
 
-/// On whose behalf something changes, and when.
+/// Actor and time of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
     /// The person; `None` for the service itself.
     pub actor_email: Option<EmailAddress>,
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
 }
 
-/// One line of the activity log. It holds names as they were then, and outlives what it tells of.
+/// One entry of the activity log. It keeps the names of that time, and outlives the instance or template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// Who did it, and when.
+    /// Actor and time.
     pub act: Act,
-    /// What was done.
+    /// Kind of action.
     pub action: ActivityAction,
-    /// To what: an instance's `k8s_name`, or a template's identifier.
+    /// Subject: an instance's `k8s_name`, or a template's identifier.
     pub subject: String,
-    /// The template's name, or the one that an instance was launched from.
+    /// The template's name, or the name of the template that an instance was launched from.
     pub subject_name: String,
-    /// Whose instance it is; `None` for a template.
+    /// Owner of the instance; `None` for a template.
     pub owner_email: Option<EmailAddress>,
-    /// Of an extension the new end (RFC 3339), of an end its reason, of a failure its code, of a template the names of
-    /// the settings that changed.
+    /// Depends on the action: new expiry (RFC 3339) of an extension, reason of an end, code of a failure, names of the
+    /// changed settings of a template.
     pub detail: Option<String>,
 }
 
 impl Activity {
-    /// The line of a launch.
+    /// Returns the entry of a launch.
     #[must_use]
     pub fn of_launch(created: &Instance) -> Self {
         let act = Act { actor_email: Some(created.owner_email.clone()), at: created.created_at };
         Self::of_instance(created, act, ActivityAction::Launched, None)
     }
 
-    /// The line of a change of an instance; `None` when it is one that nobody decided, such as getting ready.
+    /// Returns the entry of a change of an instance; `None` for a change without a decision, such as becoming ready.
     #[must_use]
     pub fn of_change(before: &Instance, after: &Instance, act: &Act) -> Option<Self> {
         use InstanceState::{Failed, Terminated, Terminating};
@@ -123,14 +124,14 @@ impl Activity {
         Some(Self::of_instance(after, act.clone(), action, detail))
     }
 
-    /// The line of a new template. One that a deployment brings along was created by nobody.
+    /// Returns the entry of a new template. A template that a deployment brings along has no actor.
     #[must_use]
     pub fn of_new_template(template: &Template, actor_email: Option<EmailAddress>) -> Self {
         let act = Act { actor_email, at: template.created_at };
         Self::of_template(template, act, ActivityAction::TemplateCreated, None)
     }
 
-    /// The line of a changed template.
+    /// Returns the entry of a changed template.
     #[must_use]
     pub fn of_template_change(before: &Template, after: &Template, actor_email: EmailAddress) -> Self {
         let action = match (before.active, after.active) {
@@ -166,9 +167,9 @@ impl Activity {
     }
 }
 
-/// The names of the settings that differ. Not their values: a variable may hold a secret.
+/// Returns the names of the settings that differ, without their values: a variable may hold a secret.
 fn changed_settings(before: &TemplateSettings, after: &TemplateSettings) -> Vec<&'static str> {
-    // Every field by name, so that a new one cannot be forgotten.
+    // Destructures every field, so that the compiler reports a forgotten new one.
     let TemplateSettings {
         name,
         description,

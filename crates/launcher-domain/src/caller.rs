@@ -1,14 +1,13 @@
-//! The person behind a request, and the list that makes some of them admins.
+//! The caller of a request, and the admin list.
 
 use std::collections::BTreeSet;
 
 use crate::access::Scope;
 use crate::email::{EmailAddress, EmailError};
 
-/// The authenticated person behind a request.
+/// The authenticated person who sent a request.
 ///
-/// Only [`AdminList::caller`] makes one, so whether somebody is an admin is decided in one place and anew at each
-/// request.
+/// Only [`AdminList::caller`] creates one, so the admin check happens in one place and anew for each request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     email: EmailAddress,
@@ -16,26 +15,26 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Who it is.
+    /// E-mail address of the caller.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         &self.email
     }
 
-    /// Whether the configuration lists this person as an admin.
+    /// True when the configuration lists this person as an admin.
     #[must_use]
     pub fn is_admin(&self) -> bool {
         self.is_admin
     }
 
-    /// Which instances this person may see: their own, or everybody's.
+    /// Scope of the instances that this person may see: their own, or all.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
         if self.is_admin { Scope::Everyone } else { Scope::Owner(&self.email) }
     }
 }
 
-/// The e-mail addresses of the admins: configuration, not data.
+/// The admins' e-mail addresses. They are configuration, not data.
 #[derive(Debug, Clone, Default)]
 pub struct AdminList(BTreeSet<EmailAddress>);
 
@@ -43,19 +42,19 @@ pub struct AdminList(BTreeSet<EmailAddress>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entry {position} ({entry:?}) is not an e-mail address: {source}")]
 pub struct AdminListError {
-    /// 1 for the first entry.
+    /// Position in the list, starting at 1.
     pub position: usize,
-    /// The entry as it was written.
+    /// The entry as written.
     pub entry: String,
-    /// The rule it breaks.
+    /// The rule that the entry breaks.
     pub source: EmailError,
 }
 
 impl AdminList {
-    /// Reads a comma-separated list. Empty entries (a trailing comma, an empty setting) are passed over.
+    /// Parses a comma-separated list. Empty entries (a trailing comma, an empty setting) are skipped.
     ///
     /// # Errors
-    /// The first entry that cannot be read: an admin who was mistyped must not silently be none.
+    /// The first invalid entry: a mistyped admin must not be dropped silently.
     pub fn parse(list: &str) -> Result<Self, AdminListError> {
         list.split(',')
             .enumerate()
@@ -71,25 +70,25 @@ impl AdminList {
             .map(Self)
     }
 
-    /// The caller with this address.
+    /// Returns the caller with this address.
     #[must_use]
     pub fn caller(&self, email: EmailAddress) -> Caller {
         Caller { is_admin: self.0.contains(&email), email }
     }
 
-    /// One of the admins, always the same.
+    /// Returns one of the admins, always the same.
     #[must_use]
     pub fn first(&self) -> Option<&EmailAddress> {
         self.0.first()
     }
 
-    /// How many admins there are.
+    /// Number of admins.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nobody is an admin.
+    /// True when the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

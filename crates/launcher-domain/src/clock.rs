@@ -1,22 +1,22 @@
-//! Time and randomness, passed in, so that a test decides both.
+//! Time and randomness as parameters, so that a test controls both.
 
 use std::fmt::Debug;
 
 use jiff::Timestamp;
 
-/// Where the time comes from.
+/// Source of the time.
 pub trait Clock: Debug + Send + Sync {
-    /// Now, in whole milliseconds: what is stored and sent is what was read.
+    /// The current time in whole milliseconds, so that it is stored and sent without rounding.
     fn now(&self) -> Timestamp;
 }
 
-/// Where random bytes come from.
+/// Source of random bytes.
 pub trait Entropy: Debug + Send + Sync {
-    /// Fills the buffer with bytes that nobody can guess.
+    /// Fills the buffer with unpredictable bytes.
     fn fill(&self, buffer: &mut [u8]);
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -28,7 +28,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// The kernel's random numbers.
+/// The kernel's random number generator.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemEntropy;
 

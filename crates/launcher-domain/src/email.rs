@@ -1,57 +1,58 @@
-//! The one type that people are compared by.
+//! E-mail address: the only type by which people are compared.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest address, in bytes (RFC 5321, 4.5.3.1.3, less the angle brackets).
+/// Maximum length of an address, in bytes (RFC 5321, 4.5.3.1.3, less the angle brackets).
 const MAX_BYTES: usize = 254;
-/// The longest part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
+/// Maximum length of the part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
 const MAX_LOCAL_BYTES: usize = 64;
 
 /// An e-mail address in its canonical spelling: trimmed and lower-case.
 ///
-/// [`EmailAddress::parse`] is the only way in, for the API, the admin list and the sidecar alike, so that
-/// `ALICE@example.org` gets one verdict everywhere.
+/// [`EmailAddress::parse`] is the only constructor, for the API, the admin list and the sidecar, so that
+/// `ALICE@example.org` gets the same verdict everywhere.
 ///
-/// The canonical spelling is a decision about identity: it takes `Alice@` and `alice@` for one person, as every large
-/// provider does, although RFC 5321 would let a provider tell them apart.
+/// The canonical spelling is a decision about identity. It treats `Alice@` and `alice@` as one person, as every large
+/// provider does, although RFC 5321 lets a provider distinguish them.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EmailAddress(Box<str>);
 
-/// Why a text is not an e-mail address. The offending text is not repeated: it may be somebody's secret in the wrong
-/// place, and it goes to logs.
+/// Why a text is not an e-mail address. The text is not repeated, because errors are logged and the text may be a
+/// misplaced secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// Nothing, or only white space.
+    /// The text is empty or only white space.
     #[error("the e-mail address is empty")]
     Empty,
-    /// A control character, a space inside, or anything beyond ASCII.
+    /// A control character, an inner space, or a non-ASCII character.
     #[error("an e-mail address has only visible ASCII characters")]
     NotVisibleAscii,
-    /// None, or more than one.
+    /// No `@`, or more than one.
     #[error("an e-mail address has exactly one @")]
     NotOneAt,
-    /// Nothing before the `@`, or more than 64 bytes.
+    /// The part before the `@` is empty or has more than 64 bytes.
     #[error("the part before the @ has 1 to 64 characters")]
     LocalPart,
-    /// Nothing behind the `@`.
+    /// The part after the `@` is empty.
     #[error("the part behind the @ is empty")]
     NoDomain,
-    /// More than 254 bytes.
+    /// The address has more than 254 bytes.
     #[error("an e-mail address has at most 254 characters")]
     TooLong,
 }
 
 impl EmailAddress {
-    /// Reads an address: trims, lower-cases, and refuses whatever is not visible ASCII with exactly one `@`.
+    /// Parses an address: trims, lower-cases, and rejects text that is not visible ASCII with exactly one `@`.
     ///
     /// # Errors
-    /// [`EmailError`] says which rule the text breaks.
+    /// [`EmailError`] names the rule that the text breaks.
     pub fn parse(text: &str) -> Result<Self, EmailError> {
-        // Only what a header or a list may have around a value: other white space is as foreign as other letters.
+        // Trims only the white space that a header or a list may have around a value. Other white space is rejected
+        // below.
         let text = text.trim_ascii();
         if text.is_empty() {
             return Err(EmailError::Empty);

@@ -1,28 +1,28 @@
-//! Why a workshop failed, in words for the person who waits for it.
+//! Failure reasons of a workshop, in words for the person who waits for it.
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of failure, as they are stored and sent.
+/// Kinds of failure, as stored and sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureCode {
     /// The image does not exist or may not be pulled.
     ImagePullFailed,
-    /// The app ended by itself.
+    /// The app exited.
     Crashed,
     /// The app used more memory than its limit.
     OutOfMemory,
-    /// No machine has room for what the template asks for.
+    /// No node has room for the template's requests.
     Unschedulable,
     /// Not ready within the start timeout.
     StartTimeout,
     /// The namespace's quota is used up.
     QuotaExceeded,
-    /// The cluster took the workshop off its machine.
+    /// The cluster evicted the workshop from its node.
     Evicted,
-    /// The machine went away.
+    /// The node was lost.
     NodeLost,
-    /// The Workshop cannot be run as it is written.
+    /// The Workshop's spec cannot be run.
     InvalidSpec,
     /// The program is not installed where the workshop should run.
     AppNotAvailable,
@@ -31,7 +31,7 @@ pub enum FailureCode {
 }
 
 impl FailureCode {
-    /// All of them, in the order of the documentation.
+    /// All codes, in the order of the documentation.
     pub const ALL: [Self; 11] = [
         Self::ImagePullFailed,
         Self::Crashed,
@@ -46,7 +46,7 @@ impl FailureCode {
         Self::NetworkNotIsolated,
     ];
 
-    /// The code as it is sent: kebab-case.
+    /// Returns the code as sent: kebab-case.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,13 +64,13 @@ impl FailureCode {
         }
     }
 
-    /// Reads a code.
+    /// Parses a code.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == text)
     }
 
-    /// What happened, in one sentence a student understands.
+    /// Returns the description of the failure, in one sentence for students.
     fn message(self) -> &'static str {
         match self {
             Self::ImagePullFailed => "The workshop's image could not be downloaded.",
@@ -89,7 +89,7 @@ impl FailureCode {
         }
     }
 
-    /// What to do about it, in one sentence.
+    /// Returns the advised action, in one sentence.
     fn remedy(self) -> &'static str {
         match self {
             Self::ImagePullFailed => {
@@ -112,29 +112,29 @@ impl FailureCode {
         }
     }
 
-    /// Whether the same launch may well succeed a moment later.
+    /// True when the same launch may succeed a moment later.
     #[must_use]
     pub fn retryable(self) -> bool {
         !matches!(self, Self::ImagePullFailed | Self::InvalidSpec | Self::AppNotAvailable)
     }
 }
 
-/// A failure, explained.
+/// A failure with its explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReason {
-    /// The kind.
+    /// Kind of failure.
     pub code: FailureCode,
-    /// What happened, for the person who waits.
+    /// Description for the person who waits.
     pub message: String,
-    /// What to do about it.
+    /// Advised action.
     pub remedy: String,
-    /// Whether the same launch may well succeed a moment later.
+    /// True when the same launch may succeed a moment later.
     pub retryable: bool,
 }
 
 impl FailureReason {
-    /// A failure with the standard words of its kind, and a detail behind the message where there is one
-    /// (`It ended with status 3.`).
+    /// Creates a failure with the standard texts of its kind. `detail` is appended to the message (`It ended with
+    /// status 3.`).
     #[must_use]
     pub fn new(code: FailureCode, detail: Option<&str>) -> Self {
         let message = match detail {
@@ -144,7 +144,7 @@ impl FailureReason {
         Self { code, message, remedy: code.remedy().to_owned(), retryable: code.retryable() }
     }
 
-    /// The same with a remedy that fits the case better.
+    /// Replaces the remedy by one that fits the case better.
     #[must_use]
     pub fn with_remedy(mut self, remedy: &str) -> Self {
         remedy.clone_into(&mut self.remedy);

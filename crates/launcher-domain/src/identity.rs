@@ -1,7 +1,7 @@
-//! Reading the identity that the login proxy vouches for out of a request's header lines.
+//! Reads the identity that the auth proxy vouches for from a request's header lines.
 //!
-//! The API and the sidecar share this, so a request cannot be one person to the one and another to the other. It knows
-//! no HTTP library: header lines come in as (name, value) pairs.
+//! The API and the sidecar share this code, so both always see the same person in a request. It depends on no HTTP
+//! library: header lines come in as (name, value) pairs.
 
 use crate::email::{EmailAddress, EmailError};
 use crate::proof::{PROOF_HEADER, ProxySecret};
@@ -12,12 +12,12 @@ pub struct TrustedHeader {
     name: Box<str>,
 }
 
-/// A text that cannot be a header's name.
+/// Error: the text is not a valid header name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a header name: use letters, digits and dashes, as in X-Auth-Request-Email")]
 pub struct TrustedHeaderError(pub String);
 
-/// Why a request's header lines do not say who is calling.
+/// Why a request's header lines contain no valid identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// No line with the trusted name, or an empty one.
@@ -26,11 +26,11 @@ pub enum IdentityError {
     /// More than one line with the trusted name, even when they agree.
     #[error("the request carries its identity more than once")]
     Repeated,
-    /// The trusted line with another spelling of its name beside it (`X_Auth_Request_Email`), which some program on
-    /// the way may have taken for the real one.
+    /// The trusted line beside a line with another spelling of its name (`X_Auth_Request_Email`). A program on the way
+    /// may have read the other one.
     #[error("the request carries its identity under a second spelling of the header's name")]
     Alias,
-    /// A trusted line without the proxy secret beside it: it did not come through the auth proxy.
+    /// A trusted line without the proxy secret beside it: the request did not come through the auth proxy.
     #[error("the request carries an identity without the proof that the auth proxy set it (X-Auth-Request-Proof)")]
     Unproven,
     /// The trusted line's value is not an e-mail address.
@@ -42,7 +42,7 @@ impl TrustedHeader {
     /// The header's default name.
     pub const DEFAULT: &str = "X-Auth-Request-Email";
 
-    /// Reads a header's name. Only letters, digits and dashes: other characters are how aliases are made.
+    /// Parses a header name. Only letters, digits and dashes are accepted: other characters make aliases possible.
     ///
     /// # Errors
     /// [`TrustedHeaderError`] with the text.
@@ -61,10 +61,10 @@ impl TrustedHeader {
         &self.name
     }
 
-    /// Reads the one identity among a request's header lines (names in any case, values as received).
+    /// Reads the single identity from a request's header lines (names in any case, values as received).
     ///
     /// # Errors
-    /// [`IdentityError`]; nothing but exactly one readable line in its exact spelling is an identity.
+    /// [`IdentityError`], unless exactly one readable line in its exact spelling exists.
     pub fn read<'a>(
         &self,
         lines: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
@@ -92,11 +92,11 @@ impl TrustedHeader {
         }
     }
 
-    /// Reads the one identity among a request's header lines, and accepts it only beside exactly one valid proxy secret.
-    /// Without a secret to compare with, every identity is accepted as [`TrustedHeader::read`] does.
+    /// Reads the single identity from a request's header lines, and accepts it only beside exactly one valid proxy
+    /// secret. Without a configured secret, it accepts the same identities as [`TrustedHeader::read`].
     ///
     /// # Errors
-    /// [`IdentityError`]; a request without any identity is `Missing` also when its proof is wrong.
+    /// [`IdentityError`]; a request without an identity is `Missing` even if its proof is wrong.
     pub fn read_proven<'a, L>(&self, secret: Option<&ProxySecret>, lines: L) -> Result<EmailAddress, IdentityError>
     where
         L: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
@@ -110,8 +110,8 @@ impl TrustedHeader {
         }
     }
 
-    /// Whether a header line speaks of the caller's identity in any spelling, and so must not reach an app: the
-    /// trusted header, all of `X-Auth-Request-*`, and the `X-Forwarded-*` lines with which login proxies name a person.
+    /// True when a header line carries identity in any spelling and must not reach an app: the trusted header, all of
+    /// `X-Auth-Request-*`, and the `X-Forwarded-*` lines that auth proxies set for a person.
     #[must_use]
     pub fn speaks_of_identity(&self, name: &[u8]) -> bool {
         const FORWARDED: [&[u8]; 5] = [
@@ -145,7 +145,7 @@ fn letters(name: &[u8]) -> impl Iterator<Item = u8> + '_ {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
 }
 
-/// Whether two names are equal to a program that folds `-`, `_` and `.` into each other or drops them.
+/// True when two names are equal to a program that folds `-`, `_` and `.` into each other or drops them.
 fn same_letters(left: &[u8], right: &[u8]) -> bool {
     letters(left).eq(letters(right))
 }

@@ -1,4 +1,4 @@
-//! One launched workshop: its states, how it moves between them, and why it ended.
+//! Instance: one launched workshop, its states and transitions, and its end reason.
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use crate::lifetime;
 use crate::start_step::StartStep;
 use crate::template::TemplateSettings;
 
-/// Where an instance stands.
+/// Lifecycle state of an instance.
 ///
 /// ```text
 /// queued -> starting -> running -> terminating -> terminated
@@ -19,26 +19,26 @@ use crate::template::TemplateSettings;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstanceState {
-    /// Stored, waiting in line for its start.
+    /// Stored, waiting in the queue.
     Queued,
-    /// Its Workshop exists or is about to; not ready yet.
+    /// Its Workshop exists or will soon; not ready yet.
     Starting,
     /// Ready: its owner can work in it.
     Running,
-    /// Its workload is on the way out.
+    /// The workload is being removed.
     Terminating,
-    /// Nothing of it runs any more.
+    /// The workload is gone.
     Terminated,
-    /// It could not go on; the reason says why.
+    /// The instance failed; `reason` gives the cause.
     Failed,
 }
 
 impl InstanceState {
-    /// All of them, in the order of a life.
+    /// All states, in lifecycle order.
     pub const ALL: [Self; 6] =
         [Self::Queued, Self::Starting, Self::Running, Self::Terminating, Self::Terminated, Self::Failed];
 
-    /// The state as it is stored and sent.
+    /// Returns the state as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,13 +51,13 @@ impl InstanceState {
         }
     }
 
-    /// Reads a state.
+    /// Parses a state.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 
-    /// Whether its Workshop should exist.
+    /// True when the Workshop of the instance should exist.
     #[must_use]
     pub fn wants_workshop(self) -> bool {
         matches!(self, Self::Starting | Self::Running)
@@ -67,23 +67,23 @@ impl InstanceState {
 /// Why an instance ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndReason {
-    /// Its owner ended it.
+    /// The owner ended it.
     Owner,
     /// An admin ended it.
     Admin,
-    /// Its time was up.
+    /// It expired.
     Expired,
-    /// It failed, and was dismissed.
+    /// It failed and was dismissed.
     Failed,
-    /// Its Workshop was deleted from outside.
+    /// Its Workshop was deleted by an outside actor.
     Lost,
 }
 
 impl EndReason {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 5] = [Self::Owner, Self::Admin, Self::Expired, Self::Failed, Self::Lost];
 
-    /// The reason as it is stored and sent.
+    /// Returns the reason as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -95,86 +95,86 @@ impl EndReason {
         }
     }
 
-    /// Reads a reason.
+    /// Parses a reason.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == text)
     }
 }
 
-/// One launched workshop, as its row says.
+/// One launched workshop, as stored in its row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instance {
-    /// Sorts by the time of the launch (UUID version 7).
+    /// Sorts by launch time (UUID version 7).
     pub instance_id: Uuid,
-    /// The name in paths, and of the Workshop.
+    /// Name in URL paths, and name of the Workshop.
     pub k8s_name: String,
-    /// Who launched it.
+    /// The person who launched it.
     pub owner_email: EmailAddress,
-    /// From which template.
+    /// Template that it was launched from.
     pub template_id: Uuid,
-    /// The template's settings as they were at the launch: later edits never change a running workshop.
+    /// Copy of the template's settings at launch: later edits never change a running workshop.
     pub settings: TemplateSettings,
-    /// Where it stands.
+    /// Lifecycle state.
     pub state: InstanceState,
-    /// How far its start is; only while it starts, and once the fleet has told.
+    /// Current step of the start; set only while starting, after the fleet's first report.
     pub start_step: Option<StartStep>,
-    /// Why it failed.
+    /// Failure reason.
     pub reason: Option<FailureReason>,
     /// The last lines of a crashed app.
     pub log_tail: Option<String>,
-    /// Where its owner works in it; null until running.
+    /// URL where the owner uses it; null until running.
     pub url: Option<String>,
     /// When it was launched.
     pub created_at: Timestamp,
-    /// When its Workshop was first wanted: it left the queue.
+    /// When it left the queue.
     pub dispatched_at: Option<Timestamp>,
-    /// When it was first ready: its lifetime counts from here.
+    /// When it first became ready. Its lifetime starts here.
     pub started_at: Option<Timestamp>,
-    /// When its time is up; null before it was ready.
+    /// Expiry; null before it was ready.
     pub expires_at: Option<Timestamp>,
-    /// When nothing of it ran any more.
+    /// When its workload was gone.
     pub ended_at: Option<Timestamp>,
-    /// Why it ended; set as soon as its end is decided.
+    /// End reason; set as soon as the end is decided.
     pub end_reason: Option<EndReason>,
-    /// What its Workshop should be: +1 at each change (launch, extend, end).
+    /// Version of the desired Workshop: incremented at each change (start, ready, extend, end).
     pub spec_version: i64,
-    /// What the fleet was last told, as a `spec_version`; 0 before the first time.
+    /// The `spec_version` last applied by the fleet; 0 before the first apply.
     pub applied_version: i64,
-    /// The identity of its Workshop, once the fleet has answered.
+    /// UID of its Workshop, once the fleet has answered.
     pub workshop_uid: Option<String>,
-    /// Grows with each change of any row: what an event stream resumes from.
+    /// Grows with each change of any row. Event streams resume from it.
     pub revision: i64,
 }
 
-/// What the fleet says of a Workshop, in the domain's words.
+/// Status of a Workshop as reported by the fleet, in domain terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// How far it is.
+    /// Phase of the Workshop.
     pub phase: ObservedPhase,
-    /// Where it can be reached.
+    /// URL of the workshop.
     pub url: Option<String>,
-    /// When it was first ready.
+    /// When it first became ready.
     pub ready_at: Option<Timestamp>,
     /// The last lines of a crashed app.
     pub log_tail: Option<String>,
 }
 
-/// How far the fleet is with a Workshop.
+/// Phase of a Workshop in the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ObservedPhase {
-    /// Not ready yet; how far it is, when the fleet tells.
+    /// Not ready yet; with the start step, if the fleet reports it.
     Starting(Option<StartStep>),
     /// Ready.
     Running,
-    /// It cannot go on.
+    /// It failed.
     Failed(FailureReason),
-    /// Its time was up, and the fleet has ended the workload.
+    /// It expired, and the fleet has terminated the workload.
     Expired,
 }
 
 impl Observation {
-    /// A failure that the service itself has found.
+    /// A failure found by the service itself.
     #[must_use]
     pub fn of_failure(reason: FailureReason) -> Self {
         Self { phase: ObservedPhase::Failed(reason), url: None, ready_at: None, log_tail: None }
@@ -182,18 +182,18 @@ impl Observation {
 }
 
 impl Instance {
-    /// True while it counts against its owner's limit: until nothing of it runs any more.
+    /// True while it counts against its owner's limit: until its workload is gone.
     ///
-    /// A failure frees its place at once. Dismissing it does not take a place again.
+    /// A failed instance stops counting at once. Dismissing it does not make it count again.
     #[must_use]
     pub fn counts_against_limit(&self) -> bool {
         use InstanceState::{Queued, Running, Starting, Terminating};
         matches!(self.state, Queued | Starting | Running | Terminating) && self.end_reason != Some(EndReason::Failed)
     }
 
-    /// What this instance becomes when the fleet reports `seen`; `None` when nothing changes.
+    /// Returns the instance after the fleet's report `seen`; `None` when the report changes nothing.
     ///
-    /// An instance whose end is decided (terminating, terminated, failed) is not brought back by a late report.
+    /// A late report does not revive an instance whose end is decided (terminating, terminated, failed).
     #[must_use]
     pub fn observe(&self, seen: &Observation) -> Option<Self> {
         if !self.state.wants_workshop() {
@@ -209,7 +209,7 @@ impl Instance {
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
-                    // The Workshop's spec says when its time is up as soon as that is known.
+                    // The expiry is known now, so the Workshop's spec gets it.
                     next.spec_version += 1;
                 }
             }
@@ -231,10 +231,10 @@ impl Instance {
         (next != *self).then_some(next)
     }
 
-    /// What this instance becomes when somebody ends it; `None` when it is already on its way out or gone.
+    /// Returns the terminated instance; `None` when it is already terminating or terminated.
     ///
-    /// One that never left the queue is terminated at once: nothing of it exists. A failed one is dismissed, and keeps
-    /// `failed` as the reason of its end.
+    /// A queued instance is terminated at once, because it has no Workshop. A failed instance is dismissed and keeps
+    /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
         let mut next = Self { start_step: None, ..self.clone() };
@@ -260,9 +260,9 @@ impl Instance {
         Some(next)
     }
 
-    /// What this instance becomes when its Workshop is known to be gone; `None` when that changes nothing.
+    /// Returns the instance after its Workshop is known to be gone; `None` when that changes nothing.
     ///
-    /// Gone before its end was decided means that somebody deleted it from outside: lost.
+    /// If its end was not decided before, an outside actor deleted the Workshop: end reason `lost`.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
         let mut next = Self { start_step: None, ..self.clone() };

@@ -1,8 +1,7 @@
-//! The rules of the workshop launcher, and nothing else: no I/O, no HTTP, no SQL, no Kubernetes.
+//! The rules of the workshop launcher, as pure code: no I/O, no HTTP, no SQL, no Kubernetes.
 //!
-//! Who may do what ([`access`]), what a template and an instance are ([`template`], [`instance`]), how long a workshop
-//! lives ([`lifetime`]), what it is called ([`names`]), what the log says of it ([`activity`]). Time and randomness come
-//! in through [`clock`].
+//! Authorization ([`access`]), templates and instances ([`template`], [`instance`]), lifetimes ([`lifetime`]), names
+//! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness.
 
 pub mod access;
 pub mod activity;

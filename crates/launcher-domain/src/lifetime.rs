@@ -1,32 +1,32 @@
-//! How long a workshop lives, and how far it can be extended.
+//! Lifetime of a workshop, and its extension.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::instance::{Instance, InstanceState};
 use crate::template::TemplateSettings;
 
-/// When the time of a workshop that was ready at `ready` is first up.
+/// Returns the first expiry of a workshop that became ready at `ready`.
 #[must_use]
 pub fn first_expiry(ready: Timestamp, settings: &TemplateSettings) -> Timestamp {
     later(ready, settings.lifetime_seconds)
 }
 
-/// Why an extension is refused.
+/// Reason why an extension is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExtendError {
-    /// Only a running workshop has time to extend.
+    /// Only a running workshop can be extended.
     #[error("only a running workshop can be extended")]
     NotRunning,
-    /// It already has all the time its template allows.
+    /// The expiry is already the latest that the template allows.
     #[error("the workshop already has all the time that its template allows")]
     LifetimeLimitReached,
-    /// The caller expected another expiry: somebody, or a double click, was quicker.
+    /// The caller expected another expiry: another request, for example of a double click, was first.
     #[error("the workshop's end has changed since the page was loaded")]
     ExpiryChanged,
 }
 
 impl ExtendError {
-    /// The code as it is sent: kebab-case.
+    /// Returns the code as sent: kebab-case.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -37,20 +37,20 @@ impl ExtendError {
     }
 }
 
-/// What extending would do right now.
+/// Preview of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extension {
-    /// The new expiry, or why there is none.
+    /// The new expiry, or the reason for a refusal.
     pub outcome: Result<Timestamp, ExtendError>,
-    /// What one extension adds at most, in seconds.
+    /// Maximum seconds that one extension adds.
     pub extend_by_seconds: u32,
-    /// The end that no extension passes; `None` before the workshop was ready.
+    /// Latest possible expiry; `None` before the workshop was ready.
     pub latest_expires_at: Option<Timestamp>,
 }
 
-/// What extending would do: `min(expires_at + extension, ready + max_lifetime)`, when that gains anything.
+/// Computes an extension: `min(expires_at + extension, ready + max_lifetime)`, if that is later than `expires_at`.
 ///
-/// One whose time is up at `now` does not run any more, whether or not the fleet has said so already.
+/// A workshop that has expired at `now` counts as not running, even if the fleet has not reported it yet.
 #[must_use]
 pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
     let settings = &instance.settings;
@@ -66,12 +66,12 @@ pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
 }
 
 impl Instance {
-    /// This instance with its time extended once.
+    /// Returns this instance extended once.
     ///
-    /// `expected_expires_at` is the expiry that the caller saw, when it says so: it makes a double click harmless.
+    /// `expected_expires_at` is the expiry that the caller saw, if given. It makes a double click harmless.
     ///
     /// # Errors
-    /// [`ExtendError`]; the instance stays as it is.
+    /// [`ExtendError`]; the instance stays unchanged.
     pub fn extend(&self, expected_expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, ExtendError> {
         let outcome = extension(self, now).outcome;
         let changed = expected_expires_at.is_some() && expected_expires_at != self.expires_at;

@@ -1,23 +1,23 @@
-//! The limits that keep one person, one class or one mistake from taking everything.
+//! Limits that keep one person, one class or one mistake from using all capacity.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// How much is allowed. Every limit is a setting of the launcher.
+/// Limits of the launcher. Each is a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Maximum instances of one person that [count](crate::Instance::counts_against_limit). Admins are exempt.
     pub max_instances_per_user: u32,
     /// Launch rate limit of one person. Admins are exempt.
     pub launch_rate: LaunchRate,
-    /// How many workshops may be in state starting at once: what is launched beyond that waits in line.
+    /// Maximum workshops in state starting. Further launches wait in the queue.
     pub max_concurrent_starts: u32,
-    /// How many launches may wait in line before a launch is refused.
+    /// Maximum queued launches. Further launches are refused.
     pub max_queued: u32,
-    /// How long a workshop may take from starting to ready.
+    /// Maximum time from starting to ready.
     pub start_timeout: Duration,
-    /// How long an ended instance stays readable.
+    /// Retention of ended instances.
     pub history: Duration,
 }
 
@@ -48,8 +48,8 @@ pub struct LaunchRate {
 impl LaunchRate {
     /// Takes a token from a bucket that will be full again at `full_at`. Returns when it will be full again after that.
     ///
-    /// `full_at` may be a time that these settings or this clock cannot produce: the settings were changed, or a clock was
-    /// wrong. Such a bucket counts as empty, so the wait is never longer than for one token.
+    /// `full_at` may be a time that these settings or this clock cannot produce: the settings were changed, or a clock
+    /// was wrong. Such a bucket counts as empty, so the wait is never longer than for one token.
     ///
     /// # Errors
     /// The time until the next token, when the bucket is empty.

@@ -1,13 +1,15 @@
-//! Where a browser may be sent back to: a path of this site, never another site.
+//! Redirect targets for a browser: paths of this site only.
 
-/// A path on this site, with its query, safe to put into `Location`.
+/// A path on this site, with its query, safe to use in `Location`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalPath(String);
 
 impl LocalPath {
-    /// Takes a text that starts with exactly one `/` and has only visible ASCII characters without a backslash.
+    /// Accepts a text of at most 2048 bytes that starts with exactly one `/` and has only visible ASCII characters
+    /// without a backslash.
     ///
-    /// Browsers read `//host`, `/\host` and `/<tab>/host` as another site, and `javascript:` as a program: `None`.
+    /// Returns `None` for other texts: browsers read `//host`, `/\host` and `/<tab>/host` as another site, and
+    /// `javascript:` as a program.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');

@@ -1,4 +1,4 @@
-//! What things are called: `k8s_name` of an instance, and time-ordered identifiers.
+//! Names: `k8s_name` of an instance, and time-ordered identifiers.
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -10,11 +10,10 @@ const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 const RANDOM_CHARACTERS: usize = 10;
 const MAX_SLUG: usize = 20;
 
-/// A new name for an instance: a slug of its template's name, a dash, and 50 random bits.
+/// Generates a name for an instance: a slug of its template's name, a dash, and 50 random bits.
 ///
-/// It is a DNS label (RFC 1035: it starts with a letter, at most 31 characters), because it names a Service and a host;
-/// it cannot be guessed, and it holds nobody's e-mail address. The unique index decides whether it is new: draw again
-/// when it is taken.
+/// The name is a DNS label (RFC 1035: starts with a letter, at most 31 characters), because it names a Service and a
+/// host. It is unguessable and contains no e-mail address. The unique index rejects a duplicate: then draw again.
 #[must_use]
 pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; RANDOM_CHARACTERS];
@@ -23,7 +22,7 @@ pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
     format!("{}-{random}", slug(template_name))
 }
 
-/// Whether a text has the shape of an instance's name: what does not is answered without asking the database.
+/// True when a text has the shape of an instance's name. Other texts are answered without a database query.
 #[must_use]
 pub fn is_k8s_name(text: &str) -> bool {
     let label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -33,7 +32,7 @@ pub fn is_k8s_name(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// A new identifier that sorts by its time (UUID version 7, RFC 9562).
+/// Generates an identifier that sorts by time (UUID version 7, RFC 9562).
 #[must_use]
 pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
     let mut random = [0_u8; 10];
@@ -42,14 +41,15 @@ pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-/// What no identifier of [`uuid_v7`] that was made then or later sorts before.
+/// Lower bound of the identifiers that [`uuid_v7`] makes at this time or later.
 #[must_use]
 pub fn earliest_uuid(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
     Uuid::from_u128(u128::from(millis) << 80)
 }
 
-/// The letters and digits of a name, lower-case, with single dashes between the words; `workshop` when none are left.
+/// Returns the letters and digits of a name, lower-case, with single dashes between words; `workshop` when none are
+/// left.
 fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(MAX_SLUG);
     for character in name.chars() {

@@ -1,7 +1,7 @@
 //! The proxy secret: proof that a request's identity header was set by the auth proxy.
 //!
-//! The auth proxy sends the secret in [`PROOF_HEADER`] beside the identity header. With a secret configured, an identity
-//! header without it counts as forged, whatever the network lets through.
+//! The auth proxy sends the secret in [`PROOF_HEADER`] beside the identity header. With a secret configured, an
+//! identity header without it counts as forged, even if the network let it through.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,18 +9,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Name of the header that carries the proxy secret, lower-case.
 pub const PROOF_HEADER: &str = "x-auth-request-proof";
 
-/// Maximum number of secrets accepted at a time: the present one and, during a rotation, the other one.
+/// Maximum number of secrets accepted at a time: one, or two during a rotation.
 const MAX_SECRETS: usize = 2;
-/// Length of a secret in characters: at least 128 bits in hexadecimal, at most what one header line should carry.
+/// Length of a secret in characters: at least 128 bits in hexadecimal, at most the length suitable for one header line.
 const LENGTH: std::ops::RangeInclusive<usize> = 32..=256;
 
-/// Why a text holds no proxy secret.
+/// Why a text is not a valid list of proxy secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProxySecretError {
-    /// No line with a secret.
+    /// No line contains a secret.
     #[error("it is empty: write one secret per line, for example the output of `openssl rand -hex 32`")]
     Empty,
-    /// More lines than a rotation needs.
+    /// More secrets than a rotation needs.
     #[error("it holds {0} secrets, but at most {MAX_SECRETS} are accepted at a time: remove the oldest")]
     TooMany(usize),
     /// Too short to resist guessing, or too long for a header.

@@ -1,14 +1,14 @@
-//! Amounts of CPU and memory in Kubernetes' notation: `500m`, `2`, `1.5`, `256Mi`, `2G`.
+//! CPU and memory quantities in Kubernetes notation: `500m`, `2`, `1.5`, `256Mi`, `2G`.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A positive amount, kept as it was written.
+/// A positive quantity that keeps its original text.
 ///
-/// Source of the notation: the Kubernetes API reference, "Quantity". Exponents (`1e3`) and negative amounts are left
-/// out: nobody writes them for CPU or memory.
+/// Source of the notation: the Kubernetes API reference, "Quantity". Exponents (`1e3`) and negative amounts are not
+/// supported: they are unusual for CPU and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Quantity {
@@ -17,7 +17,7 @@ pub struct Quantity {
     milli: u128,
 }
 
-/// A text that is not an amount.
+/// Error: the text is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory")]
 pub struct QuantityError(pub String);
@@ -38,11 +38,11 @@ const SUFFIXES: [(&str, u128); 12] = [
 ];
 
 impl Quantity {
-    /// Reads an amount.
+    /// Parses a quantity.
     ///
     /// # Errors
-    /// [`QuantityError`] for everything but a positive decimal number with at most three digits behind the point and
-    /// one of the suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none.
+    /// [`QuantityError`] unless the text is a positive decimal number with at most three decimal places and one of the
+    /// suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let error = || QuantityError(text.chars().take(40).collect());
         let (number, milli_per_unit) = match SUFFIXES.iter().find(|(suffix, _)| text.ends_with(suffix)) {
@@ -65,13 +65,13 @@ impl Quantity {
         Ok(Self { text: text.to_owned(), milli })
     }
 
-    /// As it was written.
+    /// Returns the original text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Which of two amounts is larger, whatever their suffixes (`1000m` equals `1`).
+    /// Compares two quantities by value, regardless of their suffixes (`1000m` equals `1`).
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {
         self.milli.cmp(&other.milli)

@@ -1,26 +1,26 @@
-//! What a workshop that is not ready yet is waiting for.
+//! Steps of a start, for a workshop that is not ready yet.
 
-/// How far a start is.
+/// Step of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StartStep {
-    /// No machine has room for it at the moment.
+    /// No node has room at the moment.
     WaitingForRoom,
-    /// It gets a machine, its network, its files.
+    /// The workshop gets its node, network and files.
     Preparing,
-    /// The machine fetches its image; the first time this takes a while.
+    /// The node pulls the image; the first time this takes a while.
     PullingImage,
-    /// Its app runs and does not answer yet.
+    /// The app runs but does not answer yet.
     StartingApp,
-    /// Its app ended, and is started once more.
+    /// The app exited and is restarted.
     RestartingApp,
 }
 
 impl StartStep {
-    /// All of them, in the order of a start.
+    /// All steps, in the order of a start.
     pub const ALL: [Self; 5] =
         [Self::WaitingForRoom, Self::Preparing, Self::PullingImage, Self::StartingApp, Self::RestartingApp];
 
-    /// The step as it is stored and sent.
+    /// Returns the step as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl StartStep {
         }
     }
 
-    /// Reads a step.
+    /// Parses a step.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|step| step.as_str() == text)

@@ -1,4 +1,5 @@
-//! Templates: what an admin writes ([`TemplateDraft`]), and what has been validated ([`TemplateSettings`]).
+//! Templates: the unchecked form that an admin writes ([`TemplateDraft`]) and the validated form
+//! ([`TemplateSettings`]).
 
 mod draft;
 mod validate;
@@ -15,7 +16,7 @@ pub use validate::FieldError;
 use crate::email::EmailAddress;
 use crate::quantity::Quantity;
 
-/// What kind of app a template launches: it decides the default port and how a stock image is made to work.
+/// Kind of app. It determines the default port and the adaptation of a stock image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AppType {
@@ -28,10 +29,10 @@ pub enum AppType {
 }
 
 impl AppType {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Rstudio, Self::Notebook, Self::Custom];
 
-    /// As it is stored and sent.
+    /// Returns the kind as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -41,13 +42,13 @@ impl AppType {
         }
     }
 
-    /// Reads a kind.
+    /// Parses a kind.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// The port that the stock image listens on.
+    /// Returns the port that the stock image listens on.
     #[must_use]
     pub fn default_port(self) -> Option<u16> {
         match self {
@@ -58,11 +59,11 @@ impl AppType {
     }
 }
 
-/// How tightly a workshop's container is held.
+/// Security profile of a workshop's container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SecurityProfile {
-    /// Not root, nothing privileged: Pod Security `restricted`.
+    /// Unprivileged and not root: Pod Security `restricted`.
     #[default]
     Restricted,
     /// Root inside the container, which stock RStudio images need: Pod Security `baseline`.
@@ -70,10 +71,10 @@ pub enum SecurityProfile {
 }
 
 impl SecurityProfile {
-    /// All of them.
+    /// All profiles.
     pub const ALL: [Self; 2] = [Self::Restricted, Self::Baseline];
 
-    /// As it is stored and sent.
+    /// Returns the profile as stored and sent.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -82,27 +83,27 @@ impl SecurityProfile {
         }
     }
 
-    /// Reads a profile.
+    /// Parses a profile.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.as_str() == text)
     }
 }
 
-/// What a workshop's container may use.
+/// Resource requests and limits of a workshop's container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
-    /// CPU that is set aside for it.
+    /// CPU request.
     pub cpu_request: Quantity,
-    /// CPU that it may use at most.
+    /// CPU limit.
     pub cpu_limit: Quantity,
-    /// Memory that is set aside for it.
+    /// Memory request.
     pub memory_request: Quantity,
-    /// Memory that it may use at most; more ends it.
+    /// Memory limit. An app that exceeds it is killed.
     pub memory_limit: Quantity,
 }
 
-/// A template's validated settings. An instance keeps a copy of them.
+/// Validated settings of a template. Each instance keeps a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateSettings {
     /// 1–80 characters.
@@ -113,38 +114,38 @@ pub struct TemplateSettings {
     pub app_type: AppType,
     /// An image reference of at most 255 characters.
     pub image: String,
-    /// Where the app listens, 1–65535 without the sidecar's ports.
+    /// Port of the app, 1–65535 without the sidecar's ports.
     pub port: u16,
-    /// Replaces the image's entry point when not empty; at most 64 words. `$(PORT)` is where the app listens.
+    /// Replaces the image's entry point when not empty; at most 64 words. `$(PORT)` is the app's port.
     pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty; at most 64 words. `$(PORT)` is where the app listens.
+    /// Replaces the image's arguments when not empty; at most 64 words. `$(PORT)` is the app's port.
     pub args: Vec<String>,
-    /// At most 64 pairs.
+    /// Environment variables, at most 64.
     pub env: BTreeMap<String, String>,
-    /// What the container may use.
+    /// Resource requests and limits.
     pub resources: Resources,
-    /// How tightly the container is held.
+    /// Security profile of the container.
     pub security_profile: SecurityProfile,
-    /// From ready to the first expiry, in seconds.
+    /// Time from ready to the first expiry, in seconds.
     pub lifetime_seconds: u32,
-    /// What one extension adds at most, in seconds.
+    /// Maximum seconds that one extension adds.
     pub extension_seconds: u32,
-    /// From ready to the end that no extension passes, in seconds.
+    /// Time from ready to the latest possible expiry, in seconds.
     pub max_lifetime_seconds: u32,
 }
 
 /// A shared catalog entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// Sorts by the time of its creation (UUID version 7).
+    /// Sorts by creation time (UUID version 7).
     pub template_id: Uuid,
-    /// What it launches.
+    /// Settings of launched instances.
     pub settings: TemplateSettings,
-    /// Whether users see it in the catalog.
+    /// True when users see it in the catalog.
     pub active: bool,
-    /// 1 at first, +1 at each change.
+    /// Starts at 1; incremented at each change.
     pub version: i64,
-    /// The admin who created it. Informational: it restricts nothing.
+    /// The admin who created it. Informational, grants no rights.
     pub created_by: EmailAddress,
     /// When it was created.
     pub created_at: Timestamp,

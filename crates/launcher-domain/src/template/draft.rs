@@ -1,4 +1,4 @@
-//! A template as an admin writes it: nothing checked but the shape.
+//! Template draft, as an admin writes it: only its shape is checked.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{AppType, SecurityProfile, Template};
 
-/// The body of a create or an update, and of a seed. What is left out takes its default. Unknown fields are refused:
-/// a mistyped `memroy_limit` must not silently be the default.
+/// Body of a create, an update or a seed. Missing fields take their defaults. Unknown fields are rejected: a mistyped
+/// `memroy_limit` must not silently become the default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateDraft {
@@ -20,7 +20,7 @@ pub struct TemplateDraft {
     pub app_type: AppType,
     /// An image reference of at most 255 characters.
     pub image: String,
-    /// Where the app listens; the kind's own port when left out, required for `custom`.
+    /// Port of the app. Defaults to the port of the kind; required for `custom`.
     #[serde(default)]
     pub port: Option<i64>,
     /// Replaces the image's entry point when not empty.
@@ -32,40 +32,40 @@ pub struct TemplateDraft {
     /// Environment of the app.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// What the container may use.
+    /// Resource requests and limits.
     #[serde(default)]
     pub resources: ResourcesDraft,
-    /// How tightly the container is held.
+    /// Security profile of the container.
     #[serde(default)]
     pub security_profile: SecurityProfile,
-    /// From ready to the first expiry, in seconds; 7200 when left out.
+    /// Time from ready to the first expiry, in seconds; default 7200.
     #[serde(default)]
     pub lifetime_seconds: Option<i64>,
-    /// What one extension adds at most, in seconds; 3600 when left out.
+    /// Maximum seconds that one extension adds; default 3600.
     #[serde(default)]
     pub extension_seconds: Option<i64>,
-    /// From ready to the end that no extension passes, in seconds; 28800 when left out.
+    /// Time from ready to the latest possible expiry, in seconds; default 28800.
     #[serde(default)]
     pub max_lifetime_seconds: Option<i64>,
-    /// Whether users see it in the catalog; true when left out.
+    /// True when users see it in the catalog; the default.
     #[serde(default = "yes")]
     pub active: bool,
 }
 
-/// What the container may use, in Kubernetes' notation; each has a default.
+/// Resource requests and limits of the container, in Kubernetes notation; each has a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResourcesDraft {
-    /// CPU that is set aside; `100m` when left out.
+    /// CPU request; default `100m`.
     #[serde(default)]
     pub cpu_request: Option<String>,
-    /// CPU at most; `2` when left out.
+    /// CPU limit; default `2`.
     #[serde(default)]
     pub cpu_limit: Option<String>,
-    /// Memory that is set aside; `256Mi` when left out.
+    /// Memory request; default `256Mi`.
     #[serde(default)]
     pub memory_request: Option<String>,
-    /// Memory at most; `2Gi` when left out.
+    /// Memory limit; default `2Gi`.
     #[serde(default)]
     pub memory_limit: Option<String>,
 }
@@ -75,7 +75,7 @@ fn yes() -> bool {
 }
 
 impl From<&Template> for TemplateDraft {
-    /// The draft that would make this template again: what an edit starts from.
+    /// Returns the draft that recreates this template: the starting point of an edit.
     fn from(template: &Template) -> Self {
         let settings = template.settings.clone();
         Self {

@@ -1,4 +1,4 @@
-//! From a draft to settings, or to the list of everything that is wrong with it.
+//! Validation: turns a draft into settings, or into the list of all its errors.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const MAX_WORD_BYTES: usize = 4096;
 const MAX_ENV: usize = 64;
 const MAX_ENV_NAME: usize = 128;
 const MAX_ENV_VALUE_BYTES: usize = 32 * 1024;
-/// The sidecar listens here, in the same pod.
+/// Ports of the sidecar, which listens in the same pod.
 const SIDECAR_PORTS: [i64; 2] = [8080, 8081];
 const SHORTEST_SECONDS: i64 = 60;
 const LONGEST_SECONDS: i64 = 30 * 24 * 3600;
@@ -21,16 +21,16 @@ const LIFETIME_SECONDS: u32 = 7200;
 const EXTENSION_SECONDS: u32 = 3600;
 const MAX_LIFETIME_SECONDS: u32 = 28_800;
 
-/// One thing that is wrong with a body.
+/// One error in a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
-    /// Where: a JSON pointer (RFC 6901), as in `/env/PATH`.
+    /// Location: a JSON pointer (RFC 6901), as in `/env/PATH`.
     pub pointer: String,
-    /// What is wrong, and what would be right.
+    /// The rule that the value breaks.
     pub detail: String,
 }
 
-/// Collects what is wrong; every check goes on, so that an admin sees everything at once.
+/// Collects all errors: checking continues after an error, so that an admin sees them together.
 #[derive(Default)]
 struct Errors(Vec<FieldError>);
 
@@ -47,10 +47,10 @@ impl Errors {
 }
 
 impl TemplateDraft {
-    /// The settings, with defaults filled in.
+    /// Returns the settings, with defaults filled in.
     ///
     /// # Errors
-    /// Everything that is wrong, each with its place; never empty.
+    /// All errors, each with its location; never empty.
     pub fn validate(self) -> Result<TemplateSettings, Vec<FieldError>> {
         let mut errors = Errors::default();
         let name = self.name.trim().to_owned();
@@ -96,7 +96,7 @@ impl TemplateDraft {
         }
     }
 
-    /// Lifetime, extension and the longest lifetime. A default gives way to what the admin wrote.
+    /// Returns lifetime, extension and maximum lifetime. Defaults adapt to the values that the admin wrote.
     fn durations(&self, errors: &mut Errors) -> [u32; 3] {
         let lifetime = seconds(self.lifetime_seconds, "/lifetime_seconds", errors);
         let extension = seconds(self.extension_seconds, "/extension_seconds", errors);
@@ -114,14 +114,14 @@ impl TemplateDraft {
     }
 }
 
-/// Control characters, and those that nobody sees but that turn or join what others read (Unicode 16, 23.2: zero-width
-/// and bidirectional controls).
+/// True for control characters, and for invisible ones that reorder or join the visible text (Unicode 16, 23.2:
+/// zero-width and bidirectional controls).
 fn is_unseen(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Visible characters that an image reference can have; the registry has the last word.
+/// True when an image reference has only allowed characters; the registry decides whether it is valid.
 fn is_image(image: &str) -> bool {
     (1..=MAX_IMAGE).contains(&image.len())
         && image.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -10,7 +10,7 @@ fn act(who: Option<&str>) -> Act {
     Act { actor_email: who.map(email), at: at(50) }
 }
 
-/// What the log says of a change: the action and the detail.
+/// Returns action and detail of the entry for a change.
 fn told(before: &Instance, after: Option<Instance>) -> Option<(ActivityAction, Option<String>)> {
     let line = Activity::of_change(before, &after.unwrap(), &act(None))?;
     assert_eq!((line.subject.as_str(), line.subject_name.as_str()), ("jupyter-aaaaaaaaaa", "Jupyter"));

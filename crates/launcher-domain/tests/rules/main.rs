@@ -1,4 +1,4 @@
-//! The rules, through their public doors.
+//! The domain rules, tested through their public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod access;
@@ -40,8 +40,8 @@ fn settings() -> TemplateSettings {
     draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap()
 }
 
-/// Alice's instance in a state, with a lifetime of 2 h, extensions of 1 h and at most 8 h, ready at second 0 where it
-/// has been ready.
+/// Alice's instance in a state, with a lifetime of 2 h, extensions of 1 h and at most 8 h. A running instance became
+/// ready at second 0.
 fn instance(state: InstanceState) -> Instance {
     let ready = matches!(state, InstanceState::Running).then(|| at(0));
     Instance {
@@ -77,7 +77,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// Counts up, so that every draw differs and every run is the same.
+/// Entropy that counts up: each draw differs, and each run is the same.
 #[derive(Debug, Default)]
 struct Counter(AtomicU8);
 

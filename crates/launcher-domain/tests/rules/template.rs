@@ -133,7 +133,7 @@ fn quantities_compare_by_amount() {
     }
 }
 
-/// Text of any kind, and of the kinds that rules speak of.
+/// Arbitrary text, and text of the kinds that the rules mention.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-zA-Z0-9_./:-]{1,20}",
