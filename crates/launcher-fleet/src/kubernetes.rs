@@ -1,4 +1,4 @@
-//! The fleet on Kubernetes: Workshops are custom resources of one namespace, and the operator makes them run.
+//! The fleet on Kubernetes: Workshops are custom resources of one namespace, and the operator runs them.
 
 mod doctor;
 mod refusal;
@@ -19,13 +19,13 @@ use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
 pub use doctor::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
 use refusal::{code, refusal};
 
-/// A Workshop, or what is wrong with it: one that cannot be read must not stop the watch of all others.
+/// A Workshop, or the reason why it is unreadable: one unreadable Workshop must not stop the watch of the others.
 type Guarded = DeserializeGuard<Workshop>;
 
-/// A watch is closed by the server after so long and taken up where it was.
+/// Maximum duration of one watch request. The server then closes it, and the watch resumes at the same version.
 const WATCH: Duration = Duration::from_secs(60);
 
-/// The Workshops of one namespace. Clones are one fleet.
+/// The Workshops of one namespace. Clones share one fleet.
 #[derive(Clone)]
 pub struct KubernetesFleet {
     client: Client,
@@ -40,28 +40,28 @@ impl std::fmt::Debug for KubernetesFleet {
 }
 
 impl KubernetesFleet {
-    /// The Workshops of this namespace. Nothing is asked of the cluster yet.
+    /// Creates the fleet of this namespace without contacting the cluster.
     #[must_use]
     pub fn new(client: Client, namespace: &str) -> Self {
         let workshops = Api::namespaced(client.clone(), namespace);
         Self { client, namespace: namespace.to_owned(), workshops }
     }
 
-    /// What the cluster says of a Workshop, `None` when it certainly has none of this name.
+    /// Reads a Workshop from the cluster; `None` if it certainly does not exist.
     async fn look(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         guarded.get_opt(name).await.map_err(|error| refusal(&error))
     }
 }
 
-/// What tells a namespace from all others, also from one of the same name.
+/// Identity of a namespace. The uid distinguishes it from others of the same name.
 fn identity(namespace: &str, uid: &str) -> String {
     format!("namespace {namespace} {uid}")
 }
 
 #[async_trait]
 impl Fleet for KubernetesFleet {
-    /// Server-side apply: whoever else has written to the spec loses, what others have added elsewhere stays.
+    /// Server-side apply: it overrides other writers of the spec, and keeps fields that others have added elsewhere.
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
         let params = PatchParams::apply(MANAGED_BY_LABEL).force();
         let applied = self.workshops.patch(&workshop.name_any(), &params, &Patch::Apply(workshop)).await;
@@ -69,7 +69,8 @@ impl Fleet for KubernetesFleet {
             Ok(applied) => return Ok(applied),
             Err(error) => error,
         };
-        // A uid that is not there any more is a conflict, and one that is another's now is invalid: only a look tells.
+        // If the uid is gone, the API server answers with a conflict; if the name has a new uid, with "invalid". Other
+        // causes give the same codes, so the Workshop is read again.
         let uid = workshop.uid().filter(|_| matches!(code(&error), Some(409 | 422)));
         if uid.is_some() && self.look(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
             return Err(FleetError::Unavailable(GONE.to_owned()));
@@ -77,7 +78,8 @@ impl Fleet for KubernetesFleet {
         Err(refusal(&error))
     }
 
-    /// In the foreground: the Workshop stays, marked, until everything below it is gone, so that its end is the end.
+    /// Deletes in the foreground: the Workshop stays, marked, until all its resources are gone, so that "deleted" is
+    /// true.
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
         let exactly = Preconditions { uid: uid.map(str::to_owned), resource_version: None };
         let params = DeleteParams::foreground().preconditions(exactly);
@@ -85,7 +87,7 @@ impl Fleet for KubernetesFleet {
             Ok(Either::Left(_)) => Ok(Deletion::InProgress),
             Ok(Either::Right(_)) => Ok(Deletion::Gone),
             Err(error) if code(&error) == Some(404) => Ok(Deletion::Gone),
-            // Another Workshop of this name, or a conflict of another kind: only a look tells.
+            // Either another Workshop of this name or another conflict, so the Workshop is read again.
             Err(error) if code(&error) == Some(409) => match self.look(name).await? {
                 Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(refusal(&error)),
                 _ => Ok(Deletion::Gone),
@@ -102,11 +104,11 @@ impl Fleet for KubernetesFleet {
         }
     }
 
-    /// The namespace itself: one of the same name in another cluster, or one that was made anew, is another fleet.
+    /// Identity of the namespace. One of the same name in another cluster, or created again, is another fleet.
     async fn identity(&self) -> Result<String, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         let namespace = namespaces.get(&self.namespace).await.map_err(|error| refusal(&error))?;
-        // A cluster that does not know Workshops is found out here, before anybody waits for a watch of them.
+        // A cluster without the Workshop resource is detected here, before the service waits for a watch.
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         guarded.list(&ListParams::default().limit(1)).await.map_err(|error| refusal(&error))?;
         Ok(identity(&self.namespace, &namespace.uid().unwrap_or_default()))

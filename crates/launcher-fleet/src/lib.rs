@@ -1,4 +1,4 @@
-//! The port [`Fleet`]: whatever turns Workshops into running workloads; and its adapters.
+//! The port [`Fleet`], which turns Workshops into running workloads, and its adapters.
 
 mod kubernetes;
 mod local;
@@ -9,7 +9,7 @@ pub use local::keeper;
 pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};
 
-/// For `launcher doctor`: looks at a fleet as it is, and changes nothing.
+/// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {
     pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
     pub use crate::local::{LocalExamination, ProgramFault};

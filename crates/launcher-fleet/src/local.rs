@@ -1,13 +1,14 @@
-//! The fleet `local`: Workshops as processes of this machine, for development and for a single trusted person.
+//! The fleet `local`: Workshops as processes of this machine, for development and for a single trusted user.
 //!
-//! **It isolates nobody.** Every workshop runs as the user of the launcher, may read what that user may read, and its
-//! app is reachable on its loopback port by every program of this machine; JupyterLab asks for a token there. What it
-//! shares with a cluster is the Workshop: the same spec, the same status, an origin of its own, and the same sidecar in
-//! front (see [`Gateway`]).
+//! **It does not isolate workshops from each other.** Every workshop runs as the launcher's user and may read that
+//! user's files. Its app is reachable on its loopback port by every program of this machine; JupyterLab requires a
+//! token there. The Workshop is the same as on a cluster: the same spec and status, its own origin, and the same
+//! sidecar (see [`Gateway`]).
 //!
-//! One task per Workshop (the supervisor) starts its process group, waits until it answers, ends it when its time is up,
-//! and explains its failure. What it knows is in one file per Workshop, written before anybody is told, so that a
-//! launcher that was killed takes its running Workshops up again. It reads `/proc` and so runs on Linux only.
+//! One task per Workshop (the supervisor) starts its process group, waits until it answers, terminates it at its
+//! expiry, and explains its failure. Its state is in one file per Workshop, written before the change is visible to
+//! others. So after a kill the next launcher adopts the running Workshops. The fleet reads `/proc` and therefore runs
+//! on Linux only.
 
 mod board;
 mod census;
@@ -62,8 +63,8 @@ use supervisor::Supervisor;
 
 /// Workshops as processes of this machine. Cheap to clone; one per data directory.
 ///
-/// Dropping every clone ends nothing: call [`LocalFleet::stop`] before the program ends, unless its workshops are to
-/// live on until the next [`LocalFleet::open`] adopts them.
+/// Dropping every clone leaves the processes running. Call [`LocalFleet::stop`] before the program ends, unless the
+/// next [`LocalFleet::open`] shall adopt them.
 #[derive(Debug, Clone)]
 pub struct LocalFleet(Arc<Inner>);
 
@@ -77,14 +78,14 @@ struct Inner {
     tasks: TaskTracker,
 }
 
-/// What all parts of a fleet share and never change.
+/// Immutable data shared by all parts of a fleet.
 #[derive(Debug)]
 struct Context {
     settings: LocalSettings,
     layout: Layout,
-    /// Whose the rows of the database are.
+    /// Identity of the fleet, to which the rows of the database belong.
     fleet_id: String,
-    /// In the environment of every process that was started from this data directory, and of no other's.
+    /// In the environment of every process that was started from this data directory, and of no other process.
     place_id: String,
     clock: Arc<dyn Clock>,
     ports: Ports,
@@ -92,20 +93,20 @@ struct Context {
     stop: Stop,
     /// Cancelled once the fleet stops.
     closing: CancellationToken,
-    /// Held for as long as this fleet is open; the kernel lets go of it when the program ends, however it ends.
+    /// Held while this fleet is open. The kernel releases it when the program ends, even after a crash.
     _lock: std::fs::File,
 }
 
 impl LocalFleet {
-    /// Serves the origins of the workshops.
+    /// Returns the gateway, which serves the workshops' origins.
     #[must_use]
     pub fn gateway(&self) -> Gateway {
         Gateway::new(Arc::clone(&self.0))
     }
 
-    /// A planned stop: ends the processes of all Workshops at the same time and keeps the Workshops, so that the next
-    /// [`LocalFleet::open`] brings them back in the same directories. Streams of [`Fleet::watch`] end, and nothing is
-    /// accepted any more. Takes as long as the slowest process, at most a little more than the setting `stop_grace`.
+    /// Stops the fleet: terminates the processes of all Workshops concurrently and keeps the Workshops, so that the
+    /// next [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`] end, and further
+    /// changes are refused. Takes as long as the slowest process, at most a little more than the setting `stop_grace`.
     pub async fn stop(&self) {
         *self.0.closed.lock().await = true;
         self.0.context.closing.cancel();
@@ -123,7 +124,7 @@ impl Fleet for LocalFleet {
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
         let inner = Arc::clone(&self.0);
         let workshop = workshop.clone();
-        // In a task of its own: a caller that goes away must not leave a Workshop that is stored but not supervised.
+        // In a separate task: a cancelled caller must not leave a Workshop that is stored but not supervised.
         finish(tokio::spawn(async move { inner.apply(workshop).await })).await
     }
 
@@ -187,7 +188,7 @@ impl Inner {
         Ok(workshop)
     }
 
-    /// Takes a stored Workshop up: everybody is told, and a task looks after it.
+    /// Announces a stored Workshop to the watchers and starts its supervisor.
     fn supervise(self: &Arc<Self>, shop: Arc<Shop>, adopted: Option<exit::ExitWatch>) {
         self.board.applied(shop.workshop());
         shop::lock(&self.shops).insert(shop.name().to_owned(), Arc::clone(&shop));
@@ -200,7 +201,7 @@ impl Inner {
     }
 
     fn forget(&self, shop: &Shop) {
-        // Under the lock of the list, so that a new Workshop of this name is announced after the end of this one.
+        // Under the lock of the list, so that a new Workshop of this name is announced after the deletion of this one.
         let mut shops = shop::lock(&self.shops);
         shops.remove(shop.name());
         self.board.deleted(shop.name());
@@ -226,7 +227,8 @@ fn unavailable(error: StateError) -> FleetError {
     FleetError::Unavailable(error.to_string())
 }
 
-/// Refuses what can never run: its name becomes a host and a directory, and its owner decides who gets through.
+/// Refuses a Workshop that can never run. Its name becomes a host and a directory, and its owner decides who has
+/// access.
 fn accept(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
     if !is_k8s_name(name) {
         return Err(FleetError::Refused(format!("its name {name:?} is not a DNS label")));
@@ -237,7 +239,8 @@ fn accept(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
     Ok(())
 }
 
-/// Gives a Workshop another spec. What runs goes on: only its end (`expiresAt`, `lifetimeSeconds`) takes effect.
+/// Changes the spec of a Workshop. Its processes keep running: only the expiry (`expiresAt`, `lifetimeSeconds`) takes
+/// effect.
 async fn change(shop: &Arc<Shop>, wanted: Workshop) -> Result<Workshop, FleetError> {
     let current = shop.workshop();
     if current.metadata.deletion_timestamp.is_some() {

@@ -1,4 +1,4 @@
-//! For `launcher doctor`: looks at a cluster with the launcher's own rights, and changes nothing.
+//! For `launcher doctor`: examines a cluster with the launcher's own rights, without changing it.
 
 mod definition;
 mod operator;
@@ -17,7 +17,7 @@ use crate::port::FleetError;
 pub use definition::Definition;
 pub use operator::{Leader, Waiting};
 
-/// A namespace with Workshops that is looked at.
+/// The examined namespace with Workshops.
 #[derive(Clone)]
 pub struct KubernetesExamination {
     client: Client,
@@ -30,26 +30,26 @@ impl std::fmt::Debug for KubernetesExamination {
     }
 }
 
-/// What an API server says of itself.
+/// Version and clock of an API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiServer {
-    /// As in `v1.34.4`.
+    /// The version, as in `v1.34.4`.
     pub version: String,
-    /// The time on its clock, in whole seconds.
+    /// The time of its clock, in whole seconds.
     pub clock: Option<Timestamp>,
 }
 
 impl KubernetesExamination {
-    /// The Workshops of this namespace. Nothing is asked of the cluster yet.
+    /// Creates the examination of this namespace without contacting the cluster.
     #[must_use]
     pub fn new(client: Client, namespace: &str) -> Self {
         Self { client, namespace: namespace.to_owned() }
     }
 
-    /// The API server, if it knows these credentials.
+    /// Returns the API server's version and clock, if it accepts these credentials.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] with what is wrong.
+    /// [`FleetError::Unavailable`] with the cause.
     pub async fn api_server(&self) -> Result<ApiServer, FleetError> {
         let request = Request::get("/version").body(Body::empty()).map_err(|error| unavailable(&error))?;
         let answer = self.client.send(request).await.map_err(|error| refusal(&error))?;
@@ -58,11 +58,11 @@ impl KubernetesExamination {
         Ok(ApiServer { version: version.git_version, clock })
     }
 
-    /// The identity of the fleet, as [`Fleet::identity`](crate::Fleet::identity) has it; `None` when there is no such
-    /// namespace.
+    /// The identity of the fleet, as in [`Fleet::identity`](crate::Fleet::identity); `None` if the namespace does not
+    /// exist.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] with what is wrong.
+    /// [`FleetError::Unavailable`] with the cause.
     pub async fn identity(&self) -> Result<Option<String>, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         match namespaces.get(&self.namespace).await {

@@ -1,4 +1,4 @@
-//! The watch of the Workshops, in the fleet's words.
+//! The watch of the Workshops as fleet events.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use launcher_workshop::Workshop;
 use super::Guarded;
 use crate::port::FleetEvent;
 
-/// Everything there is, then each change, for ever: what interrupts it is logged, waited for and followed by a new list.
+/// Streams all Workshops, then each change, without end. After an interruption it logs, waits and lists again.
 pub(super) fn watch(api: Api<Guarded>, lasts: Duration) -> BoxStream<'static, FleetEvent> {
     let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
     told(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
 }
 
-/// A list is told when it is complete.
+/// Converts watch events; a list becomes one event when it is complete.
 fn told(
     events: impl Stream<Item = Result<Event<Guarded>, watcher::Error>> + Send + 'static,
 ) -> impl Stream<Item = FleetEvent> + Send + 'static {
@@ -45,7 +45,8 @@ fn told(
     })
 }
 
-/// The Workshop, when it can be read. One that cannot is nobody's to end: it is neither there nor gone.
+/// Returns the Workshop if it is readable. An unreadable one must not be terminated, so it counts as neither present
+/// nor gone.
 fn readable(object: Guarded) -> Option<Workshop> {
     let name = object.name_any();
     match object.0 {

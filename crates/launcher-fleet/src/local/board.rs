@@ -1,4 +1,4 @@
-//! What everybody sees: the Workshops as they were last stored, and a stream of their changes.
+//! Watch cache of the local fleet: the stored Workshops, and a stream of their changes.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -11,10 +11,10 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use super::shop::lock;
 use crate::port::FleetEvent;
 
-/// How many changes a slow watcher may fall behind before it gets everything anew.
+/// Maximum number of changes that a slow watcher may lag behind before it gets a complete list.
 const BACKLOG: usize = 256;
 
-/// The Workshops as they were last stored.
+/// The Workshops as last stored.
 #[derive(Debug)]
 pub(super) struct Board(Mutex<Content>);
 
@@ -58,7 +58,8 @@ impl Board {
         unfold(watcher, |mut watcher| async move { watcher.next().await.map(|event| (event, watcher)) }).boxed()
     }
 
-    /// All there is, and the changes from there on: taken at one moment, so that no change is missed or told twice.
+    /// Returns all Workshops and a subscription to later changes. Both are taken under one lock, so that no change is
+    /// missed or sent twice.
     fn relist(&self) -> Option<(Vec<Workshop>, broadcast::Receiver<FleetEvent>)> {
         let content = lock(&self.0);
         let changes = content.changes.as_ref()?.subscribe();
@@ -69,13 +70,13 @@ impl Board {
 impl Content {
     fn tell(&self, event: FleetEvent) {
         if let Some(changes) = &self.changes {
-            // No receiver is no error: nobody watches.
+            // Without watchers there is no receiver, which is not an error.
             let _ = changes.send(event);
         }
     }
 }
 
-/// One stream's place. It does not keep the fleet alive.
+/// State of one stream. It does not keep the fleet alive.
 struct Watcher {
     board: Weak<Board>,
     changes: Option<broadcast::Receiver<FleetEvent>>,

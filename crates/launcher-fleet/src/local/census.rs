@@ -1,4 +1,4 @@
-//! The processes of this machine at one moment, looked at once for all who want to know.
+//! Snapshots of the machine's processes, shared by all concurrent readers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use tokio::time::{Instant, sleep_until};
 
 use super::process::{self, Numbered, Running};
 
-/// How long after the begin of one look the next one begins, at the earliest: a look reads some files of every process
-/// of the machine.
+/// Minimum time between the starts of two snapshots: each one reads several files of every process of the machine.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The processes that ran at one moment, with what tells whose they are. This program itself is not among them.
+/// The processes at one moment, with the data that identifies their Workshop. This program itself is not included.
 #[derive(Debug, Default)]
 pub(super) struct Census(BTreeMap<Numbered, Kin>);
 
-/// What tells whose a process is.
+/// Data that identifies the Workshop of a process.
 #[derive(Debug)]
 struct Kin {
     parent: i32,
     group: i32,
-    /// `None` for a process of no Workshop of this place. A process without a marker has its parent's.
+    /// `None` if the process belongs to no Workshop of this data directory. A process without a marker inherits its
+    /// parent's.
     marker: Option<String>,
     is_keeper: bool,
 }
 
 impl Census {
-    /// Looks at all processes; only markers of this place are noted. It blocks.
+    /// Reads all processes, and the markers of this data directory only. Blocks.
     pub(super) fn take(place_id: &str) -> Self {
         let own = format!("{place_id}/");
         let seen = process::all().map(|Running { process, parent, group }| {
@@ -41,8 +41,8 @@ impl Census {
         Self::of(seen.collect())
     }
 
-    /// Gives every process without a marker the marker of its nearest ancestor that has one: a keeper is an ancestor of
-    /// all that its app has started, also of what cleared its environment.
+    /// Gives every process without a marker the marker of its nearest ancestor with one. A keeper is an ancestor of
+    /// every process that its app has started, including those that cleared their environment.
     fn of(mut processes: BTreeMap<Numbered, Kin>) -> Self {
         let parents: BTreeMap<i32, (i32, Option<String>)> = processes
             .iter()
@@ -52,19 +52,19 @@ impl Census {
             .collect();
         for kin in processes.values_mut().filter(|kin| kin.marker.is_none()) {
             let ancestors = std::iter::successors(parents.get(&kin.parent), |(parent, _)| parents.get(parent));
-            // A census takes some time, in which numbers may be given anew: a chain could be a ring.
+            // A snapshot is not atomic, and PIDs may be reused meanwhile: a chain could be a cycle.
             kin.marker = ancestors.take(parents.len()).find_map(|(_, marker)| marker.clone());
         }
         Self(processes)
     }
 
-    /// Whether this very process ran.
+    /// True if exactly this process was running.
     pub(super) fn has(&self, process: Numbered) -> bool {
         self.0.contains_key(&process)
     }
 
-    /// The processes of an app: those with this marker, and those in the group that a leader of this start of the machine
-    /// has or had. The Workshop's keeper is not among them.
+    /// The processes of an app: those with this marker, and those in the group whose leader runs or ran since the
+    /// machine booted. The Workshop's keeper is not included.
     pub(super) fn members<'a>(
         &'a self,
         marker: &'a str,
@@ -81,19 +81,19 @@ impl Census {
         self.0.iter().filter(belongs).map(|(process, _)| *process)
     }
 
-    /// The keeper of a Workshop. It runs for as long as a process of its app does, whether or not this census has seen
-    /// that process. More than one while an earlier start of the app is ending.
+    /// The keepers of a Workshop. A keeper runs as long as any process of its app, including processes that this
+    /// snapshot missed. While an earlier start of the app is ending there is more than one.
     pub(super) fn keepers<'a>(&'a self, marker: &'a str) -> impl Iterator<Item = Numbered> + 'a {
         let belongs = move |kin: &Kin| kin.is_keeper && kin.marker.as_deref() == Some(marker);
         self.0.iter().filter(move |(_, kin)| belongs(kin)).map(|(process, _)| *process)
     }
 
-    /// Whether no other process had the number of this one. The kernel gives none to another while its group has members.
+    /// True if no other process had this PID. The kernel does not reuse a PID while its process group has members.
     fn is_nobody_elses(&self, number: Numbered) -> bool {
         self.0.keys().all(|process| *process == number || process.pid() != number.pid())
     }
 
-    /// The markers of this place that processes carried.
+    /// All markers of this data directory in the snapshot.
     pub(super) fn markers(&self) -> Vec<String> {
         let mut markers: Vec<String> = self.0.values().filter_map(|kin| kin.marker.clone()).collect();
         markers.sort();
@@ -102,16 +102,16 @@ impl Census {
     }
 }
 
-/// Takes censuses for one fleet: however many ask at the same time, the machine is looked at once.
+/// Takes snapshots for one fleet: concurrent callers share one snapshot.
 #[derive(Debug)]
 pub(super) struct CensusTaker {
     place_id: String,
-    /// How many censuses were begun.
+    /// Number of snapshots that were begun.
     begun: AtomicU64,
     last: Mutex<Last>,
 }
 
-/// The last census that was finished.
+/// The last complete snapshot.
 #[derive(Debug, Default)]
 struct Last {
     number: u64,
@@ -124,8 +124,8 @@ impl CensusTaker {
         Self { place_id, begun: AtomicU64::new(0), last: Mutex::default() }
     }
 
-    /// A census that began after this was called, shared with all who asked before it began. `None` when the program is
-    /// ending.
+    /// Returns a snapshot that began after this call, shared with all callers that asked before it began. `None` if the
+    /// program is ending.
     pub(super) async fn fresh(&self) -> Option<Arc<Census>> {
         let asked = self.begun.load(Ordering::SeqCst);
         let mut last = self.last.lock().await;
@@ -170,11 +170,11 @@ mod tests {
             // It left the group and cleared its environment; so did its child.
             (process(12, 502), kin(10, 12, None)),
             (process(13, 503), kin(12, 13, None)),
-            // Another Workshop's, started from within the first.
+            // A process of another Workshop, started by one of the first Workshop.
             (process(14, 504), kin(13, 14, Some("b"))),
             (process(15, 505), kin(14, 15, None)),
             (process(16, 506), kin(1, 16, None)),
-            // A ring, as no machine has it.
+            // A cycle, which no real machine has.
             (process(17, 507), kin(18, 17, None)),
             (process(18, 508), kin(17, 17, None)),
         ]));

@@ -1,4 +1,4 @@
-//! What to run for a Workshop: its program, arguments and environment.
+//! The program, arguments and environment of a Workshop's app.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,11 +12,11 @@ use super::login::Token;
 use super::settings::LocalSettings;
 use super::{jupyter, process};
 
-/// What of the launcher's own environment no workshop gets: its settings, which hold secrets, and what the service
-/// manager said to the launcher alone.
+/// Variables of the launcher that no workshop gets: its settings, which hold secrets, and variables that the service
+/// manager set for the launcher.
 const WITHHELD: [&str; 10] = [
     "SERVICE_",
-    // Among them what a collector of traces asks for.
+    // Includes the credentials for a trace collector.
     "OTEL_",
     "CREDENTIALS_DIRECTORY",
     "INVOCATION_ID",
@@ -28,15 +28,15 @@ const WITHHELD: [&str; 10] = [
     process::KEEPER_MARKER,
 ];
 
-/// What to run.
+/// The command to run.
 #[derive(Debug)]
 pub(super) struct Launch {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<OsString, OsString>,
-    /// What its processes are known by.
+    /// Marker of its processes.
     pub(super) marker: String,
-    /// What to do when the program is not there.
+    /// Remedy for a missing program.
     pub(super) remedy: String,
 }
 
@@ -49,20 +49,20 @@ pub(super) struct Order<'a> {
     pub(super) spec: &'a WorkshopSpec,
     pub(super) marker: &'a str,
     pub(super) port: u16,
-    /// What the app is to ask for; see [`wants_token`].
+    /// The token that the app requires; see [`wants_token`].
     pub(super) token: Option<&'a Token>,
 }
 
-/// Whether the app of a Workshop can be given a token. RStudio Server knows none, and of a `custom` app nothing is known.
+/// True if the app of a Workshop accepts a token. RStudio Server does not, and a `custom` app is unknown.
 pub(super) fn wants_token(spec: &WorkshopSpec) -> bool {
     spec.app_type() == Some(AppType::Notebook) && jupyter::leave_token(&spec.args)
 }
 
 impl Order<'_> {
-    /// What to run, or why that cannot be said.
+    /// Returns the command to run, or the reason why there is none.
     ///
-    /// A `custom` Workshop runs its command. The images of `notebook` and `rstudio` are not run here, and so neither is
-    /// a command that replaces their entry points; JupyterLab and RStudio Server of this machine take their place.
+    /// A `custom` Workshop runs its command. For `notebook` and `rstudio`, JupyterLab and RStudio Server of this
+    /// machine replace the image, so a command that replaces the image's entry point is not run either.
     pub(super) fn launch(&self) -> Result<Launch, FailureReason> {
         let words = |words: &[String]| with_port(words, self.port);
         let app = self.spec.app_type().ok_or_else(|| {
@@ -101,14 +101,14 @@ impl Order<'_> {
         Ok(Launch { program, args, env, marker: self.marker.to_owned(), remedy })
     }
 
-    /// The template's variables as they are written, and PORT.
+    /// The template's variables, unexpanded, and PORT.
     fn variables(&self) -> BTreeMap<String, String> {
         let mut variables = self.spec.env.clone();
         variables.insert("PORT".to_owned(), self.port.to_string());
         variables
     }
 
-    /// RStudio Server for one user: everything it keeps for itself below the Workshop's own directory.
+    /// The arguments of RStudio Server for one user: all its own files are below the Workshop's directory.
     fn rstudio(&self, args: Vec<String>) -> Vec<String> {
         let app = self.layout.app(self.name);
         let preset = [
@@ -125,7 +125,7 @@ impl Order<'_> {
         preset.into_iter().chain(args).collect()
     }
 
-    /// The files that the app reads when it starts, by their names below the Workshop's own directory.
+    /// Files that the app reads at its start, by their names below the Workshop's own directory.
     pub(super) fn files(&self) -> Vec<(&'static str, String)> {
         if let Some(token) = self.token {
             return vec![(jupyter::LOGIN_FILE, jupyter::login_file(token))];

@@ -1,4 +1,4 @@
-//! For `launcher doctor`: looks at this machine and at a data directory, and changes nothing.
+//! For `launcher doctor`: examines this machine and a data directory without changing them.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::ports::Ports;
 use super::settings::{LocalFleetError, LocalSettings};
 
-/// A local fleet that is looked at.
+/// The examined local fleet.
 #[derive(Debug)]
 pub struct LocalExamination {
     settings: LocalSettings,
@@ -28,16 +28,16 @@ pub struct LocalExamination {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{program} {problem}")]
 pub struct ProgramFault {
-    /// The program, as the settings name it.
+    /// The program as in the settings.
     pub program: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
 impl LocalExamination {
-    /// The fleet that [`LocalFleet::open`](super::LocalFleet::open) would open.
+    /// Examines the fleet that [`LocalFleet::open`](super::LocalFleet::open) would open.
     ///
     /// # Errors
     /// [`LocalFleetError`]: a setting that it would refuse.
@@ -47,7 +47,7 @@ impl LocalExamination {
         Ok(Self { settings, layout })
     }
 
-    /// The fleet's identity; `None` while no launcher has used the data directory.
+    /// The fleet's identity; `None` if no launcher has used the data directory yet.
     ///
     /// # Errors
     /// [`LocalFleetError::Directory`].
@@ -56,14 +56,14 @@ impl LocalExamination {
         if_there(&path, fs::read_to_string(&path)).map(|id| id.map(|id| id.trim().to_owned()))
     }
 
-    /// Whether a launcher uses the data directory now.
+    /// True if a launcher is using the data directory.
     ///
     /// # Errors
     /// [`LocalFleetError::Directory`].
     pub fn is_in_use(&self) -> Result<bool, LocalFleetError> {
         let path = self.layout.lock();
         let Some(file) = if_there(&path, File::open(&path))? else { return Ok(false) };
-        // Let go of at once: a launcher that starts in this moment tries again.
+        // Released at once; a launcher that starts at this moment retries.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => Ok(false),
             Err(Errno::WOULDBLOCK) => Ok(true),
@@ -71,14 +71,14 @@ impl LocalExamination {
         }
     }
 
-    /// A port that the next workshop could have; `None` when all are taken.
+    /// A port that the next workshop could get; `None` if all are taken.
     #[must_use]
     pub fn free_port(&self) -> Option<u16> {
         Some(Ports::of_this_machine().take(&SystemEntropy)?.port())
     }
 
-    /// Runs the program that workshops of this kind need, and returns what it says of its version. `custom` ones have
-    /// programs of their own.
+    /// Runs the program that workshops of this kind need, and returns its version output; `None` for `custom`, whose
+    /// templates name their own programs.
     ///
     /// # Errors
     /// [`ProgramFault`].

@@ -1,9 +1,9 @@
-//! Ending all processes of a Workshop: asked first, then forced.
+//! Terminates all processes of a Workshop: SIGTERM first, then SIGKILL.
 //!
-//! A Workshop's processes are those of its process group, those with its marker in their environment, and those that
-//! descend from its keeper (see [`keeper`](super::keeper)), which holds also what left the group and cleared its
-//! environment. Group and marker alone find the rest when the keeper was killed, and for an app that an earlier version
-//! started without one.
+//! A Workshop's processes are those of its process group, those with its marker in their environment, and the
+//! descendants of its keeper (see [`keeper`](super::keeper)). The keeper covers processes that left the group and
+//! cleared their environment. If the keeper was killed, or an earlier version started the app without one, only group
+//! and marker find the processes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use tokio::time::Instant;
 use super::census::CensusTaker;
 use super::process::{Numbered, ProcessId};
 
-/// How long to wait for the kernel to end what was killed, before saying that it does not.
+/// Maximum wait for the kernel to end killed processes, before this is logged.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Ends every process with this marker, and the group of this leader: SIGTERM, and SIGKILL for what is left after
-/// `grace`. Returns when none runs any more, nor a keeper; what even SIGKILL does not end is logged. How often is looked,
-/// `census` decides: all that are ending at the same time share its looks.
+/// Terminates every process with this marker, and the group of this leader: SIGTERM, and SIGKILL after `grace`. Returns
+/// when none is left, nor a keeper; processes that survive SIGKILL are logged. Concurrent calls share the snapshots of
+/// `census`, which also sets their interval.
 pub(super) async fn end(census: &CensusTaker, marker: &str, leader: Option<&ProcessId>, grace: Duration) {
     let leader = leader.and_then(ProcessId::of_this_boot);
     let mut hunt = Hunt {
@@ -50,7 +50,7 @@ pub(super) async fn end(census: &CensusTaker, marker: &str, leader: Option<&Proc
     if !hunt.known.is_empty() {
         tracing::error!(marker, processes = ?hunt.known, "processes of a Workshop do not end, not even by SIGKILL");
     }
-    // A keeper ends with the last process that it keeps, unless it is stopped.
+    // A keeper ends with the last of its processes, unless it is stopped.
     hunt.keepers.iter().for_each(|keeper| keeper.signal(Signal::KILL));
 }
 
@@ -59,18 +59,18 @@ struct Hunt<'a> {
     marker: &'a str,
     /// The leader of the group, which may be gone.
     leader: Option<Numbered>,
-    /// Whether it lives: only then is the group's number certainly its own.
+    /// True while the leader is alive: only then does the group's number certainly belong to it.
     leads: bool,
-    /// All that were ever seen and still run: what leaves the group meanwhile is to end all the same.
+    /// All processes seen so far that still run, including those that have left the group meanwhile.
     known: BTreeSet<Numbered>,
-    /// The keepers that still run. They are not asked to end: without them, what they keep could not be found.
+    /// Keepers that still run. They get no SIGTERM: without them, their processes could not be found.
     keepers: BTreeSet<Numbered>,
-    /// Those that were asked one by one: a second SIGTERM makes many programs drop what they are saving.
+    /// Processes that got a SIGTERM individually: a second one makes many programs drop unsaved data.
     asked: BTreeSet<Numbered>,
 }
 
 impl Hunt<'_> {
-    /// Notes what still runs.
+    /// Updates the running processes from a snapshot.
     async fn look(&mut self) {
         let Some(census) = self.census.fresh().await else { return };
         self.leads = self.leader.is_some_and(|leader| census.has(leader));
@@ -79,12 +79,12 @@ impl Hunt<'_> {
         self.keepers = census.keepers(self.marker).collect();
     }
 
-    /// Nothing runs any more. A census may miss a process that is born meanwhile; its keeper still runs then.
+    /// True if nothing runs. A snapshot may miss a process that is started meanwhile, but then its keeper still runs.
     fn is_over(&self) -> bool {
         self.known.is_empty() && self.keepers.is_empty()
     }
 
-    /// Asks the group, whose leader tells those it started in its own way.
+    /// Sends SIGTERM to the group; a leader stops its children in its own way.
     fn ask_group(&self) {
         if let Some(group) = self.leader.filter(|_| self.leads).and_then(Numbered::pid)
             && let Err(error) = kill_process_group(group, Signal::TERM)
@@ -93,7 +93,7 @@ impl Hunt<'_> {
         }
     }
 
-    /// Asks each process once, when there is no leader any more: nobody else tells them.
+    /// Sends SIGTERM to each process once if the leader is gone, because no other process stops them.
     fn ask_orphans(&mut self) {
         if !self.leads {
             let left = self.known.iter().filter(|process| self.asked.insert(**process));

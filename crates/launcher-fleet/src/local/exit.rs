@@ -1,4 +1,4 @@
-//! Noticing that a Workshop's leading process ends.
+//! Detects the exit of a Workshop's leading process.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use tokio::time::sleep;
 use super::keeper::Kept;
 use super::process::ProcessId;
 
-/// How often a process is looked at whose end no keeper reports to this program.
+/// Polling interval for a process whose keeper does not report to this program.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Waits for one process.
 #[derive(Debug)]
 pub(super) enum ExitWatch {
-    /// Its keeper was started by this program, and reports how it ended.
+    /// This program started its keeper, which reports the exit.
     Kept(Box<Kept>),
-    /// Started by a program before this one: how it ended is not told to us.
+    /// A previous launcher started it: its exit status is unknown.
     Adopted(ProcessId),
 }
 
 impl ExitWatch {
-    /// Watches a process that a program before this one started; `None` when it does not run any more.
+    /// Watches a process that a previous launcher started; `None` if it has exited.
     pub(super) fn adopt(process: &ProcessId) -> Option<Self> {
         process.is_alive().then(|| Self::Adopted(process.clone()))
     }
 
-    /// Waits until it has ended, and says how, as a sentence. May be called again after it was dropped half-way.
+    /// Waits for the exit and describes it in a sentence. Cancel-safe.
     pub(super) async fn ended(&mut self) -> String {
         match self {
             Self::Kept(kept) => {

@@ -1,7 +1,7 @@
-//! The workshops' origins behind the launcher's own listener.
+//! Serves the workshops' origins on the launcher's own listener.
 //!
-//! The listener dispatches each request by its host, since a proxy in front may use one connection for several hosts;
-//! the sidecar judges connections. So each request gets a connection of its own to its sidecar, inside the process.
+//! The listener dispatches each request by its host, because a reverse proxy may use one connection for several hosts.
+//! A sidecar authorizes whole connections. So each request gets its own connection to its sidecar, inside the process.
 
 use std::net::IpAddr;
 use std::pin::pin;
@@ -24,11 +24,11 @@ use tokio::time::timeout;
 use super::shop::Door;
 use super::{Inner, pages};
 
-/// How many bytes may be under way between the listener and a sidecar, in each direction.
+/// Buffer between the listener and a sidecar, in bytes, for each direction.
 const PIPE_BYTES: usize = 64 * 1024;
-/// How long a client may take to end its side of a tunnel when the app has ended its own.
+/// Maximum time until a client closes its side of a tunnel after the app has closed its own.
 const CLIENT_CLOSE: Duration = Duration::from_secs(5);
-/// How many header lines an app's response may have.
+/// Maximum number of header lines in an app's response.
 const MAX_RESPONSE_HEADERS: usize = 256;
 
 /// Serves the workshops' origins: hosts of the form `{k8s_name}.{workshop_domain}`. Cheap to clone.
@@ -42,11 +42,11 @@ impl Gateway {
         Self { inner }
     }
 
-    /// The workshop that the value of a `Host` header names (`{k8s_name}.{workshop_domain}`, with or without a port),
-    /// whether or not it exists. `None` when the host is no workshop's, and so the launcher's own.
+    /// The workshop in the value of a `Host` header (`{k8s_name}.{workshop_domain}`, with or without a port), which
+    /// need not exist. `None` if the host is the launcher's own.
     ///
-    /// Every host below the workshop domain is a workshop's, however odd its name: a workshop's origin must never be
-    /// answered by the launcher. The one exception is the launcher's own public host.
+    /// Every host below the workshop domain belongs to a workshop, even with an invalid name: the launcher must never
+    /// answer on a workshop's origin. The one exception is the launcher's own public host.
     #[must_use]
     pub fn names_workshop(&self, host: &str) -> Option<String> {
         let settings = &self.inner.context.settings;
@@ -59,13 +59,12 @@ impl Gateway {
         Some(name.to_owned())
     }
 
-    /// Serves one request of a workshop's origin through its sidecar, which lets only the owner through to the app;
-    /// upgrades included. `peer` is where the request comes from.
+    /// Serves one request for a workshop's origin through its sidecar, which admits only the owner to the app; upgrades
+    /// included. `peer` is the client's address.
     ///
-    /// Everybody but the owner gets one and the same 403, whether or not there is a workshop of this name, and whether
-    /// or not it runs: nobody learns of other people's workshops. While the app does not run its owner gets a page that
-    /// says so (503; it loads itself again while the workshop starts). Where authentication is not required, an unknown
-    /// name is 404.
+    /// Every other caller gets the same 403, even if the workshop does not exist or does not run, so that the answer
+    /// reveals nothing about other users' workshops. While the app does not run, its owner gets a status page (503; it
+    /// reloads while the workshop starts). If authentication is not required, an unknown name is 404.
     pub async fn serve(&self, name: &str, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
         let workshop = self.inner.board.get(name);
         if !self.may_know(workshop.as_ref(), &request) {
@@ -78,7 +77,7 @@ impl Gateway {
         }
     }
 
-    /// The sidecar's rule, for all that is not the sidecar's to answer. The sidecar applies it again.
+    /// Applies the sidecar's rule to answers that do not come from a sidecar. The sidecar applies it again.
     fn may_know(&self, workshop: Option<&Workshop>, request: &Request<Incoming>) -> bool {
         let settings = &self.inner.context.settings;
         let lines = request.headers().iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
@@ -131,7 +130,7 @@ impl Gateway {
             request.headers_mut().remove(UPGRADE);
             request.headers_mut().remove(CONNECTION);
         }
-        // What it is between the listener and the sidecar; the listener answers the client in the client's version.
+        // The version between the listener and the sidecar; the listener answers in the client's version.
         *request.version_mut() = Version::HTTP_11;
         let mut response = sender.send_request(request).await?;
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -143,8 +142,8 @@ impl Gateway {
     }
 }
 
-/// Joins the two sides of an upgraded connection until both have ended. A client that does not end its side when the
-/// app has is not waited for: it may be gone.
+/// Joins the two sides of an upgraded connection until both are closed. After the app has closed, it waits only briefly
+/// for the client, which may be gone.
 async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
     let (client, app) = match tokio::try_join!(client, app) {
         Ok(both) => both,
@@ -173,7 +172,7 @@ async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
     }
 }
 
-/// A host without its port. The address of IPv6 has colons of its own, in brackets.
+/// A host without its port. An IPv6 address has colons in its brackets.
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

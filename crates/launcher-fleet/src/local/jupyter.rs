@@ -1,4 +1,4 @@
-//! JupyterLab behind the sidecar.
+//! JupyterLab with the sidecar in front.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,10 +9,11 @@ use serde_json::json;
 use super::command::Order;
 use super::login::{COOKIE_NAME, Token};
 
-/// What to do when JupyterLab is not there.
+/// Remedy for a missing JupyterLab.
 pub(super) const REMEDY: &str = "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the program jupyter-lab.";
 
-/// Where the app listens is not the template's to say: its images listen on every address and on a fixed port.
+/// Options for the listen address, which a template must not set: its images listen on every address and on a fixed
+/// port.
 const OURS: [&str; 7] = [
     "--ip",
     "--port",
@@ -23,7 +24,7 @@ const OURS: [&str; 7] = [
     "--ServerApp.local_hostnames",
 ];
 
-/// Other spellings of the presets that a template may replace.
+/// Aliases of the presets that a template may override.
 const ALIASES: [(&str, &str); 4] = [
     ("--notebook-dir", "--ServerApp.root_dir"),
     ("--ServerApp.notebook_dir", "--ServerApp.root_dir"),
@@ -31,20 +32,19 @@ const ALIASES: [(&str, &str); 4] = [
     ("--no-browser", "--ServerApp.open_browser"),
 ];
 
-/// Names of the argument that is Jupyter's token.
+/// Names of the argument for Jupyter's token.
 const TOKENS: [&str; 4] =
     ["--IdentityProvider.token", "--PasswordIdentityProvider.token", "--ServerApp.token", "--NotebookApp.token"];
 
-/// The variable with directories of settings that count more than all others.
+/// Variable with configuration directories, which take precedence over all others.
 const CONFIG_PATH: &str = "JUPYTER_CONFIG_PATH";
 /// The file with the token, below the Workshop's own directory.
 pub(super) const LOGIN_FILE: &str = "login/jupyter_server_config.json";
 
-/// The arguments: the presets, less those that the template's arguments replace, and the template's.
+/// Returns the arguments: the presets that the template's arguments do not override, and the template's.
 ///
-/// The token is not among them, since every user of the machine sees a program's arguments; there is no password. Jupyter
-/// goes on comparing `Host` with the names it is told, which keeps out a foreign page that was given this machine's
-/// address.
+/// The token is not an argument, because every user of the machine can read a program's arguments. There is no
+/// password. Jupyter still compares `Host` with its allowed names, which blocks DNS rebinding by foreign pages.
 pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
     let host = format!("{}.{}", order.name, order.settings.workshop_domain);
     let presets = [
@@ -64,7 +64,7 @@ pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
     kept.chain(theirs).cloned().collect()
 }
 
-/// Directories of its own: neither the settings nor the running servers of the user's other Jupyter are touched.
+/// Own directories, separate from the configuration and the running servers of the user's other Jupyter.
 pub(super) fn environment(app: &Path) -> [(OsString, OsString); 4] {
     [
         ("JUPYTER_CONFIG_DIR", "config"),
@@ -75,18 +75,18 @@ pub(super) fn environment(app: &Path) -> [(OsString, OsString); 4] {
     .map(|(name, directory)| (name.into(), app.join(directory).into()))
 }
 
-/// Whether the template's arguments leave the token to the launcher. A template that wants none, since the sidecar is the
-/// guard, gets the launcher's, too.
+/// True if the launcher sets the token. This includes templates with an empty token: they disable it because the
+/// sidecar is in front.
 pub(super) fn leave_token(args: &[String]) -> bool {
     !args.iter().any(|argument| TOKENS.contains(&key(argument)) && !is_empty_token(argument))
 }
 
-/// The file that tells Jupyter its token.
+/// The configuration file with Jupyter's token.
 pub(super) fn login_file(token: &Token) -> String {
     json!({ "IdentityProvider": { "token": token.reveal(), "cookie_name": COOKIE_NAME } }).to_string()
 }
 
-/// Puts the token's file before all other settings, also those that the template names.
+/// Gives the token's file precedence over all other configuration, including the template's.
 pub(super) fn prefer_login_file(app: &Path, env: &mut BTreeMap<OsString, OsString>) {
     let ours: Option<PathBuf> = app.join(LOGIN_FILE).parent().map(Path::to_owned);
     let others = env.get(&OsString::from(CONFIG_PATH)).cloned().unwrap_or_default();

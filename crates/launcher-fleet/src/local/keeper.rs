@@ -1,12 +1,12 @@
-//! A Workshop's keeper: a small process between the launcher and an app, from which nothing that the app starts escapes.
+//! A Workshop's keeper: a small process between the launcher and an app that no descendant of the app can escape.
 //!
-//! The keeper is a child subreaper: the kernel hands it every descendant whose parent has ended. So all that an app starts
-//! descends from the keeper for good, also what left the process group (`setsid`), forked twice, and cleared its
-//! environment. The launcher finds these processes through the keeper; the keeper itself ends nothing. It ends when the
-//! last of them has ended. It does not end with the launcher, and one that was started anew finds it by its marker.
+//! The keeper is a child subreaper: the kernel reparents every orphaned descendant to it. So each process that an app
+//! starts remains a descendant of the keeper, even after it has left the process group (`setsid`), forked twice, or
+//! cleared its environment. The launcher finds these processes through the keeper. The keeper terminates nothing, and
+//! exits after the last of them. It survives the launcher, and the next launcher finds it by its marker.
 //!
-//! To the launcher it is a child that writes one [`Report`] a line to its standard output: that the app runs, or why not,
-//! and later how the app ended.
+//! The launcher starts it as a child. The keeper writes one [`Report`] per line to its standard output: first that the
+//! app runs or could not be started, and later how the app exited.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -28,23 +28,23 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::command::Launch;
 use super::process::{KEEPER_MARKER, MARKER, ProcessId};
 
-/// The first argument of a program that is to be a keeper; the app's program and arguments follow.
+/// First argument of a keeper's command line; the app's program and arguments follow.
 pub const COMMAND: &str = "keep";
-/// Name of a keeper in lists of processes; the kernel cuts longer ones.
+/// Name of a keeper in process lists; the kernel truncates longer names.
 const NAME: &std::ffi::CStr = c"workshop-keeper";
 
-/// What a keeper says to its launcher.
+/// A message of a keeper to its launcher.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Report {
-    /// The app runs, or has run: this process leads its group.
+    /// The app was started: this process leads its group.
     Started(ProcessId),
-    /// The app could not be started, for this reason of the system (`errno`).
+    /// The app could not be started, with the system's `errno`.
     NotStarted(i32),
     Ended(Exit),
 }
 
-/// How a process ended.
+/// How a process exited.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Exit {
@@ -61,12 +61,12 @@ impl std::fmt::Display for Exit {
     }
 }
 
-/// An app that was started by a keeper of this launcher's.
+/// An app that was started by a keeper of this launcher.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) leader: ProcessId,
     reports: Lines<BufReader<ChildStdout>>,
-    /// Held so that its end is collected.
+    /// Held so that the keeper is reaped.
     _keeper: Child,
 }
 
@@ -75,16 +75,16 @@ pub(super) struct Kept {
 pub(super) enum StartError {
     /// Its program cannot be started.
     App(io::Error),
-    /// Its keeper cannot be started, or says nothing.
+    /// Its keeper cannot be started, or reports nothing.
     Keeper(io::Error),
 }
 
 impl Kept {
-    /// Starts an app with a keeper, which the program `keeper` becomes. It blocks; call it where that is allowed, within
-    /// a tokio runtime.
+    /// Starts an app with a keeper; `keeper` is the keeper's program. Blocks; call it within a tokio runtime, where
+    /// blocking is allowed.
     pub(super) fn start(keeper: &Path, launch: &Launch, working: &Path, log: File) -> Result<Self, StartError> {
         let mut child = spawn(keeper, launch, working, log).map_err(|error| match error.kind() {
-            // Its arguments and environment are the app's.
+            // The keeper gets the app's arguments and environment.
             io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => StartError::App(error),
             _ => StartError::Keeper(error),
         })?;
@@ -97,8 +97,8 @@ impl Kept {
         }
     }
 
-    /// Waits for the end of the app's leading process. `None` when the keeper has ended without a word of it. May be
-    /// called again after it was dropped half-way.
+    /// Waits for the exit of the app's leading process. `None` if the keeper has exited without reporting it.
+    /// Cancel-safe.
     pub(super) async fn ended(&mut self) -> Option<Exit> {
         match next(&mut self.reports).await? {
             Report::Ended(exit) => Some(exit),
@@ -120,8 +120,8 @@ fn spawn(keeper: &Path, launch: &Launch, working: &Path, log: File) -> io::Resul
     tokio::process::Command::from(command).spawn()
 }
 
-/// Is a keeper: starts the app and stays until it and all that it has started has ended. `command` is the app's program
-/// and arguments. Standard error is the app's output, standard output goes to the launcher.
+/// Runs the keeper: starts the app, and returns when the app and all its descendants have exited. `command` is the
+/// app's program and arguments. The app writes to standard error; standard output goes to the launcher.
 #[must_use]
 pub fn run(command: impl IntoIterator<Item = OsString>) -> ExitCode {
     match keep(command) {
@@ -134,7 +134,7 @@ pub fn run(command: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn keep(command: impl IntoIterator<Item = OsString>) -> io::Result<()> {
-    // It has to outlive what it keeps, and may be sent what is sent to all.
+    // The keeper must outlive the app, and may receive signals that are sent to all processes.
     survive_signals()?;
     set_child_subreaper(Some(getpid()))?;
     rustix::thread::set_name(NAME)?;
@@ -147,7 +147,7 @@ fn keep(command: impl IntoIterator<Item = OsString>) -> io::Result<()> {
                 }
             }
             Ok(_) | Err(Errno::INTR) => {}
-            // Nothing is left.
+            // No child is left.
             Err(_) => return Ok(()),
         }
     }
@@ -162,19 +162,19 @@ fn start_app(command: impl IntoIterator<Item = OsString>) -> io::Result<Pid> {
     }
     app.args(words).process_group(0).stdin(Stdio::null()).stdout(io::stderr().as_fd().try_clone_to_owned()?);
     let child = app.spawn()?;
-    // It is there also when it has ended: nobody has waited for it.
+    // The process exists even if it has exited, because it has not been reaped.
     let leader = ProcessId::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
     let pid = leader.number.pid().ok_or(io::ErrorKind::NotFound)?;
     report(&Report::Started(leader));
     Ok(pid)
 }
 
-/// Lets the signals that ask a program to end pass without effect. They are handled rather than ignored: what is ignored
-/// would be so in the app, too.
+/// Makes termination signals ineffective. They are handled and not ignored, because the app would inherit ignored
+/// signals.
 fn survive_signals() -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()];
-    // The handlers stay when this runtime is gone.
+    // The handlers outlive this runtime.
     runtime.block_on(async { kinds.into_iter().try_for_each(|kind| signal(kind).map(drop)) })
 }
 
@@ -182,7 +182,7 @@ fn exit_of(status: WaitStatus) -> Option<Exit> {
     status.exit_status().map(Exit::Status).or_else(|| status.terminating_signal().map(Exit::Signal))
 }
 
-/// Says something to the launcher, which may be gone.
+/// Writes a report to the launcher, which may be gone.
 fn report(report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');

@@ -1,4 +1,4 @@
-//! Where a fleet keeps its files.
+//! Paths of a fleet's files.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Permissions};
@@ -25,22 +25,22 @@ impl Layout {
         self.data_dir.join("fleet/lock")
     }
 
-    /// Holds the fleet's identity.
+    /// The fleet's identity.
     pub(super) fn id(&self) -> PathBuf {
         self.data_dir.join("fleet/id")
     }
 
-    /// Holds where the data directory was used last.
+    /// Where the data directory was last used.
     pub(super) fn place(&self) -> PathBuf {
         self.data_dir.join("fleet/place.json")
     }
 
-    /// Holds one directory per Workshop, for what the fleet knows of it.
+    /// One state directory per Workshop.
     pub(super) fn records(&self) -> PathBuf {
         self.data_dir.join("fleet/workshops")
     }
 
-    /// What the fleet knows of one Workshop.
+    /// State directory of one Workshop.
     pub(super) fn record(&self, name: &str) -> PathBuf {
         self.records().join(name)
     }
@@ -50,37 +50,37 @@ impl Layout {
         self.record(name).join("state.json")
     }
 
-    /// What its processes print.
+    /// Output of its processes.
     pub(super) fn log(&self, name: &str) -> PathBuf {
         self.record(name).join("app.log")
     }
 
-    /// What its app keeps for itself: configuration, data, sockets.
+    /// Its app's own files: configuration, data, sockets.
     pub(super) fn app(&self, name: &str) -> PathBuf {
         self.record(name).join("app")
     }
 
-    /// Holds the working directories.
+    /// The working directories.
     pub(super) fn workings(&self) -> PathBuf {
         self.data_dir.join("workshops")
     }
 
-    /// Where its processes start, and where its owner's files are.
+    /// Working directory of its processes, with its owner's files.
     pub(super) fn working(&self, name: &str) -> PathBuf {
         self.workings().join(name)
     }
 }
 
-/// Makes a directory, and those above it, for this user alone.
+/// Creates a directory and its parents, accessible only to this user.
 pub(super) fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Removes a directory with all it holds, also what an app has locked away from its own user; none is fine.
+/// Removes a directory recursively, even if an app has removed its own user's permissions; a missing one is fine.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::remove_dir_all(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            // What cannot be unlocked, as another user's directory, the second try tells of.
+            // If something cannot be unlocked, such as another user's directory, the second try returns the error.
             let _ = unlock(CWD, path.as_os_str());
             fs::remove_dir_all(path)
         }
@@ -92,17 +92,17 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets this user into a directory and into all below it, never through a link.
+/// Gives this user access to a directory and its subdirectories; never follows a link.
 fn unlock(parent: impl AsFd, name: &OsStr) -> io::Result<()> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = openat(parent, name, flags, Mode::empty())?;
-    // Not by its name, which may lead elsewhere by now.
+    // By descriptor, because the name may point elsewhere by now.
     let itself = format!("/proc/self/fd/{}", directory.as_raw_fd());
     let mode = fs::metadata(&itself)?.permissions().mode();
     fs::set_permissions(&itself, Permissions::from_mode(mode | 0o700))?;
     for entry in fs::read_dir(&itself)?.flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            // One that stays locked keeps no other from being unlocked.
+            // A failure must not prevent the others from being unlocked.
             let _ = unlock(&directory, &entry.file_name());
         }
     }

@@ -1,7 +1,7 @@
-//! Who listens on a port of loopback.
+//! Determines which program listens on a loopback port.
 //!
-//! A port is only a number: whoever binds it first has it. Before a sidecar lets an owner through to it, the socket that
-//! listens there has to be one that a process of this very Workshop holds.
+//! Any program can bind a port. Before a sidecar forwards the owner's requests to it, a process of exactly this
+//! Workshop must hold the listening socket.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,38 +14,38 @@ use super::census::Census;
 use super::process::Numbered;
 use super::shop::Shop;
 
-/// The state of a listening socket in `/proc/net/tcp`.
+/// State of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
 
-/// Who listens on a port.
+/// The program that listens on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listener {
     Nobody,
-    /// Processes of the Workshop, and nobody else.
+    /// Only processes of the Workshop.
     Ours,
-    /// A program that is not the Workshop's.
+    /// A program outside the Workshop.
     Foreign,
 }
 
-/// Who listens on this port now, seen from the Workshop that was given it.
+/// Determines the listener on this port for the Workshop that holds it.
 ///
 /// # Errors
-/// `/proc` does not tell: nobody may be let through.
+/// `/proc` cannot be read: no request may be forwarded.
 pub(super) async fn who_listens(shop: &Shop, port: u16) -> io::Result<Listener> {
-    // A look breaks off only when the program ends: nothing is decided any more.
+    // The task is cancelled only when the program ends, so the result is not used.
     let Ok(sockets) = spawn_blocking(move || sockets(port)).await else { return Ok(Listener::Nobody) };
     let sockets = sockets?;
     if sockets.is_empty() {
         return Ok(Listener::Nobody);
     }
-    // After the sockets were read, so that whoever holds one is in it.
+    // Taken after the sockets were read, so that it includes every process that holds one.
     let Some(census) = shop.context().census.fresh().await else { return Ok(Listener::Nobody) };
     let (marker, leader) = shop.kin();
     let judged = spawn_blocking(move || judge(&sockets, &census, &marker, leader)).await;
     Ok(judged.unwrap_or(Listener::Nobody))
 }
 
-/// The same as [`who_listens`] with a census that was taken before. It blocks.
+/// The same as [`who_listens`] with an earlier snapshot. Blocks.
 pub(super) fn who_listened(shop: &Shop, port: u16, census: &Census) -> io::Result<Listener> {
     let (marker, leader) = shop.kin();
     Ok(judge(&sockets(port)?, census, &marker, leader))
@@ -56,7 +56,7 @@ fn judge(sockets: &BTreeSet<u64>, census: &Census, marker: &str, leader: Option<
         return Listener::Nobody;
     }
     let ours: BTreeSet<u64> = census.members(marker, leader).flat_map(Numbered::sockets).collect();
-    // Two may share a port (SO_REUSEPORT): the kernel would then choose whom a connection goes to.
+    // Two programs may share a port (SO_REUSEPORT): the kernel would then choose between them for each connection.
     if sockets.is_subset(&ours) { Listener::Ours } else { Listener::Foreign }
 }
 
@@ -73,7 +73,7 @@ fn sockets(port: u16) -> io::Result<BTreeSet<u64>> {
     Ok(found)
 }
 
-/// Line by line: on a machine with many connections the table has megabytes, and it is read often.
+/// Reads line by line: with many connections the table has megabytes, and it is read often.
 fn read(table: File, port: u16, found: &mut BTreeSet<u64>) -> io::Result<()> {
     let (mut lines, mut line) = (BufReader::new(table), String::new());
     while lines.read_line(&mut line)? != 0 {
@@ -83,7 +83,7 @@ fn read(table: File, port: u16, found: &mut BTreeSet<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// The inode of a line's socket, when it listens on this port and a connection to loopback may reach it.
+/// The inode of a line's socket, if it listens on this port and is reachable over loopback.
 fn listening(line: &str, port: u16) -> Option<u64> {
     let mut fields = line.split_ascii_whitespace();
     let (address, held) = fields.nth(1)?.split_once(':')?;
@@ -93,7 +93,7 @@ fn listening(line: &str, port: u16) -> Option<u64> {
     fields.nth(5)?.parse().ok().filter(|_| reached)
 }
 
-/// An address as the kernel writes it: words of 32 bits in the machine's byte order.
+/// Parses an address in the kernel's format: words of 32 bits in the machine's byte order.
 fn parse_address(hex: &str) -> Option<IpAddr> {
     let word = |at: usize| Some(u32::from_str_radix(hex.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
     match hex.len() {

@@ -1,29 +1,29 @@
-//! What a Workshop's processes print: kept in a file that does not grow without end.
+//! The output of a Workshop's processes, in a file of limited size.
 //!
-//! The processes write the file themselves, without the launcher in between: a pipe would break when the launcher is
-//! killed, and its workshops live on.
+//! The processes write to the file directly and not through the launcher: a pipe would break when the launcher is
+//! killed, although its workshops keep running.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// How large the file may grow before it is cut, in bytes.
+/// Size above which the file is truncated, in bytes.
 const MAX_BYTES: u64 = 10 * 1024 * 1024;
-/// How much of its end is kept when it is cut, in bytes.
+/// Bytes kept from its end when it is truncated.
 const KEPT_BYTES: u64 = 64 * 1024;
-/// How many lines explain a crash.
+/// Lines that explain a crash.
 const TAIL_LINES: usize = 20;
-/// How many characters of each of them.
+/// Maximum characters of each of these lines.
 const TAIL_LINE_CHARACTERS: usize = 400;
 
-/// An empty log for processes that start now. They only ever append, so that it can be cut under them.
+/// Creates an empty log for new processes. They write in append mode, so that it can be truncated meanwhile.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     OpenOptions::new().append(true).open(path)
 }
 
-/// Cuts a log that has grown too large to its end. What is printed at that very moment may be lost.
+/// Truncates a log that is too large to its end. Output at that moment may be lost.
 pub(super) fn cap(path: &Path) -> io::Result<()> {
     if std::fs::metadata(path)?.len() <= MAX_BYTES {
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn cap(path: &Path) -> io::Result<()> {
     log.write_all(&end)
 }
 
-/// The last lines, as plain text; `None` when nothing was printed.
+/// The last lines as plain text; `None` without output.
 pub(super) fn tail(path: &Path) -> Option<String> {
     let end = read_end(path).unwrap_or_default();
     let text = strip_ansi_escapes::strip(&end);

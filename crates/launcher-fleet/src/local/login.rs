@@ -1,8 +1,8 @@
-//! The gateway's login at an app that asks for a token.
+//! The gateway's login to an app that requires a token.
 //!
-//! The app listens on loopback, where every user of the machine reaches it; the token keeps out whoever does not come
-//! through the gateway. The gateway exchanges the token for the app's login cookie once, and adds the cookie to what it
-//! forwards. It does not add the token itself: JupyterLab takes a token for proof that no foreign page is involved, skips
+//! The app listens on loopback, where every user of the machine reaches it. The token blocks all requests that do not
+//! come through the gateway. The gateway exchanges the token once for the app's login cookie, and adds the cookie to
+//! forwarded requests. It does not add the token: JupyterLab treats a token as proof against cross-site requests, skips
 //! its check of the XSRF cookie, and lets pages of every origin read the answer.
 
 use std::fmt;
@@ -24,13 +24,13 @@ use tokio::time::timeout;
 
 /// Name of the app's login cookie.
 pub(super) const COOKIE_NAME: &str = "jupyter-login";
-/// Where to log in. Any path of the app will do; this one is cheap.
+/// Path of the login request. Any path of the app works; this one is cheap.
 const PATH: &str = "/api/me";
-/// How long the app may take to answer.
+/// Timeout of the app's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const TOKEN_BYTES: usize = 32;
 
-/// What an app asks for, random for each start.
+/// The app's token, random for each start.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Token(String);
@@ -53,13 +53,13 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The login at one app.
+/// The login to one app.
 #[derive(Debug)]
 pub(super) struct Login {
     app: SocketAddr,
     host: String,
     token: Token,
-    /// The cookie as a browser would send it; `None` when the app gave none.
+    /// The cookie as a browser would send it; `None` if the app set none.
     cookie: OnceCell<Option<Vec<u8>>>,
 }
 
@@ -69,10 +69,10 @@ impl Login {
         Self { app, host, token, cookie: OnceCell::new() }
     }
 
-    /// Adds the login to a request for the app, in the place of what its sender calls a login.
+    /// Adds the login cookie to a request for the app, and removes any login cookie of the client.
     ///
     /// # Errors
-    /// The app cannot be asked now.
+    /// The app does not answer now.
     pub(super) async fn add_to(&self, headers: &mut HeaderMap) -> io::Result<()> {
         let cookie = self.cookie.get_or_try_init(|| async {
             timeout(TIMEOUT, self.log_in()).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
@@ -106,7 +106,7 @@ impl Login {
     }
 }
 
-/// Writes all cookies into one line, as apps expect them.
+/// Writes all cookies into one header line, as apps expect them.
 fn put_cookie(headers: &mut HeaderMap, login: &[u8]) -> io::Result<()> {
     let sent = headers.get_all(COOKIE).iter().flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
     let others = sent.map(<[u8]>::trim_ascii).filter(|pair| !pair.is_empty() && !is_login(pair));

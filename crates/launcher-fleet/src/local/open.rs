@@ -1,4 +1,4 @@
-//! Opening a fleet: one at a time, taking up what an earlier launcher left.
+//! Opens a fleet exclusively, and adopts the Workshops of an earlier launcher.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -28,21 +28,21 @@ use super::shop::Shop;
 use super::state::{self, Record};
 use super::{Context, Inner, LocalFleet, ending, place};
 
-/// How often to try for the lock, and how long to wait in between.
+/// Number of tries for the lock, and the pause between them.
 const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 impl LocalFleet {
-    /// Opens the fleet of a data directory and takes up the Workshops in it: those whose process still runs go on
-    /// undisturbed (an app whose port another program has meanwhile starts again on another one); those that are to run
-    /// and do not, because the machine or their launcher stopped (or because they crashed while no launcher looked),
-    /// start again in the same directory; those whose time was up meanwhile expire; those that were to go, go. Processes
-    /// of this fleet that belong to no Workshop are ended. Those of another copy of the directory are left alone.
+    /// Opens the fleet of a data directory and takes over its Workshops. Processes that still run keep running; an app
+    /// whose port another program has taken meanwhile restarts on another port. A Workshop that should run and does
+    /// not, because the machine or the launcher stopped or the app crashed without a launcher, restarts in the same
+    /// directory. Expiries and deletions that are due are carried out. Processes of this fleet without a Workshop are
+    /// terminated. Processes of another copy of the directory are left alone.
     ///
-    /// `stop` bounds what [`LocalFleet::gateway`] serves. Call it within a tokio runtime.
+    /// `stop` ends the connections of [`LocalFleet::gateway`]. Call it within a tokio runtime.
     ///
     /// # Errors
-    /// [`LocalFleetError`]: another launcher has the directory, or it cannot be used.
+    /// [`LocalFleetError`]: another launcher uses the directory, or it is unusable.
     pub fn open(settings: LocalSettings, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, LocalFleetError> {
         let settings = settings.absolute()?;
         let layout = Layout::new(&settings.data_dir);
@@ -53,7 +53,7 @@ impl LocalFleet {
         let fleet_id = identity(&layout, &*clock)?;
         let mut records = at(&layout.records(), state::load(&layout))?;
         let place_id = at(&layout.place(), place::settle(&layout, &lock, &fleet_id, &mut records, &*clock))?;
-        // Before anything is started: what it holds, launchers before this one left.
+        // Before anything is started: every process in it was left by an earlier launcher.
         let census = Census::take(&place_id);
         let context = Arc::new(Context {
             settings,
@@ -85,19 +85,19 @@ impl LocalFleet {
 }
 
 impl Inner {
-    /// The Workshops as they were left. All of them hold their ports before the first one starts.
+    /// Creates the Workshops from their records. All of them hold their ports before the first one starts.
     fn shops_of(&self, records: Vec<(String, Record)>) -> Vec<Arc<Shop>> {
         let shop = |(name, record)| Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record);
         records.into_iter().map(shop).map(Arc::new).collect()
     }
 
-    /// Takes up one Workshop.
+    /// Takes over one Workshop.
     fn take_up(self: &Arc<Self>, shop: Arc<Shop>, census: &Census) -> Result<(), LocalFleetError> {
         let (phase, started) = (shop.phase(), shop.record().process);
         let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
         let state = self.context.layout.state(shop.name());
         match started.filter(|_| adopted.is_some()) {
-            // What it has started may still run: its record says in which group.
+            // Its descendants may still run: its record has their process group.
             None => at(&state, shop.adopt(false).map_err(io::Error::other))?,
             Some(started) if phase == Phase::Running => {
                 let path = Path::new("/proc/net/tcp");
@@ -114,7 +114,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Ends the processes of this fleet that carry the marker of no Workshop.
+    /// Terminates the processes of this fleet whose marker belongs to no Workshop.
     fn end_strangers(&self, census: &Census, accounted: Vec<String>) {
         let strangers = census.markers().into_iter().filter(|held| !accounted.contains(held));
         for marker in strangers {
@@ -127,7 +127,7 @@ impl Inner {
 }
 
 impl Record {
-    /// What it becomes when its app does not answer (yet, or any more): its time goes on, and it has no address.
+    /// The record while its app does not answer: its lifetime continues, and it has no URL.
     pub(super) fn not_ready(&self) -> Self {
         let mut next = self.clone();
         let status = self.status();
@@ -144,8 +144,8 @@ fn take_lock(layout: &Layout) -> Result<File, LocalFleetError> {
     for attempt in 1.. {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
-            // A launcher that was killed a moment ago may have left a child that has not begun its own program yet, and
-            // that holds the lock until then.
+            // A launcher that was just killed may have left a forked child that has not called exec yet. It holds the
+            // lock until then.
             Err(Errno::WOULDBLOCK) if attempt < LOCK_ATTEMPTS => std::thread::sleep(LOCK_PAUSE),
             Err(Errno::WOULDBLOCK) => return Err(LocalFleetError::Locked(path)),
             Err(error) => return at(&path, Err(error.into())),
@@ -154,7 +154,7 @@ fn take_lock(layout: &Layout) -> Result<File, LocalFleetError> {
     Ok(file)
 }
 
-/// The fleet's identity: drawn once per data directory.
+/// The fleet's identity: generated once per data directory.
 fn identity(layout: &Layout, clock: &dyn Clock) -> Result<String, LocalFleetError> {
     let path = layout.id();
     match fs::read_to_string(&path) {

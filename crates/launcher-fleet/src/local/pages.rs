@@ -1,4 +1,4 @@
-//! What a workshop's origin answers while there is no app to ask.
+//! Pages on a workshop's origin while there is no app to answer.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use http_body_util::{BodyExt, Full};
 use launcher_process::serve::Body;
 use launcher_workshop::{Phase, Workshop};
 
-/// After how many seconds a waiting page loads itself again.
+/// Reload interval of a waiting page, in seconds.
 const RELOAD_SECONDS: HeaderValue = HeaderValue::from_static("2");
 
-/// There is no workshop of this name.
+/// The workshop does not exist.
 pub(super) fn unknown() -> Response<Body> {
     page(StatusCode::NOT_FOUND, "No such workshop", "There is no workshop at this address. It may have ended.", None)
 }
 
-/// The caller is not the owner of a workshop of this name, if there is one: it must not be told which.
+/// The caller is not the owner, or the workshop does not exist; the page must not reveal which.
 pub(super) fn forbidden() -> Response<Body> {
     page(
         StatusCode::FORBIDDEN,
@@ -26,12 +26,12 @@ pub(super) fn forbidden() -> Response<Body> {
     )
 }
 
-/// The app did not answer as HTTP demands, or is gone between two looks.
+/// The app's answer was invalid HTTP, or the app has just exited.
 pub(super) fn broken() -> Response<Body> {
     page(StatusCode::BAD_GATEWAY, "The workshop does not answer", "The connection to the workshop broke off.", None)
 }
 
-/// The app does not run: yet, or any more.
+/// The app does not run yet, or not any more.
 pub(super) fn not_running(workshop: Workshop) -> Response<Body> {
     let status = workshop.status.unwrap_or_default();
     match status.phase {
@@ -80,7 +80,7 @@ fn page(status: StatusCode, title: &str, message: &str, remedy: Option<&str>) ->
     response
 }
 
-/// Text as text: a failure's message may hold what a template says.
+/// Escapes text for HTML: a failure's message may contain text of a template.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

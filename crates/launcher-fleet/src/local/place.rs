@@ -1,5 +1,4 @@
-//! Whether a data directory is where it was used last. A copy of one has the Workshops of the original, and none of its
-//! processes.
+//! Identity of a data directory, to detect a copy. A copy has the Workshops of the original, but none of its processes.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use super::state::{self, Record};
 
-/// Where a data directory was used last. It is where its lock is: one that is moved within its file system stays in its
-/// place, and a copy does not have it.
+/// Where a data directory was last used: the device and inode of its lock file. A move within the file system keeps
+/// them, and a copy has others.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Place {
     device: u64,
     inode: u64,
-    /// What processes that were started here are known by.
+    /// Identifies the processes that were started here.
     id: String,
 }
 
-/// What processes that are started in this place are known by: the fleet's identity, and in a copy an id of its own.
-/// The processes that the records of a copy name are the original's, and are forgotten.
+/// Returns the identifier of processes started in this directory: the fleet's identity, or in a copy a new identifier.
+/// In a copy, the recorded processes belong to the original and are removed from the records.
 ///
 /// # Errors
-/// A file cannot be read or written. A copy is still known as one then.
+/// A file cannot be read or written. The next call still detects the copy.
 pub(super) fn settle(
     layout: &Layout,
     lock: &File,
@@ -47,7 +46,7 @@ pub(super) fn settle(
             forget_processes(layout, records)?;
             uuid_v7(clock, &SystemEntropy).to_string()
         }
-        // New, or used by a version that did not note its place.
+        // New, or used by a version that did not store this identity.
         None => fleet_id.to_owned(),
     };
     let place = Place { device: here.dev(), inode: here.ino(), id };

@@ -1,4 +1,4 @@
-//! The loopback ports of the workshops: no two of one fleet ever hold the same.
+//! The loopback ports of the workshops: a port is never given to two workshops of one fleet.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,21 +12,21 @@ use tokio::net::TcpSocket;
 
 use super::shop::lock;
 
-/// Where to look for ports: above those that well-known services have.
+/// Range of the candidates: above the ports of well-known services.
 const WANTED: RangeInclusive<u16> = 20_000..=u16::MAX;
-/// A Kubernetes node answers on these without anybody who listens.
+/// Kubernetes NodePorts: a node answers on them without a listening socket.
 const NODE_PORTS: RangeInclusive<u16> = 30_000..=32_767;
-/// With fewer candidates than this outside the range of the machine's own choice, that range is used as well.
+/// Minimum number of candidates outside the kernel's ephemeral range. With fewer, that range is used as well.
 const ENOUGH: usize = 1_000;
 
-/// The ports that the workshops of one fleet may have, and those that they have.
+/// The candidate ports of one fleet, and the ports in use.
 #[derive(Debug)]
 pub(super) struct Ports {
     candidates: Vec<u16>,
     held: Arc<Mutex<BTreeSet<u16>>>,
 }
 
-/// A port that is held, from before its app starts until all its processes are gone.
+/// A reserved port: held from before its app starts until all its processes are gone.
 #[derive(Debug)]
 pub(super) struct Lease {
     port: u16,
@@ -34,8 +34,8 @@ pub(super) struct Lease {
 }
 
 impl Ports {
-    /// Those of this machine, best outside the range from which the kernel serves programs that do not care: between our
-    /// choice and the app's start, none of them can be given ours.
+    /// The candidates on this machine, preferably outside the kernel's ephemeral range: between our choice and the
+    /// app's start, the kernel then gives the port to no other program.
     pub(super) fn of_this_machine() -> Self {
         let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range");
         Self::new(candidates(range.ok().as_deref().and_then(parse_range)))
@@ -45,7 +45,7 @@ impl Ports {
         Self { candidates, held: Arc::default() }
     }
 
-    /// Holds a port that is free now; `None` when there is none. Another program may still take it.
+    /// Reserves a port that is free now; `None` if there is none. Another program may still bind it.
     pub(super) fn take(&self, entropy: &dyn Entropy) -> Option<Lease> {
         let mut random = [0; 4];
         entropy.fill(&mut random);
@@ -57,7 +57,7 @@ impl Ports {
         Some(Lease { port, held: Arc::clone(&self.held) })
     }
 
-    /// Holds a port that an app has since before this program started; `None` when another one has it too.
+    /// Reserves the port of an app that started before this program; `None` if another workshop has it.
     pub(super) fn hold(&self, port: u16) -> Option<Lease> {
         lock(&self.held).insert(port).then(|| Lease { port, held: Arc::clone(&self.held) })
     }
@@ -87,10 +87,10 @@ fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {
     Some(bounds.next()?.ok()?..=bounds.next()?.ok()?)
 }
 
-/// Whether nobody has this port on loopback. It is bound without listening, so that nobody takes us for an app.
+/// True if the port is free on loopback. It is bound without listening, so that no client mistakes us for an app.
 fn is_free(port: u16) -> bool {
     let v4 = TcpSocket::new_v4().and_then(|socket| socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))));
-    // A machine without IPv6 has nobody there.
+    // Without IPv6 no program can listen there.
     let v6 = TcpSocket::new_v6().and_then(|socket| socket.bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))));
     v4.is_ok() && v6.err().is_none_or(|error| error.kind() != io::ErrorKind::AddrInUse)
 }
@@ -103,7 +103,7 @@ mod tests {
 
     use super::{Ports, candidates, parse_range};
 
-    /// A port that nobody has, found by the kernel.
+    /// A free port, chosen by the kernel.
     fn some_port() -> (TcpListener, u16) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -136,7 +136,7 @@ mod tests {
         let some = candidates(range);
         assert!(some.contains(&20_000) && some.contains(&29_999) && some.contains(&61_000) && some.contains(&65_535));
         assert!(some.iter().all(|port| !(30_000..=60_999).contains(port)), "{some:?}");
-        // Nothing is left outside of this one.
+        // This range leaves no candidate outside.
         assert!(candidates(parse_range("1024 65535")).contains(&40_000));
         assert_eq!(parse_range("odd"), None);
     }

@@ -1,34 +1,34 @@
-//! Processes as `/proc` tells them: which they are, whether they live, and which carry a marker.
+//! Processes in `/proc`: their identity, state and marker.
 
 use std::fs;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-/// The environment variable that names a process's Workshop. Apps pass it on to what they start, unless they clear it.
+/// Environment variable that identifies a process's Workshop. Child processes inherit it, unless the app clears it.
 pub(super) const MARKER: &str = "WORKSHOP_LAUNCHER_ID";
-/// The same for a Workshop's keeper, which is no process of the app.
+/// The same for a Workshop's keeper, which is not a process of the app.
 pub(super) const KEEPER_MARKER: &str = "WORKSHOP_LAUNCHER_KEEPER";
 
-/// One process for all time: its number may be another process's later, or after the machine was started anew.
+/// Identifies one process uniquely. A PID alone may be reused later, or after a reboot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProcessId {
     #[serde(flatten)]
     pub(super) number: Numbered,
-    /// Which start of the machine it belongs to.
+    /// Boot ID of the machine.
     boot: String,
 }
 
-/// One process since the machine was started.
+/// Identifies one process since the machine booted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Numbered {
     pid: i32,
-    /// When it started, in clock ticks since the machine was started.
+    /// Start time in clock ticks since boot.
     started: u64,
 }
 
-/// A process that runs, with its parent and its process group.
+/// A running process, with its parent and its process group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Running {
     pub(super) process: Numbered,
@@ -40,11 +40,11 @@ pub(super) struct Running {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) marker: String,
-    /// True for the Workshop's keeper, false for its app and what that started.
+    /// True for the Workshop's keeper, false for its app and the app's descendants.
     pub(super) is_keeper: bool,
 }
 
-/// What `/proc/{pid}/stat` says.
+/// Fields of `/proc/{pid}/stat`.
 struct Stat {
     state: char,
     parent: i32,
@@ -55,7 +55,7 @@ struct Stat {
 impl Stat {
     fn read(pid: i32) -> Option<Self> {
         let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the program's name in parentheses and may hold anything: count from behind it.
+        // The second field is the program's name in parentheses and may contain anything, so parse after its end.
         let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
         let state = fields.next()?.chars().next()?;
         let parent = fields.next()?.parse().ok()?;
@@ -64,26 +64,26 @@ impl Stat {
         Some(Self { state, parent, group, started })
     }
 
-    /// Whether it still runs: an ended process whose parent has not asked for its status runs no more.
+    /// True if it still runs. A zombie does not.
     fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X' | 'x')
     }
 }
 
 impl ProcessId {
-    /// The process that has this number now.
+    /// The process that has this PID now.
     pub(super) fn of(pid: u32) -> Option<Self> {
         let pid = i32::try_from(pid).ok()?;
         let started = Stat::read(pid)?.started;
         Some(Self { number: Numbered { pid, started }, boot: boot()? })
     }
 
-    /// The same without the start of the machine; `None` when that was another one.
+    /// The identity since boot; `None` if it belongs to another boot.
     pub(super) fn of_this_boot(&self) -> Option<Numbered> {
         (boot().as_ref() == Some(&self.boot)).then_some(self.number)
     }
 
-    /// Whether this very process still runs.
+    /// True if exactly this process still runs.
     pub(super) fn is_alive(&self) -> bool {
         self.of_this_boot().is_some_and(Numbered::is_alive)
     }
@@ -102,7 +102,7 @@ impl Numbered {
         Stat::read(self.pid).is_some_and(|stat| stat.started == self.started && stat.is_alive())
     }
 
-    /// The marker in its environment; `None` also when it may not be seen, as another user's.
+    /// The marker in its environment; `None` also if the environment is not readable, as another user's.
     pub(super) fn mark(self) -> Option<Mark> {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
         let value = |name: &str| {
@@ -114,20 +114,20 @@ impl Numbered {
         value(MARKER).map(|marker| Mark { marker, is_keeper: false }).or_else(of_keeper)
     }
 
-    /// The sockets (by inode) that it holds; none when it has ended or may not be seen.
+    /// The sockets (by inode) that it holds; none if it has exited or is not readable.
     pub(super) fn sockets(self) -> Vec<u64> {
         let entries = fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();
         let links = entries.filter_map(|entry| fs::read_link(entry.path()).ok());
         let sockets = links.filter_map(|link| link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
         let sockets = sockets.collect();
-        // Its number may have become another process's meanwhile.
+        // Its PID may have been reused meanwhile.
         if self.is_alive() { sockets } else { Vec::new() }
     }
 
-    /// Sends a signal to this very process; one that has ended is passed over.
+    /// Sends a signal to exactly this process; does nothing if it has exited.
     pub(super) fn signal(self, signal: Signal) {
         let Some(pid) = self.pid() else { return };
-        // The descriptor names one process for good, so that what is checked is what is signalled.
+        // The descriptor refers to one process permanently, so the checked process is the signalled one.
         let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if self.is_alive()
             && let Err(error) = pidfd_send_signal(&descriptor, signal)
@@ -137,7 +137,7 @@ impl Numbered {
     }
 }
 
-/// The processes that run now; not this program itself.
+/// All running processes except this program.
 pub(super) fn all() -> impl Iterator<Item = Running> {
     let own = getpid().as_raw_nonzero().get();
     numbers().filter(move |pid| *pid != own).filter_map(|pid| {

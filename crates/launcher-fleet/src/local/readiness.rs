@@ -1,4 +1,4 @@
-//! Whether an app answers on its port.
+//! Readiness check of an app on its port.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -11,27 +11,27 @@ use tokio::time::{sleep, timeout};
 use super::listener::{Listener, who_listens};
 use super::shop::Shop;
 
-/// How often to ask an app that is not ready.
+/// Polling interval of an app that is not ready.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// How long one answer may take: some apps are slow when they are asked for the first time.
+/// Timeout of one answer: some apps are slow on their first request.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often in a row a foreign program has to be seen: a process that was born during the look is not yet known.
+/// Number of consecutive checks that must find a foreign program: a process started during the check is not yet known.
 const FOREIGN_LOOKS: u32 = 2;
 
-/// What became of a port that an app was given.
+/// The state of an app's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// The app answers there.
     Ready,
-    /// Another program has it.
+    /// Another program has bound it.
     Taken,
 }
 
-/// Waits until the Workshop's own app answers HTTP on this port, whatever it answers, or another program has the port.
-/// It is asked under the name it will be asked by later.
+/// Waits until the Workshop's own app answers HTTP on this port with any status, or another program has the port.
+/// Requests carry the host name of the later requests.
 ///
 /// # Errors
-/// It cannot be told whose the port is.
+/// The owner of the port cannot be determined.
 pub(super) async fn answers(shop: &Shop, port: u16) -> io::Result<Readiness> {
     let host = shop.context().settings.host(shop.name());
     let mut foreign = 0;

@@ -1,4 +1,4 @@
-//! What a local fleet is told, and why it does not open.
+//! Settings of a local fleet, and the errors of opening it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,39 +7,40 @@ use std::time::Duration;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::proof::ProxySecret;
 
-/// What a local fleet is told.
+/// Settings of a local fleet.
 #[derive(Debug, Clone)]
 pub struct LocalSettings {
-    /// Holds `fleet/` (state and logs) and `workshops/{k8s_name}/` (the working directories, removed with their
+    /// Contains `fleet/` (state and logs) and `workshops/{k8s_name}/` (the working directories, removed with their
     /// Workshop).
     pub data_dir: PathBuf,
-    /// Where the launcher is reached, as in `http://localhost:8000`: its scheme and port are the workshops' too.
+    /// The launcher's own origin, as in `http://localhost:8000`: workshops have the same scheme and port.
     pub public_origin: http::Uri,
-    /// A workshop's host is `{k8s_name}.{workshop_domain}`. Browsers take every name below `localhost` to this machine.
+    /// A workshop's host is `{k8s_name}.{workshop_domain}`. Browsers resolve every name below `localhost` to this
+    /// machine.
     pub workshop_domain: String,
-    /// JupyterLab: a program that is looked up in PATH, or a path.
+    /// JupyterLab: a program name to look up in PATH, or a path.
     pub jupyter: PathBuf,
-    /// RStudio Server: a program that is looked up in PATH, or a path.
+    /// RStudio Server: a program name to look up in PATH, or a path.
     pub rstudio: PathBuf,
-    /// The program that becomes a Workshop's keeper: it calls [`keeper::run`](crate::keeper::run) when its first argument
-    /// is [`keeper::COMMAND`](crate::keeper::COMMAND).
+    /// The keeper program of a Workshop: it calls [`keeper::run`](crate::keeper::run) if its first argument is
+    /// [`keeper::COMMAND`](crate::keeper::COMMAND).
     pub keeper: PathBuf,
-    /// How long an app may take until it answers.
+    /// Maximum time until an app answers.
     pub start_timeout: Duration,
-    /// How long processes may take to end by themselves once they were asked to.
+    /// Grace period of processes between SIGTERM and SIGKILL.
     pub stop_grace: Duration,
-    /// The header that carries the caller's e-mail address.
+    /// The header with the caller's e-mail address.
     pub trusted_header: TrustedHeader,
-    /// The proxy secret; with one, an identity without it counts as forged.
+    /// The proxy secret. If set, an identity without it counts as forged.
     pub proxy_secret: Option<ProxySecret>,
-    /// Whether anybody but the owner is kept out.
+    /// True if only the owner has access.
     pub require_authentication: bool,
-    /// The start of the names of the login proxy's cookies, which no app sees.
+    /// Name prefix of the auth proxy's cookies, which are removed from requests to apps.
     pub session_cookie_prefix: String,
 }
 
 impl LocalSettings {
-    /// Where the owner reaches the workshop with this name.
+    /// The URL of the workshop with this name.
     pub(super) fn url(&self, name: &str) -> String {
         let scheme = self.public_origin.scheme_str().unwrap_or("http");
         match self.public_origin.port_u16() {
@@ -56,7 +57,7 @@ impl LocalSettings {
         }
     }
 
-    /// The same with paths that do not depend on the current directory: programs start in directories of their own.
+    /// Makes all paths absolute, because programs start in other directories.
     pub(super) fn absolute(mut self) -> Result<Self, LocalFleetError> {
         if self.public_origin.scheme().is_none() || self.public_origin.host().is_none() {
             return Err(LocalFleetError::PublicOrigin(self.public_origin));
@@ -77,15 +78,15 @@ impl LocalSettings {
 /// Why a local fleet does not open.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalFleetError {
-    /// Another launcher works on the same data directory.
+    /// Another launcher uses the same data directory.
     #[error("another launcher uses {0}: stop it, or give this one a data directory of its own (SERVICE_DATA_DIR)")]
     Locked(PathBuf),
-    /// A file or directory of the fleet cannot be used.
+    /// A file or directory of the fleet is unusable.
     #[error("the local fleet cannot use {path}: {source}; make it readable and writable for this user")]
     Directory {
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The public address has no scheme or no host.

@@ -1,4 +1,4 @@
-//! One Workshop of the fleet: its record, what is wished for it, and the sidecar in front of its app.
+//! One Workshop of the fleet: its record, its desired state, and the sidecar in front of its app.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,19 +15,19 @@ use super::ports::Lease;
 use super::process::Numbered;
 use super::state::{self, Record, Started, StateError};
 
-/// How long to wait before a file that could not be written or removed is tried again.
+/// Delay before a failed write or removal of a file is retried.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
-/// How often it is tried once the fleet stops. The next start of the launcher does without.
+/// Number of retries once the fleet stops. The next launcher starts without that change.
 const LAST_TRIES: u32 = 3;
 
-/// What is wished for a Workshop.
+/// Desired state of a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wish {
     /// It runs.
     Run,
-    /// Its processes end and it stays, for the next start of the launcher.
+    /// Its processes are terminated. The Workshop stays for the next launcher.
     Rest,
-    /// It goes, with its processes and its files.
+    /// It is deleted with its processes and its files.
     Delete,
 }
 
@@ -38,23 +38,23 @@ pub(super) struct Shop {
     context: Arc<Context>,
     board: Arc<Board>,
     record: Mutex<Record>,
-    /// Who may change the record next: first come, first served.
+    /// Serializes changes of the record, first come, first served.
     turn: Arc<tokio::sync::Mutex<()>>,
     wish: watch::Sender<Wish>,
     door: Mutex<Option<Door>>,
-    /// The port of its app, for as long as any process of it may run.
+    /// The port of its app, while any of its processes may run.
     port: Mutex<Option<Lease>>,
 }
 
-/// The way to an app that runs.
+/// The proxy to a running app.
 #[derive(Debug, Clone)]
 pub(super) struct Door {
     pub(super) sidecar: Sidecar,
-    /// For an app that asks for a token.
+    /// The login to an app that requires a token.
     pub(super) login: Option<Arc<Login>>,
 }
 
-/// Takes a lock. A thread that panicked while it held it has left nothing half done: values are replaced as a whole.
+/// Locks a mutex, also after a panic: values are replaced as a whole, so a panicked thread leaves no partial change.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -62,7 +62,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Shop {
     pub(super) fn new(name: String, context: Arc<Context>, board: Arc<Board>, record: Record) -> Self {
         let wish = if record.workshop.metadata.deletion_timestamp.is_some() { Wish::Delete } else { Wish::Run };
-        // What a launcher before this one started has its port until it is seen to be gone.
+        // Processes of an earlier launcher keep their port until they are gone.
         let port = Mutex::new(record.process.as_ref().and_then(|started| context.ports.hold(started.port)));
         let (record, wish) = (Mutex::new(record), watch::Sender::new(wish));
         Self { name, context, board, record, turn: Arc::default(), wish, door: Mutex::new(None), port }
@@ -80,7 +80,7 @@ impl Shop {
         lock(&self.record).clone()
     }
 
-    /// The record, once a change that is under way is done.
+    /// The record, after a change in progress has finished.
     pub(super) async fn settled_record(self: &Arc<Self>) -> Record {
         let read = self.update_with(|_, record| Ok::<_, StateError>(record.clone()));
         read.await.unwrap_or_else(|_| self.record())
@@ -94,14 +94,14 @@ impl Shop {
         self.marker_of(&self.record())
     }
 
-    /// What the environment of every process of this Workshop carries, and of no other: a later Workshop of the same
+    /// The marker in the environment of every process of this Workshop, and of no other: a later Workshop of the same
     /// name has another uid.
     pub(super) fn marker_of(&self, record: &Record) -> String {
         let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
         format!("{}/{}/{uid}", self.context.place_id, self.name)
     }
 
-    /// What its processes are known by: their marker, and the leader of their group.
+    /// Identifies its processes: their marker, and the leader of their group.
     pub(super) fn kin(&self) -> (String, Option<Numbered>) {
         let record = self.record();
         let leader = record.process.as_ref().and_then(|started| started.leader.of_this_boot());
@@ -109,7 +109,7 @@ impl Shop {
     }
 
     pub(super) fn wish_for(&self, wish: Wish) {
-        // Never back: what is to be deleted stays so.
+        // Never back: a deletion is permanent.
         self.wish.send_if_modified(|current| {
             let further = wish > *current;
             *current = (*current).max(wish);
@@ -125,12 +125,12 @@ impl Shop {
         *self.wish.borrow()
     }
 
-    /// The way to the app, while it runs.
+    /// The proxy to the app, while it runs.
     pub(super) fn door(&self) -> Option<Door> {
         lock(&self.door).clone()
     }
 
-    /// Lets the owner through to the app.
+    /// Attaches the proxy: the owner has access to the app.
     pub(super) fn open_door(&self, started: &Started) {
         let settings = &self.context.settings;
         let Some(owner) = self.workshop().spec.owner_email() else { return };
@@ -147,27 +147,27 @@ impl Shop {
         *lock(&self.door) = Some(Door { sidecar: Sidecar::new(policy, app), login });
     }
 
-    /// Lets nobody through any more: the port may soon be another program's.
+    /// Detaches the proxy, because another program may soon have the port.
     pub(super) fn close_door(&self) {
         *lock(&self.door) = None;
     }
 
-    /// Keeps the port of an app that is about to start.
+    /// Holds the port of an app that is about to start.
     pub(super) fn keep_port(&self, lease: Lease) {
         *lock(&self.port) = Some(lease);
     }
 
-    /// Lets go of the port: no process is left.
+    /// Releases the port after the last process is gone.
     pub(super) fn release_port(&self) {
         *lock(&self.port) = None;
     }
 
-    /// Writes the record as it is.
+    /// Writes the record unchanged.
     pub(super) async fn store(self: &Arc<Self>) -> Result<(), StateError> {
         self.update_with(|shop, record| state::save(&shop.context.layout, &shop.name, record)).await
     }
 
-    /// Changes the record: it is on disk before anybody sees it, or nothing has changed.
+    /// Changes the record. The change is on disk before it is visible; on failure nothing changes.
     pub(super) async fn update<T: Send + 'static>(
         self: &Arc<Self>,
         change: impl FnOnce(&mut Record) -> T + Send + 'static,
@@ -181,14 +181,14 @@ impl Shop {
         .await
     }
 
-    /// Changes the record, trying again for as long as the disk refuses. When the fleet stops before that is done, the
-    /// record stays behind: the next start of the launcher finds its process gone.
+    /// Changes the record, and retries while the disk refuses. If the fleet stops before that succeeds, the record
+    /// stays stale: the next launcher finds its process gone.
     pub(super) async fn settle(self: &Arc<Self>, change: impl Fn(&mut Record) + Clone + Send + 'static) {
         self.persist(|| self.update(change.clone())).await;
     }
 
-    /// Runs something that blocks while it holds the record. Once its turn has come it runs to its end, even if the
-    /// caller goes away; a caller that goes away before that has changed nothing.
+    /// Runs a blocking operation with the record locked. Once it has the lock it completes, even if the caller is
+    /// cancelled. If the caller is cancelled earlier, nothing changes.
     pub(super) async fn update_with<T: Send + 'static, E: From<tokio::task::JoinError> + Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut Record) -> Result<T, E> + Send + 'static,
@@ -202,7 +202,7 @@ impl Shop {
         tokio::task::spawn_blocking(work).await?
     }
 
-    /// Puts a record in the place of another: on disk, then for everybody to see.
+    /// Replaces a record: on disk first, then visibly.
     pub(super) fn replace(&self, record: &mut Record, next: Record) -> Result<(), StateError> {
         if next == *record {
             return Ok(());
@@ -215,13 +215,13 @@ impl Shop {
         Ok(())
     }
 
-    /// How far it is.
+    /// The phase of the Workshop.
     pub(super) fn phase(&self) -> Phase {
         lock(&self.record).status().phase
     }
 
-    /// A launcher before this one left it. Its address may be another by now, as the launcher's may; when its app is not
-    /// there, or does not listen on its port any more, it is not ready.
+    /// Takes over a Workshop of an earlier launcher. The launcher's address, and so the Workshop's, may have changed.
+    /// It is not ready if its app has exited or no longer listens on its port.
     pub(super) fn adopt(&self, is_ready: bool) -> Result<(), StateError> {
         let mut record = lock(&self.record);
         let mut next = record.not_ready();
@@ -232,13 +232,13 @@ impl Shop {
         self.replace(&mut record, next)
     }
 
-    /// Takes its record away for good. Returns whether it is gone: a fleet that stops does not wait for that.
+    /// Removes its record permanently. Returns false if the fleet stopped before that succeeded.
     pub(super) async fn remove(self: &Arc<Self>) -> bool {
         self.persist(|| self.update_with(|shop, _| state::remove(&shop.context.layout, &shop.name))).await
     }
 
-    /// Does something to the record until the disk lets it be done, or the fleet stops and a few tries more have failed,
-    /// too. Returns whether it was done.
+    /// Retries a change of the record until it succeeds, or until the fleet stops and a few more retries have failed.
+    /// Returns true on success.
     async fn persist<D: Future<Output = Result<(), StateError>>>(&self, change: impl Fn() -> D) -> bool {
         let mut last_tries = LAST_TRIES;
         while let Err(error) = change().await {

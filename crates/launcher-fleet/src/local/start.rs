@@ -1,4 +1,4 @@
-//! Starting the process group of a Workshop.
+//! Starts the process group of a Workshop.
 
 use std::io;
 use std::path::Path;
@@ -18,14 +18,14 @@ use super::state::{Record, Started};
 use super::supervisor::End;
 use super::{layout, log, state};
 
-/// Starts the app on a free port. On disk the process is known before this returns; a launcher that is killed before
-/// that finds it by its marker.
+/// Starts the app on a free port. The process is recorded on disk before this returns. If the launcher is killed
+/// earlier, the next one finds the process by its marker.
 pub(super) async fn start(shop: &Arc<Shop>) -> Result<ExitWatch, End> {
     shop.update_with(start_now).await
 }
 
 fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
-    // Under the record's lock: whoever wishes it gone takes that lock before looking for processes.
+    // Under the record's lock: a deletion takes that lock before it searches for processes.
     if shop.wish() != Wish::Run {
         return Err(End::Overtaken);
     }
@@ -59,7 +59,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
     let ready_at = next.status().ready_at;
     next.set_status(WorkshopStatus::starting(StartStep::StartingApp, ready_at));
     if let Err(error) = shop.replace(record, next) {
-        // Known to nobody, it must not go on. It is ended for good with the failure, by its marker.
+        // Without a record it must not keep running. The failure then terminates the rest by its marker.
         leader.number.signal(rustix::process::Signal::KILL);
         return Err(broken("its state cannot be written", &io::Error::other(error)));
     }

@@ -1,4 +1,4 @@
-//! What survives the launcher: one file per Workshop, replaced as a whole or not at all.
+//! Persistent state: one file per Workshop, replaced atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -12,24 +12,24 @@ use super::layout::{self, Layout};
 use super::login::Token;
 use super::process::ProcessId;
 
-/// What the fleet knows of one Workshop.
+/// The fleet's state of one Workshop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
-    /// The object; its `deletionTimestamp` is set once it is to go.
+    /// The object; its `deletionTimestamp` is set once it is being deleted.
     pub(super) workshop: Workshop,
-    /// What was started for it and not seen to end.
+    /// The started process, until its exit was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) process: Option<Started>,
 }
 
 impl Record {
-    /// How far the Workshop is.
+    /// The status of the Workshop.
     pub(super) fn status(&self) -> WorkshopStatus {
         self.workshop.status.clone().unwrap_or_default()
     }
 
-    /// Sets how far the Workshop is, as the answer to its present spec.
+    /// Sets the status for the current spec.
     pub(super) fn set_status(&mut self, status: WorkshopStatus) {
         let observed_generation = self.workshop.metadata.generation;
         self.workshop.status = Some(WorkshopStatus { observed_generation, ..status });
@@ -42,9 +42,9 @@ impl Record {
 pub(super) struct Started {
     /// The leader of its process group.
     pub(super) leader: ProcessId,
-    /// Where its app listens on loopback.
+    /// The app's loopback port.
     pub(super) port: u16,
-    /// What its app asks for; `None` for one that knows no token, or was started by a version that gave none.
+    /// The app's token; `None` if the app supports none, or was started by a version that set none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) token: Option<Token>,
 }
@@ -52,15 +52,15 @@ pub(super) struct Started {
 /// A record could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StateError {
-    /// The system refuses.
+    /// The system refuses the write.
     #[error("{path} cannot be written: {source}")]
     Write { path: PathBuf, source: io::Error },
-    /// The program is ending, or a defect.
+    /// The program is ending, or a bug.
     #[error("the state of a Workshop was not written: {0}")]
     BrokenOff(#[from] tokio::task::JoinError),
 }
 
-/// Writes a record so that a crash, of the program or of the machine, leaves the old one or the new one.
+/// Writes a record atomically: after a crash of the program or the machine, the old or the new one is on disk.
 pub(super) fn save(layout: &Layout, name: &str, record: &Record) -> Result<(), StateError> {
     let path = layout.state(name);
     let write = || {
@@ -74,8 +74,8 @@ pub(super) fn save(layout: &Layout, name: &str, record: &Record) -> Result<(), S
     write().map_err(|source| StateError::Write { path: path.clone(), source })
 }
 
-/// Takes a record away, and with it the directory of what the fleet knows. The state goes first: what is left behind
-/// after a crash is cleared at the next start.
+/// Removes a record and its state directory. The state file is removed first; after a crash the next start clears the
+/// rest.
 pub(super) fn remove(layout: &Layout, name: &str) -> Result<(), StateError> {
     let path = layout.state(name);
     let take = || {
@@ -89,8 +89,8 @@ pub(super) fn remove(layout: &Layout, name: &str) -> Result<(), StateError> {
     take().map_err(|source| StateError::Write { path: path.clone(), source })
 }
 
-/// Reads all records. What cannot be read is set aside and reported, so that it does not stop the others; directories
-/// without a record are what a crash left of a creation or a deletion, and are cleared, as far as that can be done.
+/// Reads all records. An unreadable one is set aside and logged, so that the others load. A directory without a record
+/// is left over from an interrupted creation or deletion, and is removed if possible.
 pub(super) fn load(layout: &Layout) -> io::Result<Vec<(String, Record)>> {
     let mut records = Vec::new();
     for entry in fs::read_dir(layout.records())? {
@@ -124,7 +124,7 @@ fn clear(layout: &Layout, name: &str) {
     }
 }
 
-/// Replaces a file as a whole.
+/// Replaces a file atomically.
 pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

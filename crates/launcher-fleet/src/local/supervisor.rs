@@ -1,4 +1,4 @@
-//! The task that looks after one Workshop: starts it, waits for it, ends it, explains it.
+//! The supervisor task of one Workshop: starts it, waits for it, terminates it, explains its failure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use super::shop::{Shop, Wish};
 use super::state::Record;
 use super::{ending, layout, log, start};
 
-/// How often the clock and the log are looked at. The clock is asked rather than slept on: it may jump, and the machine
-/// may have been asleep.
+/// Polling interval of the clock and the log. The clock is polled because it may jump, and the machine may be
+/// suspended.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How many ports an app is given, one after the other, when other programs take them.
+/// Maximum number of ports tried when other programs take them.
 const PORT_ATTEMPTS: u32 = 3;
 
-/// Looks after one Workshop.
+/// Supervises one Workshop.
 #[derive(Debug)]
 pub(super) struct Supervisor {
     shop: Arc<Shop>,
     context: Arc<Context>,
-    /// The leading process, while one runs.
+    /// The exit of the leading process, while one runs.
     exit: Option<ExitWatch>,
 }
 
-/// What is left of a Workshop when its supervisor is done.
+/// The remainder of a Workshop when its supervisor ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// Its record, or a part of it: the next start of the launcher takes it up, or clears it.
+    /// Its record, or a part of it: the next launcher takes it over or clears it.
     Record,
-    /// Nothing.
+    /// Nothing remains.
     Nothing,
 }
 
@@ -46,31 +46,31 @@ impl Left {
     }
 }
 
-/// Why a Workshop does not go on.
+/// Why a Workshop stops.
 #[derive(Debug)]
 pub(super) enum End {
     Failed(FailureReason),
     Expired,
-    /// Something else was wished while it started.
+    /// The desired state changed during the start.
     Overtaken,
 }
 
-/// Why an app is not waited for any more.
+/// Why the wait for an app ends.
 #[derive(Debug)]
 enum Halt {
     End(End),
-    /// Another program has its port: it is to start again, on another one.
+    /// Another program has its port: it is restarted on another one.
     PortTaken,
 }
 
 impl Supervisor {
-    /// For a Workshop that nothing runs for, or whose process was taken over from an earlier launcher.
+    /// Creates the supervisor of a Workshop that does not run, or whose process was adopted from an earlier launcher.
     pub(super) fn new(shop: Arc<Shop>, adopted: Option<ExitWatch>) -> Self {
         let context = Arc::clone(shop.context());
         Self { shop, context, exit: adopted }
     }
 
-    /// Does what is wished until nothing more can be wished.
+    /// Follows the desired state until it cannot change any more.
     pub(super) async fn run(mut self) -> Left {
         let mut wishes = self.shop.wishes();
         loop {
@@ -88,8 +88,7 @@ impl Supervisor {
         }
     }
 
-    /// Brings the app up and stays with it until it does not go on. May be dropped at any point: what was started is in
-    /// the record.
+    /// Starts the app and supervises it until it stops. Cancel-safe: the started process is in the record.
     async fn keep(&mut self) -> End {
         if matches!(self.shop.phase(), Phase::Failed | Phase::Expired) {
             return std::future::pending().await;
@@ -126,7 +125,7 @@ impl Supervisor {
         }
     }
 
-    /// What the end of the leading process means: an app that finds its port taken ends, each with words of its own.
+    /// Interprets the exit of the leading process: an app whose port is taken exits, each with its own message.
     async fn crashed(&mut self, ended: &str) -> Halt {
         self.exit = None;
         let port = self.shop.record().process.filter(|_| self.shop.phase() != Phase::Running).map(|held| held.port);
@@ -142,7 +141,8 @@ impl Supervisor {
         end_of(&self.shop.record()).is_some_and(|end| end <= self.context.clock.now())
     }
 
-    /// Ends what runs, then says why: nothing of a Workshop runs once it is said to have failed or expired.
+    /// Terminates the processes first, then sets the status: a Workshop with the status Failed or Expired has no
+    /// processes.
     async fn finish(&mut self, end: End) {
         let tail = log::tail(&self.context.layout.log(self.shop.name()));
         self.end_processes().await;
@@ -167,8 +167,8 @@ impl Supervisor {
         Left::Record
     }
 
-    /// Ends the processes and removes the files; the record last, so that a launcher that is killed in between goes on
-    /// with it.
+    /// Terminates the processes and removes the files. The record is removed last, so that a launcher that is killed in
+    /// between can resume.
     async fn delete(&mut self) -> Left {
         self.end_processes().await;
         let working = self.context.layout.working(self.shop.name());
@@ -178,10 +178,10 @@ impl Supervisor {
         if self.shop.remove().await { Left::Nothing } else { Left::Record }
     }
 
-    /// Lets nobody in any more, and ends everything that was started for this Workshop.
+    /// Detaches the proxy, and terminates all processes of this Workshop.
     async fn end_processes(&mut self) {
         self.shop.close_door();
-        // Waits for a start that is under way; none begins behind it, since the wish has changed.
+        // Waits for a start in progress. No other start can follow, because the desired state has changed.
         let leader = self.shop.settled_record().await.process.map(|started| started.leader);
         let grace = self.context.settings.stop_grace;
         ending::end(&self.context.census, &self.shop.marker(), leader.as_ref(), grace).await;
@@ -204,7 +204,7 @@ fn ports_taken() -> FailureReason {
     FailureReason { message, ..FailureReason::new(FailureCode::Unschedulable, None) }.with_remedy(remedy)
 }
 
-/// Waits until the app answers, says so, and stays until its time is up.
+/// Waits until the app answers, sets the status, and then waits for the expiry.
 async fn bring_up(shop: &Arc<Shop>) -> Halt {
     let record = shop.record();
     let Some(started) = &record.process else { return std::future::pending().await };
@@ -240,7 +240,7 @@ async fn bring_up(shop: &Arc<Shop>) -> Halt {
     Halt::End(End::Expired)
 }
 
-/// Waits for the end of a Workshop's time, which each extension moves; keeps its log small meanwhile.
+/// Waits for the expiry, which each extension changes; meanwhile keeps the log small.
 async fn time_up(shop: &Arc<Shop>) {
     let mut looks = interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! A real JupyterLab behind the gateway, as its owner's browser uses it. TEST_JUPYTER names its program.
+//! A real JupyterLab behind the gateway, used like its owner's browser. TEST_JUPYTER names its program.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 #[path = "../local/support.rs"]
@@ -31,7 +31,7 @@ fn home() -> Home {
     home
 }
 
-/// As a template for a cluster may say it: an address and a port of the image's, and an option of JupyterLab.
+/// As in a template for a cluster: an address and a port of the image, and an option of JupyterLab.
 fn notebook() -> Workshop {
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
@@ -52,7 +52,7 @@ async fn listen(fleet: &LocalFleet) -> SocketAddr {
     address
 }
 
-/// What a browser sends of itself.
+/// The address and headers of a browser.
 struct Browser {
     address: SocketAddr,
     headers: HeaderMap,
@@ -137,7 +137,7 @@ async fn the_owner_computes_in_jupyterlab() {
     let working = home.working("lab-a").canonicalize().unwrap();
     assert_eq!(browser.run(&kernel, "import os; os.getcwd()").await, format!("'{}'", working.display()));
 
-    // The kernel is in a session of its own, and ends all the same.
+    // The kernel has its own session, but is terminated, too.
     assert!(home.processes().len() >= 2);
     fleet.delete("lab-a", None).await.unwrap();
     wait_until_gone(&fleet, "lab-a").await;
@@ -205,7 +205,8 @@ async fn foreign_page_cannot_use_the_gateways_login() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let mut browser = Browser::open(address).await;
 
-    // What a browser sends for another page: the cookies, and no header that only the workshop's own pages know.
+    // A browser's request for a foreign page: with the cookies, but without the header that only the workshop's own
+    // pages know.
     browser.headers.remove("x-xsrftoken");
     for origin in [None, Some("http://evil.example"), Some("http://lab-b.localhost:8000")] {
         browser.headers.remove("origin");

@@ -1,4 +1,4 @@
-//! Data directories that were copied, or moved.
+//! Data directories that were copied or moved.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use launcher_workshop::Phase;
 use crate::restart::{Launcher, done, role};
 use crate::support::{Home, server, wait_for, wait_until_gone};
 
-/// The other launcher of these tests: it has one workshop running, and waits to be killed. Nothing in the test's own process.
+/// The other launcher of these tests: runs one workshop and waits to be killed. Does nothing in the test's own process.
 async fn run_one_in_its_role() {
     if let Some(home) = role() {
         let fleet = home.open();
@@ -90,7 +90,7 @@ async fn a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it
     let test = "copies::a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on";
     Launcher::start(&home, test).await.kill();
     let processes = home.processes();
-    // As the version before left it.
+    // State of an earlier version.
     fs::remove_file(home.path().join("fleet/place.json")).unwrap();
 
     let fleet = home.open();

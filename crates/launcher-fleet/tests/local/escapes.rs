@@ -9,9 +9,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::restart::{Launcher, done, role};
 use crate::support::{Home, NONE, eventually, has_ended, kill, script, wait_for, wait_until_gone};
 
-/// Starts a process in a session of its own, with an empty environment, whose parent has ended; then serves.
+/// Starts an orphaned process in its own session with an empty environment; then serves.
 ///
-/// `app` is the app's process id, `keeper` its parent's, `escaped` that of the process that escapes.
+/// `app` has the PID of the app, `keeper` that of its parent, and `escaped` that of the escaping process.
 fn escaping(name: &str) -> Workshop {
     let escape =
         r#"setsid env -i /bin/sh -c '/bin/sleep 1000 & echo $! > "$0.new"; /bin/mv "$0.new" "$0"' "$PWD/escaped""#;
@@ -26,7 +26,7 @@ async fn launch(home: &Home, fleet: &LocalFleet) {
     eventually("a process has escaped", || home.working("lab-a").join("escaped").exists()).await;
 }
 
-/// The processes of the Workshop, and an end for those that a failed test leaves.
+/// The PIDs of a Workshop's processes. Dropping it kills those that a failed test leaves.
 struct Escaped {
     app: i32,
     keeper: i32,
@@ -142,7 +142,7 @@ async fn escaped_process_of_no_workshop_ends_when_the_launcher_starts() {
     let test = "escapes::escaped_process_of_no_workshop_ends_when_the_launcher_starts";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
-    // Only what escaped is left, and nothing on disk accounts for it.
+    // Only the escaped process is left, and no record refers to it.
     kill(processes.app);
     fs::remove_dir_all(home.record("lab-a")).unwrap();
 

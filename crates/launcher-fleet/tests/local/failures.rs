@@ -1,4 +1,4 @@
-//! A Workshop that cannot go on says why.
+//! A failed Workshop explains its failure.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn a_crash_of_a_running_app_ends_what_it_started() {
     fleet.stop().await;
 }
 
-/// Starts a helper that shows no marker, as programs that write over their environment, and stays in the group.
+/// Starts a helper in the group that shows no marker, as programs that overwrite their environment.
 const WITH_AN_UNMARKED_HELPER: &str = "env -i sleep 1000 & echo $! > helper; echo $$ > leader; \
     exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
 
@@ -106,7 +106,7 @@ async fn a_crash_while_the_launcher_is_away_ends_what_shows_no_marker() {
     assert!(has_ended(again.0));
 }
 
-/// A process that a test could not find by its marker when it leaves it behind.
+/// A process that a failed test could not find by its marker. Dropping it kills the process.
 struct Forgotten(i32);
 
 impl Drop for Forgotten {

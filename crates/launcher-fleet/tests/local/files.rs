@@ -1,4 +1,4 @@
-//! Files that cannot be written or removed, as whoever is not root knows them.
+//! Files that cannot be written or removed, as for users other than root.
 
 use std::fs::{self, Permissions};
 use std::future::Future;
@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::support::{Home, NONE, eventually, in_time, kill, script, server, wait_for, wait_until_gone};
 
-/// Runs a test on threads of its own, which permissions stop, also when the tests are root's.
+/// Runs a test on separate threads that obey file permissions, even if the tests run as root.
 fn unprivileged(test: impl Future<Output = ()> + Send) {
     let run = || {
         give_up_privileges();
@@ -22,7 +22,7 @@ fn unprivileged(test: impl Future<Output = ()> + Send) {
     thread::scope(|scope| scope.spawn(run).join()).unwrap();
 }
 
-/// Of this thread, of those that it starts, and of their programs: these could not be looked at if they had more.
+/// Drops privileges of this thread, its threads and their programs, so that the test can still inspect these programs.
 fn give_up_privileges() {
     let mut sets = capabilities(None).unwrap();
     for privilege in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
@@ -44,7 +44,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Directories that hold something and that their own user may not write, or not even read; a link leads out of them.
+/// Creates nonempty directories that their own user may not write, or not even read; a link leads out of them.
 fn lock_away(within: &Path, outside: &Path) {
     let (unwritable, unreadable) = (within.join("kernels"), within.join("closed"));
     fs::create_dir_all(unwritable.join("python/deep")).unwrap();
@@ -120,7 +120,7 @@ fn a_disk_that_takes_nothing_keeps_no_launcher_from_stopping() {
             wait_for(&fleet, name, Phase::Running).await;
             set_mode(&home.record(name), 0o500);
         }
-        // What became of it cannot be written down any more when the stop begins.
+        // Its new state can no longer be written when the stop begins.
         kill(home.noted("lab-b", "pid"));
         eventually("its helper is ended with it", || home.processes().len() == 1).await;
 

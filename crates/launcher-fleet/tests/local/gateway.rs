@@ -1,4 +1,4 @@
-//! A workshop's origin behind the launcher's listener.
+//! A workshop's origin on the launcher's listener.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ use crate::support::{Home, OWNER, custom, eventually, in_time, kill, script, ser
 
 pub(crate) const IDENTITY: &str = "X-Auth-Request-Email";
 
-/// A listener that takes every request for a workshop's, as the launcher's does for those that are.
+/// A listener that treats every request as a workshop's; the launcher's own listener does so for workshop hosts.
 pub(crate) async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn echo(name: &str) -> Workshop {
     custom(name, &["python3", "-c", include_str!("echo.py")])
 }
 
-/// Asks for a page of a workshop, as this person or as nobody.
+/// Requests a page of a workshop, with this identity or unauthenticated.
 pub(crate) async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> reqwest::Response {
     let mut headers = HeaderMap::from_iter([(HOST, format!("{name}.localhost:8000").parse().unwrap())]);
     if let Some(who) = who {
@@ -123,7 +123,7 @@ async fn a_websocket_goes_through_for_the_owner_alone() {
 
     assert!(connect("bob@example.org").await.is_err());
 
-    // The workshop's end is the connection's end.
+    // The deletion of the workshop closes the connection.
     fleet.delete("lab-a", None).await.unwrap();
     let ended = in_time(async { while let Some(Ok(_)) = socket.next().await {} });
     ended.await;

@@ -1,4 +1,4 @@
-//! From the start to the end of a Workshop.
+//! A Workshop from its start to its end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -152,7 +152,7 @@ async fn a_workshop_ends_when_its_time_is_up_and_not_before() {
     fleet.apply(&witness).await.unwrap();
     wait_for(&fleet, "lab-b", Phase::Running).await;
 
-    // The first is extended past its lifetime of one hour; the second is not.
+    // The first is extended beyond its lifetime of one hour; the second is not.
     workshop.spec.expires_at = Some(home.clock.now() + SignedDuration::from_hours(2));
     fleet.apply(&workshop).await.unwrap();
     home.clock.advance(3600);

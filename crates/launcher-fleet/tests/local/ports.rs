@@ -1,4 +1,4 @@
-//! An owner reaches the owner's own app and no other program, whoever has its port.
+//! The owner reaches only the owner's own app, even if another program has its port.
 
 use std::fs;
 use std::net::TcpListener;
@@ -39,10 +39,10 @@ impl Drop for Foreign {
     }
 }
 
-/// The ports that a Workshop's app was given, one after the other: it notes them in its file `ports`.
+/// The successive ports of a Workshop's app, which writes them to its file `ports`.
 fn ports(home: &Home, name: &str) -> Vec<u16> {
     let text = fs::read_to_string(home.working(name).join("ports")).unwrap_or_default();
-    // A line that is half written is none.
+    // An incomplete line does not count.
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     complete.lines().map(|line| line.parse().unwrap()).collect()
 }
@@ -77,12 +77,12 @@ async fn an_app_whose_port_another_program_has_gets_another_one() {
 async fn an_app_that_ends_because_its_port_is_taken_gets_another_one() {
     let home = Home::new();
     let fleet = home.open();
-    // The words are JupyterLab's; every program has its own.
+    // The message is JupyterLab's; every program has its own.
     let text = "echo \"$PORT\" >> ports; if [ \"$(wc -l < ports)\" -eq 1 ]; then \
         while [ ! -e go ]; do sleep 0.01; done; echo \"The port $PORT is already in use.\" >&2; exit 1; fi; \
         exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
     fleet.apply(&script("lab-a", text)).await.unwrap();
-    // It says nothing to anybody.
+    // This listener never answers.
     let _silent = TcpListener::bind(("127.0.0.1", next_port(&home, "lab-a", 0).await)).unwrap();
     fs::write(home.working("lab-a").join("go"), "").unwrap();
 
@@ -111,7 +111,7 @@ async fn an_app_whose_every_port_is_taken_is_given_up() {
     fleet.stop().await;
 }
 
-/// Serves its directory; at its first start only until there is a file `drop`, and then it lives on without its port.
+/// Serves its directory. At its first start it closes its port once a file `drop` exists, and keeps running.
 const DROPS_ITS_PORT: &str = "
 import http.server, os, threading, time
 first = not os.path.exists('ports')

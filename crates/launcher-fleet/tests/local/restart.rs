@@ -1,4 +1,4 @@
-//! What becomes of Workshops when their launcher stops, is killed, and is back.
+//! Workshops after their launcher was stopped or killed and has restarted.
 
 use std::env;
 use std::fs;
@@ -11,14 +11,14 @@ use launcher_workshop::{Phase, Workshop};
 
 use crate::support::{Home, NONE, custom, eventually, has_ended, kill, script, server, wait_for, wait_until_gone};
 
-/// Set in a process that plays the launcher that is to be killed: its data directory.
+/// Set in a process that plays the launcher to be killed: its data directory.
 const ROLE: &str = "FLEET_TEST_DATA_DIR";
 
-/// Another launcher: this test program, run again for one test alone.
+/// Another launcher: this test program, run again for a single test.
 pub(crate) struct Launcher(Child);
 
 impl Launcher {
-    /// Starts one that does what `test` does for [`role`].
+    /// Starts one that runs the part of `test` for [`role`].
     fn begin(home: &Home, test: &str) -> Self {
         let child = Command::new(env::current_exe().unwrap())
             .args(["--exact", test, "--nocapture", "--test-threads=1"])
@@ -30,14 +30,14 @@ impl Launcher {
         Self(child)
     }
 
-    /// Starts one, and waits until it says that it is done.
+    /// Starts one, and waits until it has done its part.
     pub(crate) async fn start(home: &Home, test: &str) -> Self {
         let launcher = Self::begin(home, test);
         eventually("the other launcher does its part", || home.path().join("done").exists()).await;
         launcher
     }
 
-    /// SIGKILL: it cannot put anything in order.
+    /// Sends SIGKILL, so that it cannot clean up.
     pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -51,12 +51,12 @@ impl Drop for Launcher {
     }
 }
 
-/// The home of the launcher that is to be killed, when this process is one.
+/// The home of the launcher to be killed, if this process is one.
 pub(crate) fn role() -> Option<Home> {
     env::var_os(ROLE).map(|directory| Home::at(directory.as_ref()))
 }
 
-/// Says that the other launcher's part is done, and waits to be killed.
+/// Reports that the other launcher's part is done, and waits to be killed.
 pub(crate) async fn done(home: &Home) -> ! {
     fs::write(home.path().join("done"), "").unwrap();
     std::future::pending().await
@@ -66,7 +66,7 @@ fn pid_file(home: &Home, name: &str) -> PathBuf {
     home.working(name).join("pid")
 }
 
-/// Writes its process number, so that a second start shows.
+/// Writes its PID, so that a second start is visible.
 fn numbered(name: &str) -> Workshop {
     let text = "echo $$ >> pid; setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
     script(name, text)
@@ -91,7 +91,7 @@ async fn a_killed_launchers_workshops_go_on_undisturbed() {
     let adopted = wait_for(&fleet, "lab-a", Phase::Running).await;
     assert_eq!(home.processes(), processes);
     assert_eq!(adopted.status.as_ref().unwrap().url.as_deref(), Some("http://lab-a.localhost:8000/"));
-    // Its end is noticed as that of any other, and ends what it started.
+    // Its exit is detected like any other, and its descendants are terminated.
     let pid = fs::read_to_string(pid_file(&home, "lab-a")).unwrap();
     kill(pid.trim().parse().unwrap());
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
@@ -153,7 +153,7 @@ async fn what_died_with_the_machine_starts_again_in_the_same_directory() {
     }
     let home = Home::new();
     Launcher::start(&home, "restart::what_died_with_the_machine_starts_again_in_the_same_directory").await.kill();
-    // The app goes; what it started stays behind, and must not live beside the new one.
+    // The app exits; its child stays, and must not run beside the new app.
     let pid: i32 = fs::read_to_string(pid_file(&home, "lab-a")).unwrap().trim().parse().unwrap();
     let left = home.processes().into_iter().find(|process| *process != pid).unwrap();
     kill(pid);
@@ -206,12 +206,12 @@ async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
     let test = "restart::killed_at_any_moment_it_leaves_one_process_group_per_workshop";
     for round in 0..10 {
         let launcher = Launcher::begin(&home, test);
-        // How long it takes until here, the machine's load decides.
+        // The time until here depends on the machine's load.
         eventually("the other launcher begins", || fs::remove_file(home.path().join("begun")).is_ok()).await;
         if round % 2 == 1 {
             eventually("something runs", || !home.processes().is_empty()).await;
         }
-        // The moment is what is tried: each round another.
+        // Each round kills at a different moment.
         tokio::time::sleep(Duration::from_millis(23 * round)).await;
         launcher.kill();
     }

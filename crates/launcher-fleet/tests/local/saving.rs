@@ -1,4 +1,4 @@
-//! Who is told to end gets the time to save.
+//! Processes get time to save when they are terminated.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use launcher_workshop::{Phase, Workshop};
 
 use crate::support::{Home, NONE, script, wait_for, wait_until_gone};
 
-/// An app that, told to end, saves what takes a moment. It is asked once: a second signal would break off the saving.
+/// An app that saves on SIGTERM for a moment. A second signal would interrupt the saving.
 fn saving(name: &str, to: &Path) -> Workshop {
     let app = "import http.server, os, signal, sys, time\n\
                def save(*_):\n    \

@@ -1,4 +1,4 @@
-//! A fleet in a directory of its own, with a clock that tests move.
+//! A fleet in a temporary directory, with a clock that tests set.
 
 use std::fs;
 use std::future::Future;
@@ -18,17 +18,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long anything may take before a test gives up on it.
+/// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// No processes.
+/// An empty list of processes.
 pub(crate) const NONE: [i32; 0] = [];
 
 pub(crate) const OWNER: &str = "alice@example.org";
 
-/// A data directory. Whatever of its fleet still runs when the test ends, is ended.
+/// A data directory. If it owns the directory, dropping it kills all processes of its fleet.
 pub(crate) struct Home {
-    /// Removed with this value; `None` when the directory is somebody else's.
+    /// Removed with this value; `None` if another value owns the directory.
     directory: Option<TempDir>,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) settings: LocalSettings,
@@ -42,19 +42,19 @@ impl Home {
         home
     }
 
-    /// A data directory that is there already.
+    /// Uses an existing data directory.
     pub(crate) fn at(directory: &Path) -> Self {
         Self { directory: None, clock: Arc::new(TestClock::new()), settings: settings(directory) }
     }
 
-    /// A data directory that is not there yet.
+    /// A data directory that does not exist yet.
     pub(crate) fn empty() -> Self {
         let mut home = Self::new();
         home.settings.data_dir.push("data");
         home
     }
 
-    /// A copy of this data directory, as `cp` makes it.
+    /// A copy of this data directory, made by `cp`.
     pub(crate) fn copy(&self) -> Self {
         let copy = Self::empty();
         assert!(Command::new("cp").arg("-a").args([self.path(), copy.path()]).status().unwrap().success());
@@ -77,12 +77,12 @@ impl Home {
         self.path().join("workshops").join(name)
     }
 
-    /// A number that a Workshop's program has noted in its working directory.
+    /// A number that a Workshop's program has written in its working directory.
     pub(crate) fn noted(&self, name: &str, file: &str) -> i32 {
         fs::read_to_string(self.working(name).join(file)).unwrap().trim().parse().unwrap()
     }
 
-    /// What the fleet knows of a Workshop.
+    /// State directory of a Workshop.
     pub(crate) fn record(&self, name: &str) -> PathBuf {
         self.path().join("fleet/workshops").join(name)
     }
@@ -92,13 +92,13 @@ impl Home {
         fs::read_to_string(self.path().join("fleet/id")).unwrap_or_default()
     }
 
-    /// What the processes of this directory are known by.
+    /// Identifier of the processes that were started from this directory.
     fn place_id(&self) -> Option<String> {
         let place: Value = serde_json::from_slice(&fs::read(self.path().join("fleet/place.json")).ok()?).unwrap();
         Some(place["id"].as_str().unwrap().to_owned())
     }
 
-    /// The processes of this directory's fleet, by what their environment says.
+    /// The processes of this directory's fleet, by their environment.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.place_id().unwrap_or_else(|| self.fleet_id()));
         let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -123,7 +123,7 @@ pub(crate) fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
-/// Whether a process has ended, asked for by its parent or not.
+/// True if a process has exited; it may be a zombie.
 pub(crate) fn has_ended(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
@@ -146,7 +146,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A stopped clock that a test advances.
 #[derive(Debug)]
 pub(crate) struct TestClock(Mutex<Timestamp>);
 
@@ -197,7 +197,7 @@ pub(crate) fn server(name: &str) -> Workshop {
     custom(name, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"])
 }
 
-/// A Workshop of a shell script.
+/// A Workshop that runs a shell script.
 pub(crate) fn script(name: &str, text: &str) -> Workshop {
     custom(name, &["sh", "-c", text])
 }
@@ -215,7 +215,7 @@ pub(crate) async fn wait_for(fleet: &LocalFleet, name: &str, phase: Phase) -> Wo
     seen
 }
 
-/// Waits until the Workshop and all of it is gone.
+/// Waits until the Workshop and all its resources are gone.
 pub(crate) async fn wait_until_gone(fleet: &LocalFleet, name: &str) {
     let gone = find(fleet, |event| match event {
         FleetEvent::Deleted(workshop) => (workshop.metadata.name.as_deref() == Some(name)).then_some(()),
@@ -227,7 +227,7 @@ pub(crate) async fn wait_until_gone(fleet: &LocalFleet, name: &str) {
     in_time(gone).await;
 }
 
-/// The first event of a new watch in which something is found.
+/// The first match in the events of a new watch.
 async fn find<T>(fleet: &LocalFleet, wanted: impl Fn(FleetEvent) -> Option<T>) -> T {
     let mut events = fleet.watch();
     loop {
@@ -246,7 +246,7 @@ pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("it takes too long")
 }
 
-/// Asks again and again until it is true.
+/// Polls until the condition is true.
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let asked = async {
         while !condition() {

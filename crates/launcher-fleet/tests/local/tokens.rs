@@ -1,4 +1,4 @@
-//! The token that keeps other users of the machine out of an app, and the gateway's login with it.
+//! The token that blocks other users of the machine from an app, and the gateway's login with it.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use crate::gateway::{get, listen};
 use crate::restart::{Launcher, done, role};
 use crate::support::{Home, OWNER, custom, in_time, wait_for};
 
-/// Lets the program of this data directory that stands for JupyterLab want a token.
+/// Replaces this data directory's JupyterLab by a program that requires a token.
 fn with_token_app(mut home: Home) -> Home {
     let program = home.path().join("token-app");
     if !program.exists() {
@@ -29,24 +29,24 @@ fn notebook(args: &[&str]) -> Workshop {
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
     workshop.spec.args = args.iter().map(|argument| (*argument).to_owned()).collect();
-    // As a template for a cluster may have it.
+    // As in a template for a cluster.
     workshop.spec.env.insert("JUPYTER_CONFIG_PATH".to_owned(), "/etc/jupyter-of-the-image".to_owned());
     workshop
 }
 
-/// What the fleet has recorded of the process.
+/// The fleet's record of the process.
 fn process(home: &Home) -> Value {
     let record: Value = serde_json::from_slice(&fs::read(home.record("lab-a").join("state.json")).unwrap()).unwrap();
     record["process"].clone()
 }
 
-/// Asks the app itself, past the gateway, as another user of this machine can.
+/// Requests the app directly, bypassing the gateway, as another user of this machine can.
 async fn past_the_gateway(home: &Home) -> StatusCode {
     let port = process(home)["port"].as_u64().unwrap();
     in_time(reqwest::get(format!("http://127.0.0.1:{port}/"))).await.unwrap().status()
 }
 
-/// As the owner's browser, with headers of its own.
+/// Sends a request as the owner's browser, with these headers.
 async fn send(address: SocketAddr, headers: &[(http::HeaderName, &str)]) -> reqwest::Response {
     let request = reqwest::Client::new().get(format!("http://{address}/lab"));
     let request = request.header(HOST, "lab-a.localhost:8000").header("x-auth-request-email", OWNER);
@@ -165,7 +165,7 @@ async fn app_that_was_started_without_a_token_is_adopted_without_one() {
     }
     let home = with_token_app(Home::new());
     Launcher::start(&home, "tokens::app_that_was_started_without_a_token_is_adopted_without_one").await.kill();
-    // A record as earlier versions wrote it.
+    // A record of an earlier version.
     let path = home.record("lab-a").join("state.json");
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert!(record["process"].as_object_mut().unwrap().remove("token").is_some());
@@ -185,7 +185,7 @@ async fn template_with_a_token_of_its_own_keeps_it() {
     let home = with_token_app(Home::new());
     let fleet = home.open();
     let mut workshop = notebook(&["--IdentityProvider.token=of-the-template"]);
-    // It gets no file with a token, and ends at once.
+    // It gets no file with a token, and exits at once.
     workshop.spec.env.remove("JUPYTER_CONFIG_PATH");
     fleet.apply(&workshop).await.unwrap();
 

@@ -1,9 +1,9 @@
-//! The keeper of the tests' workshops, as `launcher keep` is that of others.
+//! The keeper of the tests' workshops, equivalent to `launcher keep`.
 
 use std::env::args_os;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Its name, `keep` and `--`.
+    // Skips its name, `keep` and `--`.
     launcher_fleet::keeper::run(args_os().skip(3))
 }

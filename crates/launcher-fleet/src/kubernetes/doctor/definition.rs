@@ -1,5 +1,5 @@
-//! Whether the cluster's definition of Workshop is the one that this program writes by. The definition itself is for the
-//! cluster's administrators to read; what it says of Workshops is in the OpenAPI document, which is everybody's.
+//! Compares the cluster's Workshop CRD with this program's. Only cluster administrators may read the CRD itself, so
+//! this reads its schema from the OpenAPI document, which is public.
 
 use http::Request;
 use kube::Resource;
@@ -10,22 +10,22 @@ use super::{KubernetesExamination, unavailable};
 use crate::kubernetes::refusal::{code, refusal};
 use crate::port::FleetError;
 
-/// The cluster's definition of Workshop.
+/// The cluster's Workshop CRD, compared with ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Definition {
-    /// The one that this program writes by, or one that knows more.
+    /// The same as ours, possibly with additional fields.
     Same,
-    /// The cluster knows no Workshops of this version.
+    /// The cluster does not have this version of Workshop.
     Missing(String),
     /// These fields are missing or different, as in `spec.owner: maxLength`.
     Different(Vec<String>),
 }
 
 impl KubernetesExamination {
-    /// The cluster's definition of Workshop.
+    /// Compares the cluster's Workshop CRD with ours.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] when it may not, or cannot, be read.
+    /// [`FleetError::Unavailable`] if it cannot be read, or the launcher lacks the right.
     pub async fn definition(&self) -> Result<Definition, FleetError> {
         let version = Workshop::api_version(&());
         let request = Request::get(format!("/openapi/v3/apis/{version}")).body(Vec::new());
@@ -53,7 +53,7 @@ fn schema_of_workshop(document: &Value) -> Option<&Value> {
     schemas.values().find(|schema| kind(schema))
 }
 
-/// What of our schema is missing or different in theirs. What theirs has beyond it does no harm.
+/// Fields of our schema that are missing or different in theirs. Additional fields are harmless.
 fn differences(path: &str, ours: &Value, theirs: &Value) -> Vec<String> {
     let (Some(ours), Some(theirs)) = (ours.as_object(), theirs.as_object()) else {
         return vec![path.to_owned()];
@@ -77,7 +77,7 @@ fn differences(path: &str, ours: &Value, theirs: &Value) -> Vec<String> {
     found
 }
 
-/// The order of a list of names says nothing.
+/// Compares two values; the order of a list is ignored.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours.as_array(), theirs.as_array()) {
         (Some(ours), Some(theirs)) => ours.len() == theirs.len() && ours.iter().all(|one| theirs.contains(one)),

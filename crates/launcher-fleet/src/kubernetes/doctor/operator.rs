@@ -1,4 +1,4 @@
-//! Whether an operator is at work: by its Lease, where that may be read, and by what waits for it.
+//! Detects an inactive operator: by its Lease, if the launcher may read it, and by the Workshops that wait for it.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -11,44 +11,44 @@ use crate::kubernetes::Guarded;
 use crate::kubernetes::refusal::{code, refusal};
 use crate::port::FleetError;
 
-/// How long an operator that works may take to say something of a Workshop, or to end it.
+/// Maximum time until an active operator writes a status, or terminates an expired Workshop.
 const TAKES: SignedDuration = SignedDuration::from_secs(60);
-/// How often in its duration a Lease may have missed its renewal before nobody leads.
+/// Number of lease durations without a renewal after which the Lease counts as unheld.
 const MISSES: i64 = 2;
-/// How many Workshops are read at a time.
+/// Page size of the list requests.
 const PORTION: u32 = 500;
 
-/// Who leads, by the Lease.
+/// The leader according to the Lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leader {
-    /// This one, and it has said so lately.
+    /// This one, with a recent renewal.
     Leads(String),
-    /// Nobody; the last one to lead said so at this time.
+    /// No leader; the last renewal was at this time.
     Nobody(Option<Timestamp>),
-    /// The Lease is not for the launcher to read.
+    /// The launcher may not read the Lease.
     Unseen,
 }
 
-/// What waits for an operator.
+/// Workshops that wait for an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// How many Workshops there are.
+    /// Number of all Workshops.
     pub workshops: usize,
-    /// Those without a status for over a minute.
+    /// Workshops without a status for more than a minute.
     pub unseen: Vec<String>,
-    /// Those that should have ended over a minute ago.
+    /// Workshops that have not been terminated within a minute after their expiry.
     pub overdue: Vec<String>,
-    /// Those that cannot be read.
+    /// Unreadable Workshops.
     pub unreadable: Vec<String>,
-    /// Where the owner of one of them reaches it.
+    /// The URL of one of the Workshops.
     pub url: Option<String>,
 }
 
 impl KubernetesExamination {
-    /// Who leads, by the Lease of this name.
+    /// Returns the leader according to the Lease of this name.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] with what is wrong.
+    /// [`FleetError::Unavailable`] with the cause.
     pub async fn leader(&self, lease: &str, now: Timestamp) -> Result<Leader, FleetError> {
         let leases: Api<Lease> = Api::namespaced(self.client.clone(), &self.namespace);
         let spec = match leases.get_opt(lease).await {
@@ -65,10 +65,10 @@ impl KubernetesExamination {
         })
     }
 
-    /// What waits for an operator.
+    /// Returns the Workshops that wait for an operator.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] with what is wrong.
+    /// [`FleetError::Unavailable`] with the cause.
     pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, FleetError> {
         let workshops: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         let mut params = ListParams::default().limit(PORTION);

@@ -1,4 +1,4 @@
-//! Whether the launcher may do what it needs.
+//! Checks the launcher's rights.
 
 use futures_util::future::try_join_all;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
@@ -9,17 +9,17 @@ use super::KubernetesExamination;
 use crate::kubernetes::refusal::refusal;
 use crate::port::FleetError;
 
-/// What the launcher's Role in `deploy/rbac.yaml` grants: group, resource, verbs.
+/// The rights of the launcher's Role in `deploy/rbac.yaml`: group, resource, verbs.
 const RIGHTS: [(&str, &str, &[&str]); 2] = [
     ("", "namespaces", &["get"]),
     ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
 ];
 
 impl KubernetesExamination {
-    /// What the launcher needs to do in the namespace and may not, as in `patch workshops`.
+    /// Returns the rights that the launcher needs in the namespace and lacks, as in `patch workshops`.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] when the API server does not say.
+    /// [`FleetError::Unavailable`] if the API server does not answer.
     pub async fn missing_rights(&self) -> Result<Vec<String>, FleetError> {
         let rights =
             RIGHTS.iter().flat_map(|(group, resource, verbs)| verbs.iter().map(move |verb| (group, resource, verb)));
