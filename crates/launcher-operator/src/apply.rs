@@ -1,4 +1,4 @@
-//! Making it so, by server-side apply: repeated, it changes nothing. And taking it away again.
+//! Creates and updates resources by server-side apply, which is idempotent. Also deletes them.
 
 mod ledger;
 mod workload;
@@ -25,7 +25,7 @@ use crate::settings::WayIn;
 pub(crate) use ledger::Ledger;
 use ledger::{Entry, Version};
 
-/// Why the cluster could not be brought in line.
+/// Why an apply or a delete failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
     #[error(transparent)]
@@ -36,18 +36,18 @@ pub(crate) enum ApplyError {
     Delete { kind: String, name: String, source: kube::Error },
 }
 
-/// What was applied. Only [`apply`] makes one: a status can be derived from nothing else.
+/// Proof that everything was applied. Only [`apply`] creates it, so no status is derived without an apply.
 #[derive(Debug)]
 pub(crate) struct Applied {
-    /// Where the owner reaches it; none without a way in.
+    /// URL for the owner; none without an exposure.
     pub(crate) url: Option<String>,
-    /// By which way.
+    /// How the Workshop is exposed.
     pub(crate) way_in: WayIn,
-    /// The Deployment, once the watch has told of it.
+    /// The Deployment, once it is in the watch cache.
     pub(crate) deployment: Option<Arc<Deployment>>,
 }
 
-/// Applies everything that a Workshop wants. `holds_work` is true once it has been ready: its pod is not restarted then.
+/// Applies all resources of a Workshop. With `holds_work`, its pod is not restarted, because it has been ready.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
@@ -69,23 +69,23 @@ pub(crate) async fn apply(
     Ok(Applied { url, way_in: context.settings.ingress.way_in(), deployment })
 }
 
-/// Removes everything below a Workshop that is there.
+/// Deletes all resources of a Workshop that are in the cache.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
     let children = &context.children;
     delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?;
     delete::<Service, _>(context, name, uid, &children.services, DeleteParams::background()).await?;
-    // It stays until its pods are gone, and so does a Workshop that is deleted meanwhile: its end is the end.
+    // The Deployment stays until its pods are gone, and so does a Workshop that is deleted meanwhile.
     delete::<Deployment, _>(context, name, uid, &children.deployments, DeleteParams::foreground()).await?;
     context.forget(name);
     Ok(())
 }
 
-/// Annotations count as well: on an Ingress they are the gate.
+/// The version for objects whose annotations count: on an Ingress they name the auth middleware.
 fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
-/// Applies an object unless the ledger knows that it is as it was left.
+/// Applies an object unless the ledger shows that it is unchanged since the last apply.
 async fn ensure<K, S>(
     context: &Context,
     wanted: &K,
@@ -117,7 +117,7 @@ where
     Ok(())
 }
 
-/// Deletes the object of this name if it belongs to this Workshop: another one of the same name keeps its own.
+/// Deletes the object if this Workshop owns it. Another Workshop's object of the same name stays.
 async fn delete<K, S>(
     context: &Context,
     name: &str,
@@ -141,7 +141,7 @@ where
     let api: Api<K> = Api::namespaced(context.client.clone(), namespace);
     match api.delete(name, &how.preconditions(exactly)).await {
         Ok(_) => Ok(()),
-        // A conflict is not taken for gone: another object of this name is seen to be one next time.
+        // A conflict is an error and not "gone": the next try finds the new object of this name.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         Err(source) => Err(ApplyError::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }),
     }

@@ -1,4 +1,4 @@
-//! How long to wait before a Workshop that could not be reconciled is tried again: longer each time, for it alone.
+//! Exponential backoff for each Workshop, from 250 ms to 30 s.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,12 +7,12 @@ use std::time::Duration;
 const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// How often each Workshop has failed in a row.
+/// Number of consecutive failures of each Workshop.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff(Mutex<HashMap<String, u32>>);
 
 impl Backoff {
-    /// It failed once more: how long to wait.
+    /// Counts a failure and returns the delay.
     pub(crate) fn failed(&self, name: &str) -> Duration {
         let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = failures.entry(name.to_owned()).or_default();
@@ -21,7 +21,7 @@ impl Backoff {
         delay
     }
 
-    /// It succeeded, or is gone.
+    /// Resets the backoff of a Workshop that succeeded or is gone.
     pub(crate) fn forget(&self, name: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
     }

@@ -1,4 +1,4 @@
-//! From a validated Workshop to the resources it wants. Pure: the same Workshop and settings give the same bytes.
+//! Builds the resources of a validated Workshop. Pure: the same Workshop and settings give the same bytes.
 
 mod deployment;
 pub(crate) mod digest;
@@ -24,23 +24,23 @@ use crate::WORKSHOP_LABEL;
 use crate::settings::{OperatorSettings, WayIn};
 use crate::validate::Validated;
 
-/// Annotation of a Deployment: digest of the part of its Workshop that decides the pod.
+/// Annotation of a Deployment: digest of the Workshop's fields that decide the pod.
 pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
 
-/// What one Workshop wants.
+/// The resources of one Workshop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     /// The pod with the app and the sidecar.
     pub deployment: Deployment,
     /// Port 80 to the sidecar.
     pub service: Service,
-    /// The way in from outside, when that is an Ingress.
+    /// The Ingress, if the Workshop is exposed by one.
     pub ingress: Option<Ingress>,
-    /// Where its owner reaches it; none without a way in.
+    /// URL for the owner; none without an exposure.
     pub url: Option<String>,
 }
 
-/// Builds what a Workshop wants.
+/// Builds the resources of a Workshop.
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Built {
     let way_in = settings.ingress.way_in();
@@ -52,7 +52,7 @@ pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Built {
     }
 }
 
-/// The metadata of everything below a Workshop.
+/// The metadata of each resource of a Workshop.
 fn metadata(workshop: &Validated) -> ObjectMeta {
     ObjectMeta {
         name: Some(workshop.name.clone()),
@@ -63,7 +63,7 @@ fn metadata(workshop: &Validated) -> ObjectMeta {
     }
 }
 
-/// The labels of everything below a Workshop: those of the Workshop, and its name to select by.
+/// The labels of each resource of a Workshop: the Workshop's labels, and its name for selectors.
 fn labels(workshop: &Validated) -> BTreeMap<String, String> {
     let mut labels = launcher_workshop::labels();
     labels.extend(selector(workshop));

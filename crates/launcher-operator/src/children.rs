@@ -1,4 +1,4 @@
-//! What is there: everything below the Workshops, as the watches tell it, cut down to what is looked at.
+//! Watch cache of the Deployments, Services, Ingresses and pods of the Workshops, pruned to the fields that are read.
 
 pub(crate) mod prune;
 
@@ -19,14 +19,14 @@ use tokio::sync::OnceCell;
 use crate::WORKSHOP_LABEL;
 use crate::controller::Guarded;
 
-/// How many objects come in one answer of a list: as they come, they are ten times as large as what is kept of them.
+/// Page size of list requests: the received objects are ten times as large as their pruned form.
 const PAGE: u32 = 100;
 
-/// A stream of objects that were touched.
+/// A stream of changed objects.
 pub(crate) trait Touched<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
 impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> Touched<K> for S {}
 
-/// Memories of everything below the Workshops of one namespace.
+/// Watch caches of all resources of the Workshops in one namespace.
 #[derive(Clone)]
 pub(crate) struct Children {
     pub(crate) deployments: Store<Deployment>,
@@ -36,7 +36,7 @@ pub(crate) struct Children {
     ready: Arc<OnceCell<()>>,
 }
 
-/// What fills the memories, when somebody polls it, and says which Workshops are concerned.
+/// The write side of the caches. When polled, it fills them and yields the Workshops to reconcile.
 pub(crate) struct Watches {
     deployments: Writer<Deployment>,
     services: Writer<PartialObjectMeta<Service>>,
@@ -59,9 +59,9 @@ impl Children {
         (Self { deployments, services, ingresses, pods, ready: Arc::default() }, watches)
     }
 
-    /// Waits until everything that was there has been seen once. Before that, nothing there means nothing.
+    /// Waits until every initial list is complete. Before that, a missing object may exist.
     ///
-    /// One waits for all: a store wakes only the last of those that wait for it.
+    /// A single task waits for all callers, because a store wakes only the last of its waiters.
     pub(crate) async fn ready(&self) -> Result<(), WriterDropped> {
         let all = async || {
             self.deployments.wait_until_ready().await?;
@@ -72,7 +72,7 @@ impl Children {
         self.ready.get_or_try_init(all).await.copied()
     }
 
-    /// Whether everything that a Workshop wants has been made for it.
+    /// True if the cache holds every resource that the Workshop wants.
     pub(crate) fn complete(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
         fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
         where
@@ -88,12 +88,12 @@ impl Children {
             && (!ingress || is_there(&self.ingresses, namespace, workshop))
     }
 
-    /// A Workshop's Deployment.
+    /// The Workshop's Deployment, from the cache.
     pub(crate) fn deployment(&self, namespace: &str, name: &str) -> Option<Arc<Deployment>> {
         self.deployments.get(&ObjectRef::new(name).within(namespace))
     }
 
-    /// The pods of a Workshop.
+    /// The Workshop's pods, from the cache.
     pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
         let pods = self.pods.state_filter(|pod| workshop_of(pod) == Some(name));
         pods.into_iter().map(|pod| (*pod).clone()).collect()
@@ -101,7 +101,7 @@ impl Children {
 }
 
 impl Watches {
-    /// The streams, for the controller to poll: the three owned kinds, and for pods the Workshop they belong to.
+    /// The streams that the controller polls: the three owned kinds, and for each pod its Workshop.
     pub(crate) fn streams(
         self,
         client: &Client,
@@ -152,13 +152,12 @@ where
         .touched_objects()
 }
 
-/// How each watch is kept: taken up anew every minute, so that a connection that has died unnoticed does not blind us for
-/// longer.
+/// Configuration of every watch: restarted every minute, which bounds the lag if its connection dies unnoticed.
 pub(crate) fn watch() -> watcher::Config {
     watcher::Config::default().timeout(60).page_size(PAGE)
 }
 
-/// What carries our labels.
+/// Watches the objects with our labels.
 fn ours() -> watcher::Config {
     watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
 }

@@ -1,4 +1,4 @@
-//! What every reconcile needs.
+//! Shared dependencies of all reconciles.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
 use crate::since::Since;
 
-/// What every reconcile needs; it lives as long as one leadership.
+/// Shared dependencies of all reconciles, for the duration of one leadership.
 pub(crate) struct Context {
     pub(crate) client: Client,
     pub(crate) settings: Arc<OperatorSettings>,
@@ -25,14 +25,14 @@ pub(crate) struct Context {
     pub(crate) children: Children,
     pub(crate) ledger: Ledger,
     pub(crate) backoff: Backoff,
-    /// Since when an image fails to be pulled.
+    /// When an image pull was first seen to fail.
     pub(crate) pull_fails: Since,
-    /// Since when the API server does not take what is wanted.
+    /// When the API server first refused an apply.
     pub(crate) refused: Since,
 }
 
 impl Context {
-    /// Forgets a Workshop that has ended or is gone.
+    /// Forgets a Workshop that was terminated or is gone.
     pub(crate) fn forget(&self, name: &str) {
         self.backoff.forget(name);
         self.ledger.forget(name);

@@ -1,4 +1,4 @@
-//! The controller: watches, queue, bounded concurrency.
+//! The controller: watches, work queue, bounded concurrency.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::children::{Watches, prune, watch};
 use crate::context::Context;
 use crate::reconcile::{reconcile, retry};
 
-/// A Workshop, or what is wrong with it: one that cannot be read must not stop the watch of all others.
+/// A Workshop, or the reason why it is unreadable: one unreadable Workshop must not stop the watch of the others.
 pub(crate) type Guarded = DeserializeGuard<Workshop>;
 
-/// How often Workshops are counted.
+/// Interval at which Workshops are counted.
 const COUNT: Duration = Duration::from_secs(15);
 
-/// The controller ended by itself, which it never should.
+/// The controller stream ended unexpectedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the watch of the Workshops ended by itself; it is started again")]
 pub(crate) struct ControllerError;
@@ -67,9 +67,9 @@ fn phase(object: &Guarded) -> launcher_workshop::Phase {
 
 fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
     match error {
-        // It is gone, and with it what we remember of it.
+        // The Workshop is gone: drop its state.
         controller::Error::ObjectNotFound(object) => context.forget(&object.name),
-        // Logged where the next try is decided.
+        // `retry` has logged it.
         controller::Error::ReconcilerFailed(..) => {}
         controller::Error::QueueError(error) => tracing::warn!(%error, "a watch was interrupted"),
         controller::Error::RunnerError(error) => tracing::error!(%error, "the queue failed"),

@@ -1,4 +1,4 @@
-//! From what is seen of a workload to how it is doing. Pure.
+//! Derives the state of a workload from its Deployment and pods. Pure.
 
 mod container;
 mod pod;
@@ -10,63 +10,63 @@ use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, FailureReason, StartStep};
 
-/// Drops what no diagnosis looks at: a pod is kept so, and seen so.
+/// Drops the fields that the diagnosis does not read.
 pub use crate::children::prune::pod as prune;
 use crate::settings::OperatorSettings;
 
-/// What is seen of one workload.
+/// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// The Deployment's status, if it has one yet.
     pub deployment: Option<&'a DeploymentStatus>,
     /// Its pods, in any order.
     pub pods: &'a [Pod],
-    /// Since when it could be ready and is not: it was made, or stopped being ready.
+    /// When the wait for readiness began: the Deployment was created, or the workload stopped being ready.
     pub waiting_since: Timestamp,
-    /// Since when an image was seen to fail to be pulled, if it was.
+    /// When an image pull was first seen to fail, if it fails now.
     pub pull_fails_since: Option<Timestamp>,
 }
 
-/// How a workload is doing.
+/// The state of a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Diagnosis {
     /// The app answers.
     Ready,
-    /// Not yet.
+    /// The app is not ready yet.
     Waiting {
-        /// What it waits for.
+        /// The current step of the start.
         step: StartStep,
-        /// Look again at this time even if nothing changes.
+        /// Reconcile again at this time even without a change.
         until: Timestamp,
-        /// The pod whose containers cannot be prepared for so long that something it mounts may be missing.
+        /// The pod whose volumes or network are missing for so long that a volume's source may be missing.
         stuck: Option<String>,
     },
-    /// It cannot go on.
+    /// The workload cannot continue.
     Failed(Failure),
 }
 
-/// Why a workload cannot go on.
+/// Why a workload cannot continue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// For its owner.
+    /// The reason, for the owner.
     pub reason: FailureReason,
-    /// Where to find out more.
+    /// Where to find details.
     pub evidence: Evidence,
 }
 
-/// Where to find out more about a failure.
+/// Where to find details of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
-    /// The reason says it all.
+    /// The reason is complete.
     None,
-    /// In the log of this pod's container.
+    /// The log of this pod's container.
     Log {
         /// The pod's name.
         pod: String,
         /// The container's name.
         container: String,
     },
-    /// In the events of this pod.
+    /// The events of this pod.
     Events {
         /// The pod's name.
         pod: String,
@@ -79,21 +79,21 @@ impl Failure {
     }
 }
 
-/// Whether an image of these pods fails to be pulled.
+/// True if an image of these pods cannot be pulled.
 pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
     let mut live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
     live.any(|pod| pod::failed_pull(pod).is_some())
 }
 
-/// True while one of these pods is ready, and stays.
+/// True if one of these pods is ready and not being deleted.
 pub(crate) fn any_ready(pods: &[Pod]) -> bool {
     pods.iter().any(|pod| pod.metadata.deletion_timestamp.is_none() && pod::is_ready(pod))
 }
 
-/// How a workload is doing at `now`.
+/// Diagnoses a workload at `now`.
 #[must_use]
 pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
-    // A pod that is on its way out says why it had to go, and nothing about the one that comes after it.
+    // A terminating pod explains only its own deletion, not the state of its successor.
     let live: Vec<&Pod> = seen.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
     if let Some(failure) = seen.pods.iter().find_map(pod::taken_away) {
         return Diagnosis::Failed(failure);
@@ -118,14 +118,14 @@ pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) ->
     let next = deadlines.iter().map(|deadline| deadline.at).chain(mounts_until.filter(|at| *at > now)).min();
     let step = match live.first() {
         Some(pod) => pod::step(pod),
-        // A Deployment makes its pod at once, unless it may not.
+        // A Deployment creates its pod at once, unless it is refused.
         None if deadlines.len() > 1 => StartStep::WaitingForRoom,
         None => StartStep::Preparing,
     };
     Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck }
 }
 
-/// Something that may go on until a time.
+/// A wait that becomes a failure at a time.
 struct Deadline {
     at: Timestamp,
     failure: Failure,
@@ -137,12 +137,12 @@ impl Deadline {
     }
 }
 
-/// A time, some time later; the end of time when that is beyond it.
+/// Adds a duration to a time; saturates at the maximum.
 pub(crate) fn add(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }
 
-/// The Deployment cannot make its pod: a quota, or a rule of the namespace.
+/// The Deployment cannot create its pod, because of a quota or a rule of the namespace.
 fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
     let condition = status.conditions.iter().flatten().find(|condition| {
         condition.type_.as_deref() == Some("ReplicaFailure") && condition.status.as_deref() == Some("True")
@@ -153,7 +153,7 @@ fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
     Some(Deadline::new(since, grace, || Failure::new(code, Some(&sentence(message)))))
 }
 
-/// A message of the cluster's as the end of ours: short, and on one line.
+/// Shortens a message of the cluster to one line for our own message.
 pub(crate) fn sentence(message: &str) -> String {
     const MOST: usize = 300;
     let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");

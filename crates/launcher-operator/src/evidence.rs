@@ -1,5 +1,5 @@
-//! Finding out more about a failure: the last lines of a log, the last warning about a pod. Best effort: a failure that
-//! cannot be explained further is a failure all the same.
+//! Collects details of a failure: the last lines of a log, the last warning about a pod. Best effort: without details
+//! the failure is reported anyway.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::build::PROXY_SECRET_KEY;
 use crate::context::Context;
 use crate::diagnose::{Evidence, Failure, sentence};
 
-/// How long a failure waits for its explanation: a node that cannot be reached does not keep it from being told.
+/// Timeout for collecting details: an unreachable node must not delay the report of the failure for longer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many of the last lines are kept.
+/// Maximum lines of a log tail.
 const LINES: i64 = 20;
-/// How many bytes of them: a status has to stay small.
+/// Maximum bytes of a log tail, because a status has to stay small.
 const BYTES: i64 = 8 * 1024;
 
-/// The failure with what could be found out about it in a few seconds, and the end of the log.
+/// Adds the details that were found within the timeout to the failure, and returns the log tail.
 pub(crate) async fn gather(context: &Context, failure: Failure) -> (Failure, Option<String>) {
     match timeout(PATIENCE, find_out(context, failure.clone())).await {
         Ok(found) => found,
@@ -47,8 +47,8 @@ async fn find_out(context: &Context, mut failure: Failure) -> (Failure, Option<S
     }
 }
 
-/// The end of what the container wrote before it was last started, or of what it writes now; while it is just being
-/// started again, the former may be there only at a second look.
+/// Returns the log tail of the container's previous run, or else of the current one. During a restart the previous log
+/// may appear only at the second try.
 async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<String> {
     let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     for previous in [true, false, true] {
@@ -68,8 +68,8 @@ async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<Strin
     None
 }
 
-/// Whether this is something that the container wrote. A log that has just gone comes as a success all the same, with the
-/// node's complaint for a text.
+/// True if the container wrote this text. If a log has just been removed, the request succeeds with an error text of
+/// the node.
 fn is_log(text: &str) -> bool {
     const COMPLAINTS: [&str; 2] =
         ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
@@ -78,7 +78,7 @@ fn is_log(text: &str) -> bool {
     !text.is_empty() && !complaint
 }
 
-/// Why the pod cannot start, if that is the missing Secret with the proxy secret, or its missing key.
+/// Returns the failure if the pod cannot start because the Secret with the proxy secret, or its key, is missing.
 pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failure> {
     let name = context.settings.sidecar.proxy_secret.as_deref()?;
     let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
@@ -95,7 +95,7 @@ pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failu
     Some(Failure { reason, evidence: Evidence::None })
 }
 
-/// True of the kubelet's words for a Secret that is not there, or lacks a key.
+/// True if the kubelet's message is about a missing Secret or key.
 fn is_about_secret(message: &str, name: &str) -> bool {
     message.contains(&format!("secret \"{name}\" not found")) || message.contains("non-existent secret key")
 }

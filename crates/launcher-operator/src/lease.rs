@@ -1,9 +1,9 @@
-//! Leadership by a Lease of the API server: one operator acts, the others stand by.
+//! Leader election by a Lease: one operator acts, the others stand by.
 //!
-//! A leader acts only while its own monotonic clock says that its lease cannot have run out, counted from before it asked
-//! for the renewal. A standby takes a lease over only after it has watched it unchanged for its whole duration on its own
-//! clock. So no two act at a time, however wrong their wall clocks are, and a process that was paused finds its fence
-//! closed when it wakes.
+//! A leader acts only while its own monotonic clock shows that its lease cannot have expired, counted from before it
+//! sent the renewal. A standby takes a lease only after it has watched it unchanged for its whole duration on its own
+//! clock. So two operators never act at the same time, even with wrong wall clocks. A process that was paused finds its
+//! fence closed.
 
 mod fence;
 mod record;
@@ -25,7 +25,7 @@ pub use record::{Verdict, Watched};
 pub(crate) struct Election {
     pub(crate) leases: Api<Lease>,
     pub(crate) name: String,
-    /// Who we are; unique to this process.
+    /// Our holder identity; unique to this process.
     pub(crate) identity: String,
     pub(crate) duration: Duration,
     pub(crate) clock: Arc<dyn Clock>,
@@ -44,7 +44,7 @@ impl Election {
         Self { leases, name: name.to_owned(), identity: identity.to_owned(), duration, clock }
     }
 
-    /// Waits until we lead; `contact` is told after each try whether the API server answered.
+    /// Waits until we lead. Calls `contact` after each try with the result: did the API server answer?
     pub(crate) async fn won(&self, contact: impl Fn(Result<(), String>)) -> Fence {
         let mut watched = Watched::default();
         loop {
@@ -56,7 +56,7 @@ impl Election {
                         return Fence::new(asked, self.duration);
                     }
                 }
-                // Another was quicker.
+                // Another operator was quicker.
                 Err(ElectionError::Conflict) => contact(Ok(())),
                 Err(error) => {
                     tracing::warn!(lease = %self.name, %error, "the Lease could not be read or written");
@@ -67,7 +67,7 @@ impl Election {
         }
     }
 
-    /// Renews the lease until it is lost: another holds it, or the API server has not confirmed it in time.
+    /// Renews the lease until it is lost: another operator holds it, or the API server has not confirmed it in time.
     pub(crate) async fn lost(&self, fence: &Fence) {
         let mut watched = Watched::default();
         let mut pause = self.pause();
@@ -82,7 +82,7 @@ impl Election {
                 Ok(_) => break,
                 Err(error) => {
                     tracing::warn!(lease = %self.name, %error, "the Lease could not be renewed");
-                    // Sooner: a renewal that was slow and another that failed fit into one lease.
+                    // Retries sooner: one slow and one failed renewal fit into the duration of a lease.
                     self.pause() / 4
                 }
             };
@@ -93,7 +93,7 @@ impl Election {
         fence.close();
     }
 
-    /// Gives the lease back, so that a standby need not wait for it to run out.
+    /// Releases the lease, so that a standby need not wait until it expires.
     pub(crate) async fn release(&self, fence: &Fence) {
         fence.close();
         let released = timeout(self.pause(), async {
@@ -109,7 +109,7 @@ impl Election {
         }
     }
 
-    /// One try to hold the lease: whether we do.
+    /// Tries once to take or renew the lease; returns true if we hold it.
     async fn try_once(&self, watched: &mut Watched) -> Result<bool, ElectionError> {
         timeout(self.pause(), self.hold(watched)).await.map_err(|_| ElectionError::Slow)?
     }
@@ -127,7 +127,7 @@ impl Election {
                 Verdict::Wait => return Ok(false),
                 Verdict::Take => {
                     record::take(&mut lease, &self.identity, self.duration, now);
-                    // The resource version goes along: of two who try, one gets a conflict.
+                    // The request carries the resource version: of two operators that try, one gets a conflict.
                     self.leases.replace(&self.name, &PostParams::default(), &lease).await
                 }
             },
@@ -139,7 +139,7 @@ impl Election {
         }
     }
 
-    /// How often to try, and how long a try may take: a renewal that fails is tried again before the fence closes.
+    /// Interval of the tries, and timeout of one try: a failed renewal is retried before the fence closes.
     fn pause(&self) -> Duration {
         self.duration / 4
     }

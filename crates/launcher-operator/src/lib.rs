@@ -1,8 +1,8 @@
-//! The operator: turns each Workshop into a Deployment, a Service and an Ingress, says in its status how it is doing, and
-//! ends it when its time is up. It never opens the database.
+//! The operator: turns each Workshop into a Deployment, a Service and an Ingress, reports its state in the status, and
+//! terminates it at its expiry. It never opens the database.
 //!
-//! A reconcile is five steps: dereference (what is there), [`validate`] and [`build`] (pure), apply, and status (pure).
-//! [`run`] is all of it, behind a leader election.
+//! A reconcile has five steps: read the watch cache, [`validate`] and [`build`] (pure), apply, and derive the status
+//! (pure). [`run`] does all of it under leader election.
 
 mod apply;
 mod backoff;
@@ -34,7 +34,7 @@ pub use metrics::Metrics;
 pub use run::{Operator, run};
 pub use settings::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration, WayIn};
 
-/// The one field manager of everything that the operator applies.
+/// The single field manager of every server-side apply by the operator.
 pub const FIELD_MANAGER: &str = "workshop-operator";
-/// The label on a workshop's pods that names their Workshop: what the Service and the Deployment select by.
+/// Label on a workshop's pods with the name of their Workshop. The Service and the Deployment select by it.
 pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";

@@ -1,4 +1,4 @@
-//! What the operator measures of itself. The names are documented in `docs/metrics.md`.
+//! The operator's metrics, documented in `docs/metrics.md`.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Upper bounds of the time that a reconcile takes, in seconds.
+/// Buckets of the reconcile duration, in seconds.
 const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// How a reconcile can end.
+/// Outcomes of a reconcile.
 const OUTCOMES: [&str; 2] = ["ok", "error"];
 const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
 
@@ -32,7 +32,7 @@ struct ReasonLabel {
     reason: String,
 }
 
-/// Counters, gauges and histograms of the operator. Copies count together.
+/// Counters, gauges and histograms of the operator. Clones share their values.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     reconciles: Family<OutcomeLabel, Counter>,
@@ -53,7 +53,7 @@ impl Default for Metrics {
             failures: Family::default(),
             leading: Gauge::default(),
         };
-        // There from the start: an increase from nothing would not be seen as one.
+        // Created at 0, because a counter's increase is invisible if its first sample is not 0.
         for outcome in OUTCOMES {
             drop(metrics.reconciles.get_or_create(&OutcomeLabel { outcome }));
         }
@@ -68,7 +68,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Adds what the operator measures to a registry.
+    /// Registers the operator's metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register("operator_reconciles", "Reconciles, by how they ended", self.reconciles.clone());
         registry.register_with_unit(
@@ -107,7 +107,7 @@ impl Metrics {
     pub(crate) fn leading(&self, leads: bool) {
         self.leading.set(i64::from(leads));
         if !leads {
-            // Somebody else counts them now.
+            // Another operator now counts them.
             self.workshops.clear();
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_is_measured_is_what_the_documentation_lists() {
         let metrics = Metrics::default();
-        // What has labels is told from its first use on.
+        // Metrics with labels appear from their first use on.
         metrics.counted([].into_iter());
         assert_eq!(listed::told(&page(&metrics)), listed::documented("operator_"));
     }

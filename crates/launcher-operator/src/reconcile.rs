@@ -1,4 +1,4 @@
-//! One Workshop, brought in line: dereference, validate, build, apply, status.
+//! Reconciles one Workshop: read the watch cache, validate, build, apply, status.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,12 +28,12 @@ use crate::status;
 use crate::validate::{is_over, validate};
 use crate::{refusal, traces, transitions};
 
-/// A reconcile that takes longer is given up and tried again: the client's own retries go on for minutes.
+/// Deadline of one reconcile, which is then retried. Without it the client's own retries take minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How long nothing may be looked at, even if no watch says anything.
+/// Resync interval.
 const SWEEP: Duration = Duration::from_secs(600);
 
-/// Why a reconcile failed. It is tried again.
+/// Why a reconcile failed. It is retried.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReconcileError {
     #[error(transparent)]
@@ -50,7 +50,7 @@ pub(crate) enum ReconcileError {
     Slow,
 }
 
-/// Reconciles, measured and with a deadline.
+/// Reconciles with a deadline, and measures the duration.
 pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
     let began = Instant::now();
     context.children.ready().await?;
@@ -74,8 +74,8 @@ async fn dispatch(object: &Guarded, context: &Context) -> Result<Action, Reconci
     }
 }
 
-/// By a Workshop as the watch tells it nothing is ended and nothing is made: it may have been extended, corrected or
-/// deleted since.
+/// Reconciles a valid Workshop. Never creates or terminates based on the watch cache: the Workshop may have been
+/// extended, corrected or deleted since, so it is read again first.
 async fn one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
     if is_final(known) || !decides(known, context, now) {
@@ -83,12 +83,12 @@ async fn one(known: &Workshop, context: &Context) -> Result<Action, ReconcileErr
     }
     match live::look(context, known).await.map_err(ReconcileError::Look)? {
         Some(workshop) => in_line(&workshop, context, now).await,
-        // The watch will tell.
+        // The watch will deliver the deletion.
         None => Ok(Action::await_change()),
     }
 }
 
-/// Whether a Workshop is about to end, or something is about to be made for it.
+/// True if the Workshop is about to be terminated, or one of its resources is about to be created.
 fn decides(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
     let settings = &context.settings;
     let wants_ingress = settings.ingress.way_in() == WayIn::Ingress;
@@ -137,8 +137,8 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
     Ok(Action::requeue(next))
 }
 
-/// What is refused to a Workshop is tried again, and its owner is told what it waits for; if the refusal is the Workshop's
-/// own affair, only for a while. One that has been ready goes on without what is refused.
+/// Handles a refused apply. It is retried, and the status names the cause for the owner. If the Workshop itself causes
+/// the refusal, it fails after a grace period. A Workshop that has been ready keeps running as it is.
 async fn not_applied(
     workshop: &Workshop,
     error: ApplyError,
@@ -161,16 +161,17 @@ fn was_ready(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
 }
 
-/// Says that it is over, and only then takes its workload away: the status is not written when the Workshop has changed
-/// since it was read, as one that was extended has. Whoever dies in between leaves a status that says what to do.
+/// Writes the final status, and only then deletes the workload. The status write fails if the Workshop has changed
+/// since it was read, for example because it was extended. If the operator dies in between, the status tells the next
+/// one to delete.
 async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
     write(workshop, status, context).await?;
     apply::remove(context, &workshop.name_any(), &workshop.uid().unwrap_or_default()).await?;
     Ok(Action::await_change())
 }
 
-/// A Workshop that has failed or expired stays so: its work is gone. One that cannot be run as it is written may be
-/// corrected, and is then looked at again.
+/// True if the Workshop has failed or expired: this is final, because its work is gone. A Workshop with an invalid spec
+/// is reconciled again once its spec is corrected.
 fn is_final(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| match status.phase {
         Phase::Expired => true,
@@ -193,7 +194,7 @@ async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<
     }
 }
 
-/// How long until something changes by itself: its end, or the end of somebody's patience.
+/// Time until the next reconcile without a change: until the expiry or the next deadline, at most the resync interval.
 fn next_look(diagnosis: &Diagnosis, end: Option<Timestamp>, now: Timestamp) -> Duration {
     let patience = match diagnosis {
         Diagnosis::Waiting { until, .. } => Some(*until),
@@ -204,7 +205,7 @@ fn next_look(diagnosis: &Diagnosis, end: Option<Timestamp>, now: Timestamp) -> D
     left.min(SWEEP)
 }
 
-/// Writes a status that differs from the last, if nobody has changed the Workshop since it was read.
+/// Writes the status if it differs from the last one. Fails if the Workshop has changed since it was read.
 async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<(), ReconcileError> {
     if workshop.status.as_ref() == Some(&status) {
         return Ok(());
@@ -215,7 +216,7 @@ async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -
     Ok(())
 }
 
-/// One that cannot even be read says so in its status, and stops nobody else.
+/// Reports an unreadable Workshop in its own status, so that the others are not affected.
 async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
     tracing::warn!(workshop = %name, error = %object.error, "a Workshop cannot be read");
@@ -231,7 +232,7 @@ async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Act
     Ok(Action::requeue(SWEEP))
 }
 
-/// Through an untyped object: what comes back need not be readable. A version makes it fail if it was read too early.
+/// Patches an untyped object, because the response may be unreadable. With `version`, fails if the Workshop changed.
 async fn patch_status(
     context: &Context,
     name: &str,
@@ -253,13 +254,13 @@ async fn patch_status(
     let params = PatchParams::apply(FIELD_MANAGER).force();
     match api.patch_status(name, &params, &Patch::Apply(&body)).await {
         Ok(_) => Ok(()),
-        // It was deleted meanwhile.
+        // The Workshop was deleted meanwhile.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         Err(error) => Err(ReconcileError::Status(error)),
     }
 }
 
-/// When a Workshop that could not be reconciled is tried again.
+/// Returns when to retry a Workshop whose reconcile has failed.
 pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<Context>) -> Action {
     let name = object.name_any();
     let delay = context.backoff.failed(&name);

@@ -1,15 +1,15 @@
-//! What the API server does not take for a Workshop.
+//! Classifies applies that the API server refused.
 
 use launcher_domain::{FailureCode, FailureReason};
 
 use crate::apply::ApplyError;
 use crate::diagnose::sentence;
 
-/// How the cluster's rules say no. Whoever lacks a right is told so in other words, and that is no Workshop's fault.
+/// Marks of a refusal by an admission rule. A 403 for a missing right has neither, and no Workshop causes it.
 const RULES: [&str; 2] = ["admission webhook", "ValidatingAdmissionPolicy"];
 
-/// Why a Workshop cannot have what it wants, when it is for a quota, a rule of the cluster, or what it wants itself. All
-/// else passes without it.
+/// Returns the failure if the Workshop itself causes the refusal: a quota, an admission rule, or an invalid spec. All
+/// other refusals are temporary or the operator's own.
 pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
     let ApplyError::Apply { source: kube::Error::Api(status), .. } = error else { return None };
     let message = &status.message;

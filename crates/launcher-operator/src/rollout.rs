@@ -1,6 +1,6 @@
-//! Decides when an existing Deployment gets a new pod template. A new template restarts the pod, and what people have in
-//! its memory is lost, so a workshop that has been ready keeps the template it was started with: an operator with other
-//! settings, or of another version, changes only workshops that start after it.
+//! Decides when an existing Deployment gets a new pod template. A new template restarts the pod, and the work in its
+//! memory is lost. So a workshop that has been ready keeps its template: an operator with other settings, or of another
+//! version, changes only workshops that start later.
 //!
 //! Two annotations of the Deployment carry the state from one operator to the next: [`SPEC_DIGEST`] detects a changed
 //! Workshop, [`APPLIED_REVISION`] a template that was changed by hand.
@@ -11,29 +11,29 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::build::{SPEC_DIGEST, digest};
 
-/// Annotation of a Deployment: its revision with the template that the operator applied; empty while that is not known.
+/// Annotation of a Deployment: its revision with the template that the operator applied; empty while unknown.
 pub const APPLIED_REVISION: &str = "workshoplauncher.dev/applied-revision";
-/// Annotation of Kubernetes' Deployment controller: counts up with every change of the template, and with nothing else.
+/// Annotation of Kubernetes' Deployment controller: increases with every change of the template, and only then.
 pub const REVISION: &str = "deployment.kubernetes.io/revision";
 /// The revision of every new Deployment.
 const FIRST_REVISION: &str = "1";
 
-/// What to apply of the Deployment of one Workshop.
+/// The part of a Deployment to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rollout {
-    /// All of it, with the present template.
+    /// Everything, including the current template.
     Whole,
-    /// All but the template, which stays as it is.
+    /// Everything except the template.
     AllButTemplate,
 }
 
-/// Decides what to apply. `live` is the Deployment in the cluster, `wanted` the one that was built, and `holds_work` is
-/// true once the workshop has been ready.
+/// Decides what to apply. `live` is the Deployment in the cluster and `wanted` the new one. `holds_work` is true once
+/// the workshop has been ready.
 #[must_use]
 pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, holds_work: bool) -> Rollout {
     let Some(live) = live.filter(|live| holds_work && has_same_owner(live, wanted)) else { return Rollout::Whole };
     let (noted, wanted) = (annotation(live, SPEC_DIGEST), annotation(wanted, SPEC_DIGEST));
-    // Made by an operator that wrote no annotations, or digested other fields: nothing can be told from it.
+    // Written by an operator without annotations, or with another digest version: a comparison is impossible.
     if !digest::are_comparable(noted, wanted) {
         return Rollout::AllButTemplate;
     }
@@ -42,12 +42,12 @@ pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, holds_work: bool) 
     if noted != wanted || by_hand { Rollout::Whole } else { Rollout::AllButTemplate }
 }
 
-/// The annotations of `wanted`, to apply in this way to `live`.
+/// Returns the annotations to apply: those of `wanted`, and the applied revision.
 #[must_use]
 pub fn annotations(rollout: Rollout, live: Option<&ObjectMeta>, wanted: &ObjectMeta) -> BTreeMap<String, String> {
     let revision = match (rollout, live) {
         (Rollout::Whole, None) => FIRST_REVISION,
-        // Whether the template changes, and so which revision it gets, is known only afterwards.
+        // The template may or may not change, so its revision is known only after the apply.
         (Rollout::Whole, Some(_)) => "",
         (Rollout::AllButTemplate, live) => live.map_or("", |live| annotation(live, REVISION)),
     };
@@ -56,7 +56,7 @@ pub fn annotations(rollout: Rollout, live: Option<&ObjectMeta>, wanted: &ObjectM
     annotations
 }
 
-/// True when `live` has all of these annotations.
+/// True if `live` has all of these annotations.
 #[must_use]
 pub fn has_annotations(live: &ObjectMeta, annotations: &BTreeMap<String, String>) -> bool {
     annotations.iter().all(|(name, value)| annotation(live, name) == value)

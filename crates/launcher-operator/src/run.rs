@@ -1,4 +1,4 @@
-//! The operator as a process part: stand by, lead, give back.
+//! The operator's main loop: stand by, lead, release the Lease.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
 use crate::since::Since;
 
-/// An operator that is about to run.
+/// The operator and its dependencies, ready to run.
 #[derive(Clone)]
 pub struct Operator {
     client: Client,
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Operator {
 }
 
 impl Operator {
-    /// An operator for the cluster that the client speaks to; `host` tells its log lines and its Lease from others'.
+    /// Creates an operator for the client's cluster. `host` identifies it in its log entries and in the Lease.
     #[must_use]
     pub fn new(
         client: Client,
@@ -51,16 +51,16 @@ impl Operator {
         Self { client, settings: Arc::new(settings), clock, identity, metrics: Metrics::default(), contact }
     }
 
-    /// What it measures, to be registered.
+    /// The operator's metrics, to be registered.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Whether it leads or stands by.
+    /// Succeeds while the operator leads or stands by.
     ///
     /// # Errors
-    /// Why it does neither: the API server did not answer.
+    /// The API server did not answer.
     pub fn ready(&self) -> Result<(), String> {
         self.contact.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -82,8 +82,8 @@ impl Operator {
     }
 }
 
-/// Runs the operator until it is told to stop: stands by until it leads, reconciles while it does, and starts over when it
-/// does not any more.
+/// Runs the operator until it is asked to stop. It stands by until it leads, reconciles while it leads, and starts over
+/// after it has lost the leadership.
 pub async fn run(operator: Operator, stop: Stop) {
     let settings = &operator.settings;
     let election = Election::new(
@@ -104,7 +104,7 @@ pub async fn run(operator: Operator, stop: Stop) {
         operator.metrics.leading(true);
         let (children, watches) = Children::new();
         let context = Arc::new(operator.context(&fence, children));
-        // Whatever ends first drops the others: reconciles under way are aborted with the controller.
+        // The first branch to finish drops the others: in-flight reconciles are aborted with the controller.
         let stopped = tokio::select! {
             error = controller::run(context, watches) => {
                 tracing::error!(%error, "reconciling again from the start");

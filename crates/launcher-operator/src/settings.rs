@@ -1,101 +1,102 @@
-//! What the operator is told.
+//! The operator's settings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use k8s_openapi::api::core::v1::Toleration;
 
-/// Everything the operator is told.
+/// All settings of the operator.
 #[derive(Debug, Clone)]
 pub struct OperatorSettings {
-    /// The namespace whose Workshops it looks after.
+    /// Namespace of the reconciled Workshops.
     pub namespace: String,
-    /// The domain whose subdomains are the workshops.
+    /// Parent domain of the workshops' hosts.
     pub workshop_domain: String,
-    /// How people reach that domain: `http` or `https`.
+    /// Scheme of the workshops' URLs: `http` or `https`.
     pub workshop_scheme: String,
-    /// And on which port, unless it is the scheme's own.
+    /// Port of the workshops' URLs, unless it is the scheme's default.
     pub workshop_port: Option<u16>,
-    /// The way in from outside.
+    /// Exposure of the workshops.
     pub ingress: IngressSettings,
     /// The proxy in each pod.
     pub sidecar: SidecarSettings,
-    /// When images are pulled.
+    /// Pull policy of all images.
     pub pull_policy: PullPolicy,
-    /// The names of the secrets with which images are pulled.
+    /// Names of the image pull secrets.
     pub pull_secrets: Vec<String>,
     /// The user that apps of the profile `restricted` run as; never 0.
     pub run_as_user: i64,
-    /// On which machines workshops run.
+    /// Placement of the workshops on nodes.
     pub placement: Placement,
-    /// How long an app waits until the network enforces its pod's policies; none when it does not wait.
+    /// How long an app waits until the network enforces its pod's policies; none if it does not wait.
     pub wait_for_isolation: Option<Duration>,
-    /// True when pods of the profile `baseline` get a user namespace of their own.
+    /// True if pods of the profile `baseline` get their own user namespace.
     pub user_namespaces: bool,
-    /// How long a workshop may take to become ready.
+    /// Maximum time until a workshop is ready.
     pub start_timeout: Duration,
-    /// How long a workshop may wait for a machine or for quota.
+    /// Maximum time that a workshop waits for a node or for quota.
     pub room_grace: Duration,
-    /// How many Workshops are reconciled at a time.
+    /// Maximum number of concurrent reconciles.
     pub concurrency: u16,
-    /// The Lease that decides who leads.
+    /// Name of the Lease for the leader election.
     pub lease_name: String,
-    /// How long a lease lasts without being renewed.
+    /// Duration of the lease without a renewal.
     pub lease_duration: Duration,
 }
 
-/// The sidecar: its image, and the settings that are passed on to it.
+/// Settings of the sidecar: its image, and the settings passed on to it.
 #[derive(Debug, Clone)]
 pub struct SidecarSettings {
     /// Its image.
     pub image: String,
-    /// The header in which the login proxy says who is calling.
+    /// Header in which the auth proxy sends the caller's identity.
     pub trusted_auth_header: String,
-    /// Whether a request must be its owner's; false only for development.
+    /// False disables the owner check; only for development.
     pub require_authentication: bool,
-    /// How the names of the login proxy's cookies begin.
+    /// Name prefix of the auth proxy's cookies.
     pub session_cookie_prefix: String,
-    /// The Secret in the workshops' namespace with the proxy secret that the sidecars demand; none when they demand none.
+    /// The Secret in the workshops' namespace with the proxy secret that the sidecars require; none if they require
+    /// none.
     pub proxy_secret: Option<String>,
 }
 
-/// On which machines workshops run: on all that take them, unless this says otherwise.
+/// Placement of workshops on nodes; by default any node that accepts them.
 #[derive(Debug, Clone, Default)]
 pub struct Placement {
-    /// The labels that a machine must have.
+    /// The labels that a node must have.
     pub node_selector: BTreeMap<String, String>,
-    /// The taints that keep others off it, and not workshops.
+    /// Tolerations of workshop pods.
     pub tolerations: Vec<Toleration>,
 }
 
-/// How workshops are reached from outside.
+/// How workshops are exposed.
 #[derive(Debug, Clone, Default)]
 pub struct IngressSettings {
-    /// The class of each Ingress; the cluster's default when not given.
+    /// Class of each Ingress; none for the cluster's default.
     pub class: Option<String>,
     /// The annotations of each Ingress.
     pub annotations: BTreeMap<String, String>,
-    /// The secret with the certificate for the workshops' names.
+    /// The Secret with the TLS certificate for the workshops' hosts.
     pub tls_secret: Option<String>,
-    /// Whether a gate that these settings do not name stands in front of every Ingress.
+    /// True if an auth middleware that these settings do not name protects every Ingress.
     pub gated_elsewhere: bool,
-    /// Whether something else, with a gate, leads the workshops' hosts to their Services.
+    /// True if another component, with an auth middleware, routes the workshops' hosts to their Services.
     pub routed_elsewhere: bool,
 }
 
-/// How workshops are reached from outside. Whatever it is has a gate: past it, everybody could write the identity header
-/// themselves.
+/// Exposure of the workshops. Every exposure requires an auth middleware: without it, any client could set the identity
+/// header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WayIn {
-    /// Each by an Ingress.
+    /// An Ingress for each workshop.
     Ingress,
-    /// Past something else, for all of them.
+    /// Another component routes to all workshops.
     Elsewhere,
-    /// Not at all: no gate is known.
+    /// No exposure, because no auth middleware is known.
     None,
 }
 
-/// The annotations that put an authenticating step in front of an Ingress.
+/// Annotations that put an auth middleware in front of an Ingress.
 const GATES: [&str; 4] = [
     "traefik.ingress.kubernetes.io/router.middlewares",
     "nginx.ingress.kubernetes.io/auth-url",
@@ -104,7 +105,7 @@ const GATES: [&str; 4] = [
 ];
 
 impl IngressSettings {
-    /// How workshops are reached with these settings.
+    /// Returns the exposure with these settings.
     #[must_use]
     pub fn way_in(&self) -> WayIn {
         let named = |name: &str| self.annotations.get(name).is_some_and(|value| !value.trim().is_empty());
@@ -118,19 +119,19 @@ impl IngressSettings {
     }
 }
 
-/// When an image is pulled, in Kubernetes' words.
+/// When an image is pulled, in Kubernetes' terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPolicy {
     /// At every start.
     Always,
-    /// When the machine does not have it.
+    /// If the node does not have it.
     IfNotPresent,
-    /// Never: it must be there.
+    /// Never: the node must have it.
     Never,
 }
 
 impl PullPolicy {
-    /// As Kubernetes writes it.
+    /// The value in a pod spec.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -148,7 +149,7 @@ impl OperatorSettings {
         format!("{name}.{}", self.workshop_domain)
     }
 
-    /// The origin of a workshop, without a slash at its end.
+    /// The origin of a workshop, without a trailing slash.
     #[must_use]
     pub fn origin(&self, name: &str) -> String {
         let port = self.workshop_port.map(|port| format!(":{port}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! From what was applied and seen to the status. Pure: the status is derived, never edited.
+//! Derives the status from the applied and observed state. Pure: a status is never edited.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -10,7 +10,7 @@ use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::WayIn;
 
-/// The condition that is true while there is a way in from outside.
+/// Condition that is true while the Workshop is exposed.
 pub(crate) const EXPOSED: &str = "Exposed";
 
 /// The status of a Workshop whose workload was applied.
@@ -53,7 +53,7 @@ pub(crate) fn of_applied(
     }
 }
 
-/// The status of a Workshop that the cluster does not take for now.
+/// The status of a Workshop whose apply is refused for now.
 #[must_use]
 pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
     let before = Before::of(workshop);
@@ -68,7 +68,7 @@ pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestam
     }
 }
 
-/// The status of a Workshop that cannot go on.
+/// The status of a failed Workshop.
 #[must_use]
 pub(crate) fn failed(
     workshop: &Workshop,
@@ -85,7 +85,7 @@ pub(crate) fn failed(
     }
 }
 
-/// The status of a Workshop whose time is up.
+/// The status of an expired Workshop.
 #[must_use]
 pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = Before::of(workshop);
@@ -98,9 +98,9 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     }
 }
 
-/// Since when a Workshop could be ready and is not: since it was first said not to be, or last stopped being ready,
-/// which may be just `now`; but not since before its Deployment was made. While there was no operator to make one nothing
-/// started, and while it was wrong neither.
+/// When the wait for readiness began: when the Workshop was first reported as not ready, or last stopped being ready,
+/// which may be `now`. It is never earlier than the creation of the Deployment, so time without an operator, or with an
+/// invalid spec, does not count.
 #[must_use]
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
     let made = applied.deployment.as_ref().and_then(|made| made.metadata.creation_timestamp.as_ref());
@@ -110,7 +110,7 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
     made.max(ended)
 }
 
-/// What the last status said.
+/// The previous status.
 struct Before<'a> {
     ready_at: Option<Timestamp>,
     generation: Option<i64>,
@@ -127,7 +127,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// A condition; the time of its last change stays unless it changes now.
+    /// Builds a condition. Its last transition time changes only with its status.
     fn condition(&self, kind: &str, holds: bool, reason: &str, message: &str, now: Timestamp) -> Condition {
         let status = if holds { "True" } else { "False" };
         let since = self.conditions.iter().find(|one| one.type_ == kind && one.status == status);

@@ -1,5 +1,5 @@
-//! The steps of a start that only the cluster knows, read off the times that it keeps of a pod: whole seconds, the first
-//! of them never before the launcher's dispatch.
+//! Trace steps of a start that only the cluster knows, derived from the timestamps of a pod. They have a resolution of
+//! one second, and the first one never begins before the launcher's dispatch.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
@@ -9,20 +9,20 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER};
 
-/// A step of a start, from when until when.
+/// One step of a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What was done.
+    /// Name of the step.
     pub name: &'static str,
     /// When it began.
     pub from: Timestamp,
-    /// When it ended, in success or not.
+    /// When it ended, in success or failure.
     pub to: Timestamp,
-    /// Why it came to nothing.
+    /// The reason of its failure.
     pub failure: Option<String>,
 }
 
-/// Tells the start's trace of its steps, when it has come to its end with this status.
+/// Adds the steps to the start's trace, if the start ends with this status.
 pub(crate) fn tell(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) {
     let trace = StartTrace::of(&workshop.name_any());
     for step in steps(workshop, pods, status, now) {
@@ -30,8 +30,8 @@ pub(crate) fn tell(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, n
     }
 }
 
-/// The steps of a start that ends with this status: with an app that answers for the first time, or a failure before
-/// it ever did. None when it does not end with it, or has long ended.
+/// Returns the steps of a start that ends with this status: the app answers for the first time, or fails before it ever
+/// did. Returns none if the start continues or ended earlier.
 #[must_use]
 pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) -> Vec<Step> {
     let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
@@ -52,7 +52,7 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     ends.retain(|(name, _)| *name != "isolate" || waits.is_some());
     let mut steps = Vec::new();
     for (index, (name, end)) in ends.iter().enumerate() {
-        // A cluster may leave a time out, or say it late: the step is then a part of the next one.
+        // A cluster may omit a time or report it late: the step is then merged into the next one.
         let is_last = ends[index..].iter().all(|(_, end)| end.is_none());
         let Some(to) = end.map(|end| end.max(from)).or(is_last.then_some(now.max(from))) else { continue };
         let failure = is_last.then(|| status.reason.clone().unwrap_or_default());
@@ -71,7 +71,7 @@ fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
     found.last_transition_time.as_ref().map(|time| time.0)
 }
 
-/// The init container that waits for the network, where pods have one.
+/// The init container that waits for the network, if the pod has one.
 fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
     let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
     containers.find(|container| container.name == ISOLATION_CONTAINER)

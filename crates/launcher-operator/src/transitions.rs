@@ -1,4 +1,4 @@
-//! Telling about a Workshop that came into another phase: an Event, a count, a line in the log.
+//! Reports a phase change of a Workshop: an Event, a counter, a log entry.
 
 use kube::Resource;
 use kube::runtime::events::{Event, EventType, Recorder};
@@ -6,7 +6,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::context::Context;
 
-/// Tells about it, if it is new. Best effort: an Event that cannot be written changes nothing.
+/// Reports the phase if it has changed. Best effort: a failed Event write is only logged.
 pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &WorkshopStatus) {
     let before = workshop.status.as_ref();
     let same = before.is_some_and(|before| before.phase == status.phase && before.reason == status.reason);
@@ -23,7 +23,7 @@ pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &Worksh
         action: "Reconcile".to_owned(),
         secondary: None,
     };
-    // A recorder remembers what it told for minutes, to count repetitions. A phase that is come into is told once.
+    // A shared recorder would keep each Event for minutes to count repetitions, and a phase change does not repeat.
     let recorder = Recorder::new(context.client.clone(), context.reporter.clone());
     if let Err(error) = recorder.publish(&event, &workshop.object_ref(&())).await {
         tracing::warn!(workshop = name, %error, "an Event could not be written");

@@ -1,4 +1,4 @@
-//! From a Workshop as it was written to one that can be built, or to a failure that says what is wrong with it.
+//! Validates a Workshop, or returns a failure that names the invalid field.
 
 use std::collections::BTreeMap;
 
@@ -12,36 +12,36 @@ use launcher_workshop::{Workshop, WorkshopResources};
 /// The sidecar's ports, in the same pod.
 const SIDECAR_PORTS: [u16; 2] = [8080, 8081];
 
-/// A Workshop that can be built. Only [`validate`] makes one; later steps never see the raw spec.
+/// A valid Workshop. Only [`validate`] creates it; later steps never see the raw spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validated {
-    /// Its name: of the Deployment, the Service, the Ingress and the host.
+    /// Name of the Workshop, its Deployment, Service and Ingress, and its host.
     pub name: String,
     /// Its namespace.
     pub namespace: String,
-    /// What everything below it points at, so that it goes with it.
+    /// Owner reference of each resource, so that Kubernetes deletes it with the Workshop.
     pub owner_reference: OwnerReference,
-    /// The one person the sidecar lets through.
+    /// The only e-mail address that the sidecar admits.
     pub owner: EmailAddress,
     /// The app's image.
     pub image: String,
     /// The kind of app.
     pub app_type: AppType,
-    /// Where the app listens.
+    /// Port of the app.
     pub port: u16,
     /// Replaces the image's entry point when not empty.
     pub command: Vec<String>,
     /// Replaces the preset's arguments when not empty.
     pub args: Vec<String>,
-    /// The template's environment.
+    /// Environment from the template.
     pub env: BTreeMap<String, String>,
-    /// What the app may use.
+    /// Requests and limits of the app.
     pub resources: WorkshopResources,
-    /// How tightly the app is held.
+    /// Security profile of the app.
     pub profile: SecurityProfile,
 }
 
-/// Checks a Workshop.
+/// Validates a Workshop.
 ///
 /// # Errors
 /// An invalid-spec failure whose message names the field and says what would be right.
@@ -50,7 +50,7 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let name = workshop.name_any();
     ensure(names::is_k8s_name(&name), "metadata.name is not a DNS label that begins with a letter.")?;
     let owner = workshop.controller_owner_ref(&()).ok_or_else(|| wrong("metadata.uid is missing."))?;
-    // Whoever deletes a Workshop in the foreground sees it until everything below it is gone.
+    // A foreground deletion keeps the Workshop until all its resources are gone.
     let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
     let namespace = workshop.namespace().ok_or_else(|| wrong("metadata.namespace is missing."))?;
     let owner = spec.owner_email().ok_or_else(|| wrong("spec.owner is not an e-mail address."))?;
@@ -81,7 +81,7 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     })
 }
 
-/// When a Workshop's time is up, and whether that is now.
+/// True if the expiry has passed.
 #[must_use]
 pub fn is_over(end: Option<Timestamp>, now: Timestamp) -> bool {
     end.is_some_and(|end| end <= now)
@@ -98,7 +98,7 @@ fn check_resources(resources: &WorkshopResources) -> Result<(), FailureReason> {
     Ok(())
 }
 
-/// A C identifier that is not one of ours.
+/// True for a C identifier that is not reserved.
 fn is_variable(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

@@ -1,5 +1,5 @@
-//! Remembers what was last applied, and what became of it. An object that is as it was left is not applied again: a
-//! reconcile costs the API server nothing while nothing changes.
+//! Remembers the last apply of each object and the resulting version. An unchanged object is not applied again, so an
+//! idle reconcile sends no request to the API server.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,18 +11,18 @@ use serde::Serialize;
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(Mutex<HashMap<(String, String), Entry>>);
 
-/// One apply.
+/// One apply: a hash of the applied object, and the resulting version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     wanted: u64,
     left_as: Version,
 }
 
-/// Which object, and which version of what we decide about it.
+/// UID of the object, and a version of the fields that the operator decides.
 pub(super) type Version = (Option<String>, Option<String>);
 
 impl Entry {
-    /// `wanted` was applied, and the object was then of this version.
+    /// Records that `wanted` was applied and resulted in the version `left_as`.
     pub(super) fn new(wanted: &impl Serialize, left_as: Version) -> Self {
         let mut hasher = DefaultHasher::new();
         serde_json::to_string(wanted).unwrap_or_default().hash(&mut hasher);
@@ -35,7 +35,7 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key) == Some(entry)
     }
 
-    /// True when the object has not changed since the last apply, whatever that was.
+    /// True if the object has not changed since the last apply.
     pub(super) fn is_as_left(&self, key: &(String, String), version: &Version) -> bool {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.get(key).is_some_and(|entry| entry.left_as == *version)

@@ -1,4 +1,4 @@
-//! Applies the Deployment, without restarting a workshop that people work in: see [`crate::rollout`].
+//! Applies the Deployment without restarting a workshop in use: see [`crate::rollout`].
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -18,7 +18,7 @@ pub(super) async fn ensure(context: &Context, mut wanted: Deployment, holds_work
     let seen = context.children.deployment(&context.settings.namespace, &name);
     let (live, is_watched) = match seen {
         Some(seen) => (Some(seen.metadata.clone()), true),
-        // The watch selects by labels: a Deployment that somebody has taken a label from may be there all the same.
+        // The watch selects by labels: a Deployment that has lost a label is not in the cache but may exist.
         None if holds_work => (find(context, &name).await?, false),
         None => (None, false),
     };
@@ -40,13 +40,13 @@ pub(super) async fn ensure(context: &Context, mut wanted: Deployment, holds_work
     }
 }
 
-/// A Deployment's generation counts changes of its spec and its annotations, and not what its controller reports.
+/// A Deployment's generation counts changes of its spec and its annotations, but not of its status.
 fn version_by_generation(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.generation.map(|generation| generation.to_string()))
 }
 
-/// The metadata of the Deployment as the API server has it. A list with a field selector: the operator's role has no
-/// `get`.
+/// Reads the metadata of the Deployment from the API server. It lists with a field selector, because the operator's
+/// role has no `get`.
 async fn find(context: &Context, name: &str) -> Result<Option<ObjectMeta>, ApplyError> {
     let api: Api<Deployment> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let listed = api.list_metadata(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
@@ -54,7 +54,7 @@ async fn find(context: &Context, name: &str) -> Result<Option<ObjectMeta>, Apply
     Ok(found.items.into_iter().next().map(|object| object.metadata))
 }
 
-/// Writes everything that does not start another pod.
+/// Patches everything that does not restart the pod.
 async fn patch_all_but_template(context: &Context, wanted: &Deployment) -> Result<(), ApplyError> {
     let Deployment { metadata, spec, status: _ } = wanted;
     let strategy = spec.strategy.as_ref().and_then(|strategy| strategy.type_.as_ref());

@@ -8,8 +8,8 @@ use super::{SPEC_DIGEST, digest, labels, metadata, pod, selector};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
-/// What the cluster's autoscaler and Karpenter read: a machine is not given up while a workshop runs there, since what was
-/// in its memory would be gone.
+/// Annotations for the cluster autoscaler and Karpenter: they must not remove a node while a workshop runs there,
+/// because the work in its memory would be lost.
 const KEPT: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
 
@@ -19,7 +19,7 @@ pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> D
         metadata: ObjectMeta { annotations: Some(annotations), ..metadata(workshop) },
         spec: DeploymentSpec {
             replicas: Some(1),
-            // An old pod has to be gone before a new one starts: two would write the same files, one day.
+            // The old pod must be gone before a new one starts, so that two never write the same files.
             strategy: Some(DeploymentStrategy { type_: Some("Recreate".to_owned()), rolling_update: None }),
             revision_history_limit: Some(0),
             selector: LabelSelector { match_labels: Some(selector(workshop)), match_expressions: None },

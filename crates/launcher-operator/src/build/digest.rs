@@ -1,4 +1,4 @@
-//! Digest of the part of a Workshop that decides its pod: its change, and nothing else, restarts a running workshop.
+//! Digest of the Workshop's fields that decide its pod. Only a change of these fields restarts a running workshop.
 
 use launcher_workshop::WorkshopResources;
 use serde_json::json;
@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 
 use crate::validate::Validated;
 
-/// Version of the list of fields below. An annotation of another version is not compared but replaced: running workshops
-/// survive an operator that digests other fields.
+/// Version of the list of fields below. An annotation of another version is replaced without a comparison, so that
+/// running workshops survive an operator that digests other fields.
 const VERSION: &str = "1";
 
-/// The digest, as the annotation [`super::SPEC_DIGEST`] holds it: `VERSION-HEX`.
+/// The digest in the form of the annotation [`super::SPEC_DIGEST`]: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
     let Validated {
         name,
@@ -43,7 +43,7 @@ pub(super) fn of(workshop: &Validated) -> String {
     format!("{VERSION}-{hex}")
 }
 
-/// True when both were made by the same version of this module, so that a difference means a changed Workshop.
+/// True if both digests have the same version, so that a difference means a changed Workshop.
 pub(crate) fn are_comparable(one: &str, other: &str) -> bool {
     let version = |digest: &str| digest.split_once('-').map(|(version, _)| version.to_owned());
     version(one).is_some() && version(one) == version(other)

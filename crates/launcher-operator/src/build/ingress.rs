@@ -1,4 +1,4 @@
-//! The Ingress: a host of its own for each workshop, so that each is an origin of its own.
+//! The Ingress: gives each workshop its own host, and therefore its own origin.
 
 use k8s_openapi::api::networking::v1::{
     HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec,

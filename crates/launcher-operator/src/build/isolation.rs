@@ -1,5 +1,5 @@
-//! The init container that holds the app back until the network enforces the pod's policies. Some networks enforce them
-//! only a moment after the pod has its address, and an app that starts before that reaches other pods, the kubelet and the
+//! The init container that delays the app until the network enforces the pod's policies. Some networks enforce them
+//! only a moment after the pod has its address. An app that starts earlier could reach other pods, the kubelet and the
 //! API server.
 
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::settings::OperatorSettings;
 
 /// The name of the init container.
 pub const ISOLATION_CONTAINER: &str = "isolation";
-/// Exit code of `launcher-sidecar wait-isolated` when the pod could still connect at the end of its time.
+/// Exit code of `launcher-sidecar wait-isolated` if the pod could still connect at the timeout.
 pub const NOT_ISOLATED: i32 = 3;
 
-/// Waits until the API server, which the policies forbid, cannot be reached any more, for so long at most.
+/// Waits until the API server, which the policies forbid, is unreachable; at most for `most`.
 pub(super) fn container(settings: &OperatorSettings, most: Duration) -> Container {
     let timeout = ("SERVICE_ISOLATION_TIMEOUT".to_owned(), most.as_secs().to_string());
     Container {
@@ -24,7 +24,8 @@ pub(super) fn container(settings: &OperatorSettings, most: Duration) -> Containe
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
         args: Some(vec!["wait-isolated".to_owned()]),
         env: Some(variables([timeout].into())),
-        // As much as the sidecar asks for, which starts after it: the pod as a whole asks for no more than without it.
+        // The sidecar starts later and requests the same amount, so the init container does not raise the pod's
+        // requests.
         resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
         ..Container::default()

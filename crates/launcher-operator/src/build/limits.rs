@@ -1,16 +1,16 @@
-//! What containers may use and do: security contexts, CPU and memory.
+//! Security contexts and CPU and memory limits of the containers.
 
 use k8s_openapi::api::core::v1::{Capabilities, ResourceRequirements, SeccompProfile, SecurityContext};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-/// The user of the sidecar: nobody that an image knows.
+/// The user of the sidecar, unknown to every image.
 pub(super) const SIDECAR_USER: i64 = 65532;
-/// CPU and memory set aside for the sidecar.
+/// CPU and memory requests of the sidecar.
 pub(super) const SIDECAR_REQUESTS: [&str; 2] = ["5m", "16Mi"];
-/// CPU and memory that the sidecar may use at most. Its worst case is below, by the arithmetic of `launcher-sidecar`'s
+/// CPU and memory limits of the sidecar. Its worst case is below the limit, by the arithmetic of `launcher-sidecar`'s
 /// `memory.rs`, where a test reads this line.
 pub(super) const SIDECAR_LIMITS: [&str; 2] = ["1", "256Mi"];
-/// What a stock image that starts as root needs in order to step down to its user; Pod Security `baseline` allows these.
+/// Capabilities that a stock image needs to switch from root to its user; Pod Security `baseline` allows them.
 const BASELINE_CAPABILITIES: [&str; 7] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"];
 
 pub(super) fn restricted(user: i64) -> SecurityContext {

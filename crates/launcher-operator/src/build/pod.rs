@@ -1,4 +1,4 @@
-//! The pod: the app, and in front of it the sidecar.
+//! The pod: the app and the sidecar.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::validate::Validated;
 
 /// The name of the app's container.
 pub const APP_CONTAINER: &str = "app";
-/// In seconds: after that the sidecar gives requests under way another 25.
+/// Termination grace period in seconds: covers the sidecar's preStop sleep and 25 s for its in-flight requests.
 const TERMINATION_GRACE: i64 = 35;
 
 pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
@@ -24,7 +24,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
         init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
         volumes: sidecar::volumes(settings),
-        // Only `baseline` apps may be root in their container; in a user namespace that is nobody on the node.
+        // Only `baseline` apps may be root in their container. In a user namespace that user has no rights on the node.
         host_users: (settings.user_namespaces && workshop.profile == SecurityProfile::Baseline).then_some(false),
         automount_service_account_token: Some(false),
         enable_service_links: Some(false),
@@ -64,7 +64,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     }
 }
 
-/// The words of a command; none when there are none, so that the image's own stay.
+/// A command or its arguments; none if empty, so that the image's own apply.
 fn words(words: &[String]) -> Option<Vec<String>> {
     (!words.is_empty()).then(|| words.iter().map(|word| literal(word)).collect())
 }
@@ -73,8 +73,8 @@ pub(super) fn variables(env: BTreeMap<String, String>) -> Vec<EnvVar> {
     env.into_iter().map(|(name, value)| EnvVar { name, value: Some(literal(&value)), value_from: None }).collect()
 }
 
-/// Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. What an admin wrote stays data;
-/// `$(PORT)` is replaced before, as on any other fleet.
+/// Escapes `$`: Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. Template text
+/// stays data. `$(PORT)` is replaced earlier, as on any other fleet.
 fn literal(text: &str) -> String {
     text.replace('$', "$$")
 }

@@ -1,5 +1,5 @@
-//! What makes stock images work behind the sidecar as they are: no login of their own, on the port that was asked for, and
-//! on the loopback address where that can be said. What a template says goes first.
+//! Presets that run unmodified stock images with the sidecar: no login, the requested port, and the loopback address
+//! where the image supports it. The template's own command and arguments take precedence.
 
 use launcher_domain::AppType;
 
@@ -8,13 +8,13 @@ use crate::validate::Validated;
 
 /// Rocker's stock RStudio images, by the last part of their names.
 const ROCKER: [&str; 4] = ["rstudio", "tidyverse", "verse", "geospatial"];
-/// Their own `/init` copies this file over the server's configuration when DISABLE_AUTH is true, and starts `rserver` without
-/// arguments: the file is the only place that can tell it an address.
+/// Sets the listen address. If DISABLE_AUTH is true, the image's `/init` copies this file over the server's
+/// configuration and starts `rserver` without arguments, so only the file can set the address.
 const ROCKER_ON_LOOPBACK: &str = "conf=/etc/rstudio/disable_auth_rserver.conf; \
     if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; exec /init";
 
-/// The command of the app: the template's, the image's own when empty, or what makes a stock RStudio image listen on the
-/// loopback address.
+/// The command of the app: the template's, the image's own (empty), or the script that makes a stock RStudio image
+/// listen on the loopback address.
 pub(super) fn command(workshop: &Validated) -> Vec<String> {
     let is_stock = workshop.app_type == AppType::Rstudio
         && workshop.command.is_empty()
@@ -23,13 +23,13 @@ pub(super) fn command(workshop: &Validated) -> Vec<String> {
     if is_stock { ["/bin/sh", "-c", ROCKER_ON_LOOPBACK].map(str::to_owned).into() } else { workshop.command.clone() }
 }
 
-/// The arguments of the app: the template's, or what its kind of image needs.
+/// The arguments of the app: the template's, or the preset of its app type.
 pub(super) fn args(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
     if !workshop.args.is_empty() {
         return workshop.args.clone();
     }
     match workshop.app_type {
-        // Stock RStudio images are told by DISABLE_AUTH, and listen on 8787 without being told.
+        // DISABLE_AUTH configures stock RStudio images, and they listen on 8787 by default.
         AppType::Rstudio => Vec::new(),
         AppType::Notebook => notebook(workshop, settings),
         AppType::Custom if is_code_server(&workshop.image) => code_server(workshop),
@@ -37,8 +37,8 @@ pub(super) fn args(workshop: &Validated, settings: &OperatorSettings) -> Vec<Str
     }
 }
 
-/// Jupyter's stock images run `start-notebook.py` as their argument. A template with a command of its own gets the options
-/// alone: `jupyter lab` and its likes take the same ones.
+/// Jupyter's stock images take `start-notebook.py` as their first argument. If the template has a command, only the
+/// options are added: `jupyter lab` and similar programs accept the same ones.
 fn notebook(workshop: &Validated, settings: &OperatorSettings) -> Vec<String> {
     let program = workshop.command.is_empty().then(|| "start-notebook.py".to_owned());
     let options = [
@@ -59,7 +59,7 @@ fn is_code_server(image: &str) -> bool {
     is_repository(image, "codercom/code-server")
 }
 
-/// True when the image is of this repository, whatever its registry, tag and digest.
+/// True if the image is of this repository; registry, tag and digest are ignored.
 fn is_repository(image: &str, wanted: &str) -> bool {
     let without_digest = image.split('@').next().unwrap_or_default();
     let repository = match without_digest.rsplit_once(':') {

@@ -1,4 +1,4 @@
-//! The Service: port 80 to the sidecar, and to nothing else of the pod.
+//! The Service: exposes only the sidecar's port of the pod, as port 80.
 
 use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;

@@ -1,4 +1,4 @@
-//! The sidecar's container: the reverse proxy that lets only the owner through.
+//! The sidecar's container: the reverse proxy that admits only the owner.
 
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler, Probe, SecretVolumeSource,
@@ -13,22 +13,21 @@ use crate::validate::Validated;
 
 /// The name of the sidecar's container.
 pub const SIDECAR_CONTAINER: &str = "sidecar";
-/// Where the sidecar listens for its owner.
+/// Port for the owner's requests.
 pub(super) const SIDECAR_PORT: i32 = 8080;
-/// Where the sidecar answers probes.
+/// Port of the probes.
 const TELEMETRY_PORT: i32 = 8081;
-/// How long the sidecar goes on as if nothing were, when its pod ends, in seconds: until those in front have heard that the
-/// pod is no longer theirs to ask. An app that does not stop with it could listen in its place, and would be sent whatever
-/// still comes.
+/// preStop sleep of the sidecar, in seconds: it keeps serving until the endpoint removal has propagated to the proxies.
+/// If it stopped earlier, an app that is still running could bind its port and receive the remaining requests.
 const SIDECAR_STAYS: i64 = 5;
 
-/// The volume with the proxy secret, the key in the Secret, and the folder in the sidecar's container. A folder and not a
-/// subPath: the kubelet refreshes it when the Secret changes.
+/// The volume with the proxy secret, and its folder in the sidecar's container. The folder is mounted without a
+/// subPath, because the kubelet then refreshes it when the Secret changes.
 const PROXY_SECRET_VOLUME: &str = "proxy-secret";
-/// Key of the Secret, and name of the file.
+/// Key in the Secret, and name of the file.
 pub const PROXY_SECRET_KEY: &str = "secrets";
 const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
-/// Readable by the sidecar's user, who is in no group of the volume; no other container mounts it.
+/// Readable by all users, because the sidecar's user is in no group of the volume. No other container mounts it.
 const PROXY_SECRET_MODE: i32 = 0o444;
 
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
@@ -55,7 +54,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
         env: Some(variables(env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
         ports: Some(ports.into()),
-        // A workshop is ready when its app answers, which the sidecar asks; every second, because somebody waits.
+        // The sidecar is ready when the app answers. It is probed every second, because the owner is waiting.
         readiness_probe: Some(probe("/readyz", 1, 3)),
         liveness_probe: Some(probe("/healthz", 20, 3)),
         lifecycle: Some(Lifecycle {
@@ -65,7 +64,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
             }),
             ..Lifecycle::default()
         }),
-        // At most: a thousand connections, each with a head of 64 KiB that is not complete.
+        // Worst case: a thousand connections, each with an incomplete head of 64 KiB.
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
         volume_mounts: sidecar.proxy_secret.is_some().then(|| vec![proxy_secret_mount()]),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
@@ -73,7 +72,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     }
 }
 
-/// The volumes of the pod: the proxy secret, when the settings name one.
+/// The volumes of the pod: the proxy secret, if the settings name one.
 pub(super) fn volumes(settings: &OperatorSettings) -> Option<Vec<Volume>> {
     let name = settings.sidecar.proxy_secret.as_ref()?;
     let file =

@@ -1,4 +1,4 @@
-//! Dropping what is large and never looked at: there are thousands of these objects in memory.
+//! Drops large fields that are never read: thousands of these objects are in memory.
 
 use std::mem::take;
 
@@ -11,23 +11,23 @@ use crate::WORKSHOP_LABEL;
 use crate::build::SPEC_DIGEST;
 use crate::rollout::{APPLIED_REVISION, REVISION};
 
-/// The conditions of a pod that a diagnosis, or a start's trace, looks at.
+/// Pod conditions that the diagnosis or the start's trace reads.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 
-/// Of any object not who wrote what, nor what others have noted on it.
+/// Drops managed fields and annotations.
 pub(crate) fn metadata(metadata: &mut ObjectMeta) {
     metadata.managed_fields = None;
     metadata.annotations = None;
 }
 
-/// Of a Workshop, too, but for the time of its dispatch, which a start's trace looks at.
+/// Prunes a Workshop's metadata, but keeps the time of its dispatch for the start's trace.
 pub(crate) fn workshop(found: &mut ObjectMeta) {
     let dispatched = found.annotations.take().and_then(|mut noted| noted.remove_entry(DISPATCHED_AT));
     metadata(found);
     found.annotations = dispatched.map(|one| [one].into());
 }
 
-/// Keeps of a Deployment its identity, the annotations that a rollout is decided by, and why it makes no pod.
+/// Prunes a Deployment to its identity, its rollout annotations, and the reason why it creates no pod.
 pub(super) fn deployment(deployment: &mut Deployment) {
     let mut annotations = deployment.metadata.annotations.take();
     metadata(&mut deployment.metadata);
@@ -43,7 +43,7 @@ pub(super) fn deployment(deployment: &mut Deployment) {
     }
 }
 
-/// Of a pod only what a diagnosis looks at.
+/// Prunes a pod to the fields that the diagnosis reads.
 pub fn pod(pod: &mut Pod) {
     metadata(&mut pod.metadata);
     pod.metadata.owner_references = None;

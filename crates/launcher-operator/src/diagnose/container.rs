@@ -1,4 +1,4 @@
-//! What the containers of a pod say.
+//! Diagnosis of the containers of a pod.
 
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
@@ -12,7 +12,7 @@ pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
 }
 
-/// The init container that waits for the network, until it has succeeded.
+/// The init container that waits for the network, unless it has succeeded.
 pub(super) fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
     let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
     statuses(pod).find(|status| status.name == ISOLATION_CONTAINER && !has_succeeded(status))
@@ -25,7 +25,7 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
         .flat_map(|status| status.init_container_statuses.iter().chain(&status.container_statuses).flatten())
 }
 
-/// Why a pod cannot go on as it is: nothing that waiting would cure.
+/// Returns the failure of a pod that cannot recover by waiting.
 pub(super) fn cannot_go_on(pod: &Pod) -> Option<Failure> {
     statuses(pod).find_map(|status| failure(pod, status))
 }
@@ -37,7 +37,7 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
     let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
     let message = waiting.and_then(|waiting| waiting.message.as_deref()).map(sentence);
     let failure = match why {
-        // The work that was in memory is gone, whether or not the app starts again.
+        // The work in memory is lost, even if the app starts again.
         _ if status.name == APP_CONTAINER
             && ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled")) =>
         {
@@ -54,7 +54,7 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
     Some(failure)
 }
 
-/// It ended, was started again, and ended again.
+/// The container crashed repeatedly: it was restarted and ended again.
 fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, log: Evidence) -> Failure {
     let part = match status.name.as_str() {
         APP_CONTAINER => "",
@@ -62,7 +62,7 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
         _ => "It was the proxy in front of it. ",
     };
     match ended {
-        // The runtime could not even start it: the command is not there, or not a program.
+        // The runtime could not start it: the command is missing or not a program.
         Some(ended) if matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun")) => {
             let message = sentence(ended.message.as_deref().unwrap_or("Its command could not be started."));
             Failure::new(FailureCode::InvalidSpec, Some(&message))
@@ -75,7 +75,7 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
     }
 }
 
-/// How it last ended, if it did.
+/// The last termination of a container, if any.
 fn terminated(status: &ContainerStatus) -> Option<&ContainerStateTerminated> {
     let now = status.state.as_ref().and_then(|state| state.terminated.as_ref());
     now.or_else(|| status.last_state.as_ref().and_then(|state| state.terminated.as_ref()))

@@ -1,4 +1,4 @@
-//! What a pod's own status says.
+//! Diagnosis from a pod's own status.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use launcher_domain::{FailureCode, StartStep};
 use super::container::{app, isolation, statuses};
 use super::{Deadline, Evidence, Failure, sentence};
 
-/// How long an image may fail to be pulled: a registry may have a bad moment.
+/// Grace period for failing image pulls: a registry may fail briefly.
 const PULL_GRACE: Duration = Duration::from_secs(15);
 
-/// Whether the sidecar, and with it the app, answers.
+/// True if the sidecar is ready, which requires that the app answers.
 pub(super) fn is_ready(pod: &Pod) -> bool {
     condition(pod, "Ready").is_some_and(|condition| condition.status == "True")
 }
 
-/// The cluster has taken it off its machine: what it had in memory is gone, so it is not started again behind its owner's
-/// back.
+/// Returns the failure of a pod that the cluster has taken off its node. The work in its memory is lost, so the
+/// operator does not restart it without the owner's knowledge.
 pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
     let status = pod.status.as_ref()?;
     let reason = status.reason.as_deref().unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
     Some(Failure::new(code, detail.map(sentence).as_deref()))
 }
 
-/// What it waits for, and until when that is fine.
+/// Returns the deadline of the pod's current wait.
 pub(super) fn waits(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
         && is_unschedulable(scheduled)
@@ -50,13 +50,13 @@ pub(super) fn waits(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp
     Some(Deadline::new(pull_fails_since, PULL_GRACE, failure))
 }
 
-/// What is said of an image that could not be pulled just now. It is tried again.
+/// The state of a container whose image pull has just failed. The kubelet retries it.
 pub(super) fn failed_pull(pod: &Pod) -> Option<&ContainerStateWaiting> {
     let mut waiting = statuses(pod).filter_map(|status| status.state.as_ref()?.waiting.as_ref());
     waiting.find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
 }
 
-/// What it waits for, in the words of its owner.
+/// The current step of the start, for the owner.
 pub(super) fn step(pod: &Pod) -> StartStep {
     let holds = |kind| condition(pod, kind).is_some_and(|condition| condition.status == "True");
     let state = app(pod).and_then(|status| Some((status.state.as_ref()?, status.restart_count)));
@@ -65,14 +65,14 @@ pub(super) fn step(pod: &Pod) -> StartStep {
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
         // The init container holds the app back: its image is not pulled yet.
         _ if isolation(pod).is_some() => StartStep::Preparing,
-        // The sandbox is there, with its network and volumes: what is left to wait for is the image.
+        // The sandbox exists, with its network and volumes: only the image is missing.
         Some(_) if holds("PodReadyToStartContainers") => StartStep::PullingImage,
         _ if condition(pod, "PodScheduled").is_some_and(is_unschedulable) => StartStep::WaitingForRoom,
         _ => StartStep::Preparing,
     }
 }
 
-/// When the pod was scheduled, while its volumes and its network are not there yet.
+/// When the pod was scheduled, if its volumes and network are not prepared yet.
 pub(super) fn unprepared(pod: &Pod) -> Option<Timestamp> {
     let scheduled = condition(pod, "PodScheduled").filter(|scheduled| scheduled.status == "True")?;
     let prepared = condition(pod, "PodReadyToStartContainers")?;
@@ -83,7 +83,7 @@ fn is_unschedulable(scheduled: &PodCondition) -> bool {
     scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable")
 }
 
-/// It never became ready; its app may have said why, and its events may.
+/// The failure of a pod that never became ready. Details may be in the app's log, or else in the pod's events.
 pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
     let mut failure = Failure::new(FailureCode::StartTimeout, None);
     if let Some(pod) = pods.first() {

@@ -7,21 +7,22 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use tokio::time::Instant;
 
-/// What a lease says to somebody who wants it.
+/// The decision of a candidate about a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is ours, free, or has run out.
+    /// The lease is ours, free, or expired.
     Take,
-    /// Somebody holds it.
+    /// Another operator holds it.
     Wait,
 }
 
-/// Since when a lease has not changed, on our own clock.
+/// The last seen content of a lease, and when it last changed on our own clock.
 #[derive(Debug, Default)]
 pub struct Watched(Option<(LeaseSpec, Instant)>);
 
 impl Watched {
-    /// Whether `me` may take the lease. Another's runs out when it has been seen unchanged for its whole duration.
+    /// Decides if `me` may take the lease. Another holder's lease expires after we have seen it unchanged for its whole
+    /// duration.
     pub fn verdict(&mut self, lease: &Lease, me: &str, now: Instant) -> Verdict {
         let spec = lease.spec.clone().unwrap_or_default();
         if matches!(spec.holder_identity.as_deref(), None | Some("")) || spec.holder_identity.as_deref() == Some(me) {
@@ -44,12 +45,12 @@ impl Watched {
     }
 }
 
-/// Who holds a lease.
+/// The holder of a lease.
 pub(super) fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref()
 }
 
-/// Writes `me` as the holder; a renewal when it is already.
+/// Writes `me` as the holder, or renews the lease if `me` holds it already.
 pub(super) fn take(lease: &mut Lease, me: &str, duration: Duration, now: Timestamp) {
     let changes_hands = holder(lease) != Some(me);
     let spec = lease.spec.get_or_insert_default();
@@ -62,7 +63,7 @@ pub(super) fn take(lease: &mut Lease, me: &str, duration: Duration, now: Timesta
     spec.renew_time = Some(MicroTime(now));
 }
 
-/// Writes that nobody holds it.
+/// Writes an empty holder.
 pub(super) fn release(lease: &mut Lease, now: Timestamp) {
     let spec = lease.spec.get_or_insert_default();
     spec.holder_identity = Some(String::new());

@@ -91,7 +91,7 @@ fn expired_says_so_and_has_no_url() {
     assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
 }
 
-/// What is applied, with a Deployment of that time.
+/// An applied Workshop whose Deployment was created at that time.
 fn made(time: &str) -> Applied {
     let mut deployment = Deployment::default();
     deployment.metadata.creation_timestamp = Some(Time(at(time)));
@@ -100,11 +100,11 @@ fn made(time: &str) -> Applied {
 
 #[test]
 fn patience_counts_from_when_there_was_something_to_wait_for() {
-    // It was launched at noon, and there was no operator.
+    // It was launched at noon, when no operator ran.
     assert_eq!(waiting_since(&workshop(None), &applied(), at("12:30:00")), at("12:30:00"));
     let starting = workshop(Some(step(None, &waiting(), "12:30:00")));
     assert_eq!(waiting_since(&starting, &made("12:30:00"), at("12:35:00")), at("12:30:00"));
-    // Its Deployment is made again, or only now, as what was wrong with it has been corrected.
+    // Its Deployment is created again, or only now, because an error in the spec has been corrected.
     assert_eq!(waiting_since(&starting, &made("12:34:00"), at("12:35:00")), at("12:34:00"));
     assert_eq!(waiting_since(&starting, &applied(), at("12:35:00")), at("12:35:00"));
 }
@@ -112,7 +112,7 @@ fn patience_counts_from_when_there_was_something_to_wait_for() {
 #[test]
 fn patience_counts_from_when_it_stopped_being_ready() {
     let running = step(None, &Diagnosis::Ready, "12:00:02");
-    // It has been ready until just now: its pod was deleted, say.
+    // It was ready until now, and then lost its pod, for example.
     assert_eq!(waiting_since(&workshop(Some(running.clone())), &made("12:00:00"), at("12:30:00")), at("12:30:00"));
     let restarting = step(Some(running), &waiting(), "12:30:00");
     assert_eq!(waiting_since(&workshop(Some(restarting)), &made("12:00:00"), at("12:35:00")), at("12:30:00"));

@@ -1,4 +1,4 @@
-//! A cluster in memory whose watches have died: an operator knows what was there when it began, and hears of nothing.
+//! A cluster in memory whose watches have died: the operator sees the initial lists, and no change after them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -20,60 +20,60 @@ use tower::service_fn;
 
 use crate::support::settings;
 
-/// What was asked: `PATCH workshops/status`, and what was sent along.
+/// A recorded request: method and path, as in `PATCH workshops/status`, and the body.
 pub(crate) type Call = (String, Value);
 
-/// The cluster. Clones are one.
+/// The cluster. Clones share its state.
 #[derive(Clone, Default)]
 pub(crate) struct Cluster(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// What a list holds, by kind.
+    /// Objects that a list returns, by kind.
     listed: BTreeMap<&'static str, Vec<Value>>,
-    /// What there is by now, by kind and name.
+    /// Current objects, by kind and name.
     there: BTreeMap<(String, String), Value>,
-    /// What there is once it has been asked for.
+    /// The next version of the Workshop, stored after the next read.
     next: Option<Value>,
-    /// What is not taken, by kind: with which status code, and in which words.
+    /// Refused kinds, with status code and message.
     refused: BTreeMap<&'static str, (u16, &'static str)>,
     calls: Vec<Call>,
-    /// The operator's settings, when they are not the usual ones.
+    /// The operator's settings, if they differ from the usual ones.
     settings: Option<OperatorSettings>,
 }
 
 impl Cluster {
-    /// Something that was there when the operator began.
+    /// Adds an object to the initial lists.
     pub(crate) fn listed(self, kind: &'static str, object: &Value) -> Self {
         self.0.lock().unwrap().listed.entry(kind).or_default().push(object.clone());
         self
     }
 
-    /// The same, instead of what was there of this kind.
+    /// Replaces the listed objects of this kind by one.
     pub(crate) fn relisted(self, kind: &'static str, object: &Value) -> Self {
         self.0.lock().unwrap().listed.remove(kind);
         self.listed(kind, object)
     }
 
-    /// The Workshop as it is by now.
+    /// Sets the current version of the Workshop.
     pub(crate) fn by_now(self, workshop: &Value) -> Self {
         self.store("workshops", workshop.clone());
         self
     }
 
-    /// The Workshop as it is once somebody has looked at it.
+    /// Sets the version of the Workshop that follows the next read.
     pub(crate) fn then(self, workshop: &Value) -> Self {
         self.0.lock().unwrap().next = Some(workshop.clone());
         self
     }
 
-    /// An operator with these settings.
+    /// Runs the operator with these settings.
     pub(crate) fn with_settings(self, settings: OperatorSettings) -> Self {
         self.0.lock().unwrap().settings = Some(settings);
         self
     }
 
-    /// A kind of which nothing is taken.
+    /// Refuses all applies of a kind.
     pub(crate) fn refusing(self, kind: &'static str, code: u16, message: &'static str) -> Self {
         self.0.lock().unwrap().refused.insert(kind, (code, message));
         self
@@ -84,7 +84,7 @@ impl Cluster {
         self.0.lock().unwrap().there.insert((kind.to_owned(), name), object);
     }
 
-    /// Lets an operator work for two minutes from then on; what it asked, but for Lease and lists.
+    /// Runs an operator for two minutes from then on; returns its requests except Lease requests and lists.
     pub(crate) async fn operated(&self, from: Timestamp) -> Vec<Call> {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
@@ -102,7 +102,7 @@ impl Cluster {
         let path: Vec<&str> = head.uri.path().split('/').skip_while(|part| *part != "namespaces").skip(2).collect();
         let (kind, name, part) = (path[0], path.get(1).copied(), path.get(2).copied());
         let query = head.uri.query().unwrap_or_default();
-        // A watch that never tells anything, and a node that does not answer.
+        // A watch without events, and a log request to an unreachable node.
         if query.contains("watch=true") || part == Some("log") {
             return pending().await;
         }
@@ -167,7 +167,7 @@ fn failure(code: u16, message: &str) -> (u16, Value) {
     (code, said)
 }
 
-/// A cluster in which everything below a Workshop is there.
+/// A cluster with all resources of a Workshop.
 pub(crate) fn with_children(workshop: &Value) -> Cluster {
     let metadata = json!({
         "name": workshop["metadata"]["name"], "namespace": "workshops", "uid": "child", "resourceVersion": "1",
@@ -181,12 +181,12 @@ pub(crate) fn with_children(workshop: &Value) -> Cluster {
     kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &object))
 }
 
-/// The statuses that were written.
+/// The written statuses.
 pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
 }
 
-/// A clock that was set then, and goes as the test's time does.
+/// A clock that starts at this time and follows the test's paused time.
 #[derive(Debug)]
 struct Since(Timestamp, Instant);
 

@@ -1,4 +1,4 @@
-//! What is seen of a workload, as the cluster reports it, and what it means.
+//! The observed state of a workload, as the cluster reports it, and its diagnosis.
 
 use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
@@ -29,12 +29,12 @@ fn app(state: Value, last: Value) -> Pod {
     }))
 }
 
-/// Of the pods as the operator keeps them.
+/// Diagnoses pods as the operator caches them.
 fn look(pods: &[Pod], now: &str) -> Diagnosis {
     look_since(None, pods, now)
 }
 
-/// The same, of those whose image has failed to be pulled since then.
+/// The same, for pods whose image pull has failed since then.
 fn look_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
@@ -75,7 +75,7 @@ fn a_pod_on_its_way_out_is_not_ready() {
 fn an_image_may_fail_to_come_for_a_moment() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
     let pods = std::slice::from_ref(&pod);
-    // It took long before it failed.
+    // The pull took long before it failed.
     assert_eq!(look(pods, "12:00:40"), waiting(Preparing, "12:00:55"));
     let seen = Some("12:00:40");
     assert_eq!(look_since(seen, pods, "12:00:54"), waiting(Preparing, "12:00:55"));

@@ -1,4 +1,4 @@
-//! A minimal Workshop, validated and built for real: the whole of what is applied is compared with a committed file.
+//! A minimal Workshop is validated and built; the complete result is compared with a committed file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The init container that waits for the network, and what its end means.
+//! The init container that waits for the network, and the diagnosis of its exit.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn app_starts_after_an_init_container_of_the_sidecars_image() {
         assert_eq!(env, json!([{ "name": "SERVICE_ISOLATION_TIMEOUT", "value": "120" }]));
         let context = init[0].security_context.as_ref().unwrap();
         assert_eq!(context, pod.containers[1].security_context.as_ref().unwrap(), "as tightly held as the sidecar");
-        // No more than the sidecar: init containers run before it, so the pod asks for no more than without this one.
+        // The init container runs before the sidecar and requests no more, so it does not raise the pod's requests.
         let requests = |resources: &Option<_>| serde_json::to_value(resources).unwrap()["requests"].clone();
         assert_eq!(requests(&init[0].resources), requests(&pod.containers[1].resources));
     }

@@ -1,4 +1,4 @@
-//! Who may act, and until when.
+//! Which operator may act, and until when.
 
 use std::time::Duration;
 

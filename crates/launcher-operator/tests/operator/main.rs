@@ -1,4 +1,4 @@
-//! The operator through its public doors: its pure parts, and all of it with an API server in memory.
+//! The operator through its public API: its pure parts, and the whole operator with an API server in memory.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod cluster;

@@ -1,4 +1,4 @@
-//! What an operator does when its watches are behind: nothing is ended or made by what is not so any more.
+//! An operator with a stale watch cache never creates or terminates anything based on it.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::{at, running};
 
 const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
 
-/// The same, changed since.
+/// The same object after a change.
 fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
     let mut after = before.clone();
     after["metadata"]["resourceVersion"] = "6".into();

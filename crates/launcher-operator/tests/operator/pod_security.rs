@@ -1,10 +1,10 @@
-//! Pods have the shape that Pod Security asks for: `restricted` and `baseline`, as the Pod Security Standards list them.
+//! Pods conform to the profiles `restricted` and `baseline` of the Pod Security Standards.
 
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 
 use crate::support::built;
 
-/// What `baseline` lets a container add (Pod Security Standards, "Capabilities").
+/// Capabilities that `baseline` allows a container to add (Pod Security Standards, "Capabilities").
 const BASELINE: [&str; 13] = [
     "AUDIT_WRITE",
     "CHOWN",

@@ -1,4 +1,4 @@
-//! What stock images are told, and what a template's own words do to it.
+//! The presets of stock images, and how a template overrides them.
 
 use k8s_openapi::api::core::v1::Container;
 use launcher_workshop::Workshop;
@@ -80,7 +80,7 @@ fn what_a_template_says_stays_data() {
         workshop.spec.args = vec!["$(HOME)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
         workshop.spec.env.insert("SECRET".to_owned(), "$(SERVICE_OWNER_EMAIL)".to_owned());
     });
-    // Kubernetes reads `$$` as `$`, and so expands nothing of this.
+    // Kubernetes reads `$$` as `$`, so it expands nothing here.
     assert_eq!(app.args.as_ref().unwrap(), &["$$(HOME)", "$$$$x", "\"{}\n'"]);
     assert_eq!(env(&app, "SECRET").as_deref(), Some("$$(SERVICE_OWNER_EMAIL)"));
 }
@@ -95,7 +95,7 @@ fn a_command_may_name_the_port_and_nothing_else() {
     assert_eq!(app.args.unwrap(), ["8888:8888", "$$PORT", "$$(DISABLE_AUTH)"]);
 }
 
-/// What a kubelet makes of a word: `$$` is `$`, and a variable that is known is replaced.
+/// Expands text like a kubelet: `$$` becomes `$`, and known variables are replaced.
 fn expanded(text: &str) -> String {
     let (mut expanded, mut rest) = (String::new(), text);
     while let Some((before, behind)) = rest.split_once('$') {

@@ -1,4 +1,4 @@
-//! The proxy secret: mounted into the sidecar alone, and explained when it is missing.
+//! The proxy secret: mounted only into the sidecar, and explained when it is missing.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn secret_is_mounted_read_only_into_the_sidecar_alone() {
         assert_eq!(volume, json!([{ "name": "proxy-secret", "secret": secret }]));
         let mount = &pod.containers[1].volume_mounts.as_ref().unwrap()[0];
         assert_eq!((mount.mount_path.as_str(), mount.read_only), ("/etc/workshop-launcher/proxy", Some(true)));
-        // The kubelet does not refresh what is mounted by subPath.
+        // The kubelet does not refresh subPath mounts.
         assert_eq!((&mount.sub_path, &mount.sub_path_expr), (&None, &None));
         let named: Vec<bool> = pod.containers.iter().map(names_the_file).collect();
         assert_eq!(named, [false, true]);
@@ -57,7 +57,7 @@ fn without_the_setting_nothing_is_mounted() {
     assert!(!pod.containers.iter().any(names_the_file));
 }
 
-/// A cluster with a Workshop whose pod cannot be prepared since noon, and this warning about it.
+/// A cluster with a Workshop whose pod has not been prepared since noon, and this warning about it.
 fn unprepared(warning: &str) -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;

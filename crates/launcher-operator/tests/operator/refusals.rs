@@ -1,4 +1,4 @@
-//! What the API server does not take for a Workshop: what its owner is told, and when it is given up.
+//! Applies that the API server refuses: the status meanwhile, and when the Workshop fails.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ const POLICY: &str =
     "deployments.apps \"intro-abcdefghij\" is forbidden: ValidatingAdmissionPolicy 'few' denied request";
 const INVALID: &str = "Deployment.apps \"intro-abcdefghij\" is invalid: spec.template: Invalid value";
 
-/// A cluster that takes nothing of this kind for a Workshop that was just made.
+/// A cluster that refuses this kind for a new Workshop.
 fn refusing(kind: &'static str, code: u16, message: &'static str) -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     Cluster::default().listed("workshops", &workshop).by_now(&workshop).refusing(kind, code, message)
 }
 
-/// Each thing that was told, once.
+/// The distinct reported statuses.
 fn told(calls: &[Call]) -> Vec<(&str, &str)> {
     let mut told: Vec<_> = statuses(calls)
         .map(|status| {
@@ -32,7 +32,7 @@ fn told(calls: &[Call]) -> Vec<(&str, &str)> {
     told
 }
 
-/// When the last status was told.
+/// When the last status was reported.
 fn last_told(calls: &[Call]) -> Timestamp {
     statuses(calls).last().unwrap()["conditions"][0]["lastTransitionTime"].as_str().unwrap().parse().unwrap()
 }

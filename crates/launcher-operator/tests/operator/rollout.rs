@@ -84,7 +84,7 @@ fn deployment_without_annotations_or_with_another_digest_version_keeps_its_templ
 fn digest_covers_the_pod_and_not_the_lifetime() {
     let digest = |change: fn(&mut Workshop)| wanted(change).annotations.unwrap()[SPEC_DIGEST].clone();
     let before = digest(|_| {});
-    // This value is in the Deployments of running workshops: a change of it needs a new VERSION in build/digest.rs.
+    // This value is in the Deployments of running workshops: changing it requires a new VERSION in build/digest.rs.
     assert_eq!(before, "1-ca0f8e1d0d35fdefff9efc84b63b4fc9");
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
@@ -103,7 +103,7 @@ fn digest_covers_the_pod_and_not_the_lifetime() {
     }
 }
 
-/// A cluster with a running Workshop, and its Deployment as `change` says.
+/// A cluster with a running Workshop and its changed Deployment.
 fn cluster(change: impl FnOnce(&mut ObjectMeta)) -> Cluster {
     let workshop = running();
     let mut deployment = left();

@@ -1,4 +1,4 @@
-//! From what the cluster reports of a pod to the status that is written.
+//! From a reported pod status to the written Workshop status.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, statuses, with_children};
 use crate::support::{at, running};
 
-/// A cluster with one Workshop, and one pod of it that says this.
+/// A cluster with one Workshop and its pod with this status.
 fn with_pod(workshop: &Value, status: &Value) -> Cluster {
     let pod = json!({
         "metadata": {
@@ -74,7 +74,7 @@ async fn an_image_that_fails_after_a_long_pull_is_tried_again_for_a_moment() {
     assert_eq!(when[1].duration_since(when[0]).as_secs(), 15);
 }
 
-/// Since when it is not ready.
+/// When it became not ready.
 fn ready_since(status: &Value) -> Timestamp {
     let ready = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == "Ready");
     ready.unwrap()["lastTransitionTime"].as_str().unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! Workshops and settings to start from.
+//! Workshops and settings for the tests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
-/// The least that a Workshop can be.
+/// A minimal Workshop.
 pub(crate) const MINIMAL: &str = "
 apiVersion: workshoplauncher.dev/v1alpha1
 kind: Workshop
@@ -36,7 +36,7 @@ pub(crate) fn workshop(change: impl FnOnce(&mut Workshop)) -> Workshop {
     workshop
 }
 
-/// A Workshop that has been running since noon, until one.
+/// A Workshop that runs from noon until 13:00.
 pub(crate) fn running() -> Value {
     let mut workshop = serde_json::to_value(workshop(|_| {})).unwrap();
     workshop["metadata"]["resourceVersion"] = "5".into();

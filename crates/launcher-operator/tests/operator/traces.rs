@@ -1,4 +1,4 @@
-//! The steps of a start, as its trace tells them.
+//! The steps of a start's trace.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;

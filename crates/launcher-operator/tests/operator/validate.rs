@@ -1,4 +1,4 @@
-//! What cannot be run is refused with words that name the field.
+//! Invalid Workshops are refused with a message that names the field.
 
 use jiff::Timestamp;
 use launcher_domain::FailureCode;
@@ -7,7 +7,7 @@ use launcher_workshop::Workshop;
 
 use crate::support::{at, workshop};
 
-/// What is changed, and the field that the message has to name.
+/// A change, and the field that the message must name.
 type Wrong = (fn(&mut Workshop), &'static str);
 
 #[test]
