@@ -1,9 +1,9 @@
-//! How many files a process may have open; each connection is one.
+//! The limit of open files; each connection is one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process have as many files open as it may have at all. What it starts with, often 1,024, is meant for
-/// programs that use `select`, and is less than the connections of a course.
+/// Raises the soft limit of open files to the hard limit. The default soft limit, often 1,024, is meant for programs
+/// that use `select`, and is less than the connections of a course.
 pub fn open_as_many_as_allowed() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum

@@ -1,4 +1,4 @@
-//! Following a small file that changes while the process runs, as a mounted Kubernetes Secret does.
+//! Follows a small file that changes while the process runs, such as a mounted Kubernetes Secret.
 
 use std::fmt::Display;
 use std::io;
@@ -10,10 +10,10 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum size of a followed file, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads a file whole.
+/// Reads a whole file.
 ///
 /// # Errors
-/// It cannot be read, is no UTF-8, or is larger than 64 KiB.
+/// The file cannot be read, is not UTF-8, or is larger than 64 KiB.
 pub async fn read(path: &Path) -> io::Result<String> {
     let size = tokio::fs::metadata(path).await?.len();
     if size > MAX_BYTES {
@@ -22,8 +22,8 @@ pub async fn read(path: &Path) -> io::Result<String> {
     tokio::fs::read_to_string(path).await
 }
 
-/// Reads a file every two seconds and hands each new content to `apply`, which says whether it changed anything. Never
-/// returns. A content that cannot be read or applied is logged once, and the previous one stays in force.
+/// Reads a file every two seconds and passes each new content to `apply`, which returns true if it changed anything.
+/// Never returns. Content that cannot be read or applied is logged once, and the previous content stays in force.
 pub async fn follow<E: Display>(path: &Path, what: &'static str, apply: impl Fn(&str) -> Result<bool, E>) {
     let mut previous = None;
     loop {

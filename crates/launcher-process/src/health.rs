@@ -1,5 +1,4 @@
-//! The listener for the machines around a process: is it alive, is it ready, what does it measure. It is a listener of
-//! its own, so that no path of it can be reached from outside.
+//! The listener for probes and metrics. It is separate, so that none of its paths is reachable from outside.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,10 +14,10 @@ use tokio::net::TcpListener;
 use crate::serve::{Body, ServeLimits, serve_http_within};
 use crate::stop::Stop;
 
-/// A check that says why a process is not ready; `Ok` when it is.
+/// A readiness check: `Ok`, or why the process is not ready.
 pub type ReadyCheck = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// What the listener tells.
+/// The endpoints of the listener.
 #[derive(Clone)]
 pub struct Health {
     ready: ReadyCheck,
@@ -33,16 +32,16 @@ impl std::fmt::Debug for Health {
 }
 
 impl Health {
-    /// Tells what `ready` finds at each request, and what `metrics` holds. A stopping process is not ready, whatever
-    /// the check says.
+    /// Creates endpoints that report the result of `ready` for each request, and `metrics`. A stopping process is not
+    /// ready, regardless of the check.
     #[must_use]
     pub fn new(ready: ReadyCheck, metrics: Registry, stop: Stop) -> Self {
         Self { ready, metrics: Arc::new(Mutex::new(metrics)), stop }
     }
 
-    /// Answers `/healthz` (200 while the process lives), `/readyz` (200 or 503 with the reason) and `/metrics`
-    /// (OpenMetrics text) until `closed` is requested. That is a later stop than the process's own: while the process
-    /// drains, `/readyz` goes on saying that it is not ready. Listen within [`ServeLimits::telemetry`].
+    /// Answers `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reason) and `/metrics`
+    /// (OpenMetrics text) until `closed` is requested. `closed` is a later stop than the process's own, so that
+    /// `/readyz` reports "not ready" while the process drains. Listen within [`ServeLimits::telemetry`].
     pub async fn serve(self, listener: TcpListener, closed: Stop) {
         serve_http_within(listener, closed, ServeLimits::telemetry(), move |request, _| {
             let health = self.clone();

@@ -1,5 +1,5 @@
-//! What every process of the launcher needs: settings that explain themselves, telemetry, a health and metrics listener,
-//! serving HTTP with limits, and a graceful stop.
+//! Shared by all processes of the launcher: settings with clear errors, telemetry, a health and metrics listener, an
+//! HTTP server with limits, and a graceful stop.
 
 pub mod files;
 pub mod follow;

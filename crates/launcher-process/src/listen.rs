@@ -6,7 +6,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use tokio::net::TcpListener;
 
-/// Options of a listening socket. Accepted connections inherit all of them but the backlog.
+/// Options of a listening socket. Accepted connections inherit all of them except the backlog.
 #[derive(Debug, Clone, Default)]
 pub struct ListenOptions {
     /// Maximum number of connections that wait to be accepted; 1,024 when not given.
@@ -26,9 +26,10 @@ const BACKLOG: u32 = 1024;
 
 /// Listens on an address, within a tokio runtime.
 ///
-/// An unspecified address, `0.0.0.0` or `[::]`, means every address of both families: one dual-stack socket where the
-/// kernel has IPv6, so that no other process can bind the port in the other family. Without IPv6 it means every IPv4
-/// address. Peers over IPv4 then have IPv4-mapped addresses (`::ffff:192.0.2.1`).
+/// An unspecified address, `0.0.0.0` or `[::]`, means every address of both families. If the kernel has IPv6, this is
+/// one dual-stack socket, so that no other process can bind the port in the other family. IPv4 peers then have
+/// IPv4-mapped addresses (`::ffff:192.0.2.1`). Without IPv6, `0.0.0.0` means every IPv4 address, and `[::]` is an
+/// error.
 ///
 /// # Errors
 /// The address is in use, not of this host, or not permitted.

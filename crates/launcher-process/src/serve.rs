@@ -1,5 +1,5 @@
-//! Serving HTTP where the outside can connect: with a limit on how long a head may take, how many header lines it may
-//! have and how large it may be, and on how long a connection may idle. `axum::serve` sets none of them.
+//! HTTP server for listeners that are reachable from outside. It limits the time, size and header lines of a request's
+//! head, and the idle time of a connection. `axum::serve` sets no such limits.
 
 mod backlog;
 mod connection;
@@ -24,25 +24,24 @@ use connection::Serving;
 use connections::{Connections, Place};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
 
-/// The error of a body that breaks off.
+/// The error of an aborted body.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-/// The body of a response, whatever made it.
+/// The body of a response, from any source.
 pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 
-/// How long to wait when the process has no file descriptor left for another connection.
+/// Delay when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the handshakes may take that are under way when the listener closes.
+/// Maximum time for TCP handshakes in progress when the listener closes.
 const HANDSHAKES: Duration = Duration::from_millis(50);
 
-/// Answers the connections of a listener until the stop is requested and drained; then closes the listener and lets each
-/// connection finish.
+/// Serves a listener until the stop is requested and drained, then closes the listener and lets each connection finish.
 ///
-/// From the request of the stop on, each answer asks its client to close the connection. No connection that the system
-/// has let in is dropped without an answer, as long as its request is on its way: it is looked for a last time.
+/// From the stop request on, each answer asks its client to close the connection. An established connection is not
+/// dropped without an answer if its request is on its way: the server checks for requests a last time.
 ///
-/// `answer` gets each request with the address of its peer; an IPv4 address is one also on a dual-stack listener. The
-/// limits are [`ServeLimits::default`].
+/// `answer` gets each request with the address of its peer; on a dual-stack listener, too, IPv4 peers have IPv4
+/// addresses. The limits are [`ServeLimits::default`].
 pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
@@ -58,7 +57,7 @@ where
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let closed = CancellationToken::new();
-    // Also when this future is dropped: connections must not outlive it by more than their requests.
+    // Also if this future is dropped: connections may outlive it only by their in-flight requests.
     let _closed = closed.clone().drop_guard();
     let connections = Connections::new(limits);
     let serving = Serving { stop: stop.clone(), closed, answer };

@@ -1,4 +1,4 @@
-//! Settings that say what is wrong with them.
+//! Settings with clear error messages.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const PREFIX: &str = "SERVICE_";
 #[error("write true or false")]
 pub struct NotABool;
 
-/// Reads `true` or `false`, and nothing else: `SERVICE_REQUIRE_AUTHENTICATION=flase` must not mean anything.
+/// Parses only `true` or `false`: a typo such as `SERVICE_REQUIRE_AUTHENTICATION=flase` must be an error.
 ///
 /// # Errors
 /// [`NotABool`].
@@ -29,16 +29,16 @@ pub fn parse_bool(text: &str) -> Result<bool, NotABool> {
 
 /// Reads the settings of a process from its flags and its environment.
 ///
-/// An environment variable that is set but empty counts as unset, as a deployment writes it for "none".
+/// An empty environment variable counts as unset, because deployments write "none" this way.
 ///
 /// # Errors
-/// One line that says which setting is wrong and what would be right. `--help` and `--version` print and end the process,
-/// and so does a program that needs a command and got none.
+/// One line with the invalid setting and the valid values. `--help` and `--version` print and exit the process, and so
+/// does a program that was started without its required command.
 pub fn read<S: Parser>() -> Result<S, String> {
     read_from(std::env::args_os())
 }
 
-/// Reads the settings from these arguments, the first being the program's name, and from the environment, as [`read`] does.
+/// Reads the settings from these arguments, the first being the program's name, and from the environment; see [`read`].
 ///
 /// # Errors
 /// As [`read`].
@@ -58,7 +58,7 @@ pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Re
     })
 }
 
-/// Names each required setting that has no value: not set, or set but empty.
+/// Names each required setting that is unset or empty.
 fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
     let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
     let mut command = S::command();
@@ -77,7 +77,7 @@ fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
     Some(explained?.join("; "))
 }
 
-/// What clap says of a wrong setting, in one line, with the name under which a deployment sets it.
+/// Converts clap's error into one line, with the environment variable of the setting.
 fn one_line(error: &clap::Error, command: &Command) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
@@ -94,7 +94,7 @@ fn one_line(error: &clap::Error, command: &Command) -> String {
     })
 }
 
-/// What is wrong when something is no text. clap does not say which.
+/// The error for values that are not UTF-8. clap does not name the setting.
 fn not_text(command: &Command) -> String {
     let is_text = |name: &std::ffi::OsStr| std::env::var_os(name).is_none_or(|value| value.to_str().is_some());
     let settings = all_arguments(command).into_iter().filter(|argument| {
@@ -123,7 +123,7 @@ fn without_empty_environment(command: Command) -> Command {
         .mut_subcommands(without_empty_environment)
 }
 
-/// The names of `SERVICE_…` variables in the environment that no setting of this program has: most likely mistyped.
+/// `SERVICE_…` variables in the environment that are no settings of this program: most likely mistyped.
 #[must_use]
 pub fn unknown_names<S: CommandFactory>(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
     let command = S::command();

@@ -1,4 +1,4 @@
-//! Stopping in order: first ask, then wait, then force.
+//! Graceful stop: request, drain, force.
 
 use std::future::Future;
 use std::io;
@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// A stop that everybody who serves or loops holds a copy of.
+/// The stop of a process; every server and loop holds a clone.
 ///
-/// Its stages: *requested* means say that you stop and finish what is under way; *drained* means that everybody had the
-/// time to hear of it, so take nothing new; *forced* means drop what is left.
+/// Stages: at *requested*, announce the stop and finish in-flight work. At *drained*, all clients had time to notice,
+/// so accept no new work. At *forced*, drop the remaining work.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     requested: CancellationToken,
@@ -22,20 +22,20 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A stop that nobody has requested.
+    /// Creates a stop that is not requested yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// This stop with a time between *requested* and *drained*: how long whoever sends requests here may take to learn
-    /// that they should go elsewhere. None unless said. Copies made before do not know of it.
+    /// Sets the time between *requested* and *drained*: clients and proxies need it to learn that they must send their
+    /// requests elsewhere. The default is zero. Clones that were made earlier are not affected.
     #[must_use]
     pub fn with_drain(self, drain: Duration) -> Self {
         Self { drain, ..self }
     }
 
-    /// A stop that SIGTERM and SIGINT request; a second signal forces it.
+    /// Creates a stop that SIGTERM and SIGINT request; a second signal forces it.
     ///
     /// # Errors
     /// The signal handlers cannot be installed. Call it within a tokio runtime.
@@ -56,19 +56,19 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Asks everybody to stop.
+    /// Requests the stop.
     pub fn request(&self) {
         self.requested.cancel();
     }
 
-    /// Whether the stop has been requested.
+    /// True once the stop is requested.
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.requested.is_cancelled()
     }
 
-    /// A token that is cancelled when the stop is requested, for whoever should know nothing else of it. Cancelling it
-    /// stops nothing.
+    /// Returns a token that is cancelled when the stop is requested, for code that needs no other stage. Cancelling it
+    /// does not stop anything.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
         self.requested.child_token()
@@ -79,8 +79,8 @@ impl Stop {
         self.requested.cancelled().await;
     }
 
-    /// Waits until the stop has been requested and its drain time has passed, or until it is forced. Call it before the stop is
-    /// requested: the time counts from when this notices the request.
+    /// Waits until the stop was requested and its drain time has passed, or until it is forced. Call it before the
+    /// request: the drain time starts when this call notices the request.
     pub async fn drained(&self) {
         self.requested().await;
         tokio::select! {
@@ -94,7 +94,7 @@ impl Stop {
         self.forced.cancelled().await;
     }
 
-    /// Spawns a task that [`Stop::finish`] waits for, and that ends when the stop is forced.
+    /// Spawns a task that [`Stop::finish`] waits for, and that is dropped when the stop is forced.
     pub fn track<F>(&self, task: F) -> JoinHandle<()>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -108,8 +108,8 @@ impl Stop {
         })
     }
 
-    /// Requests the stop, waits for the tracked tasks, and forces those that are not done after `grace`. Returns
-    /// whether all were done by themselves.
+    /// Requests the stop, waits for the tracked tasks, and forces the rest after `grace`. Returns true if all tasks
+    /// ended in time.
     pub async fn finish(&self, grace: Duration) -> bool {
         self.requested.cancel();
         self.tasks.close();

@@ -1,4 +1,4 @@
-//! Logs on standard error: one line an event, for people or for machines.
+//! Logs on standard error: one line per event, as text or JSON.
 
 use std::io::IsTerminal;
 
@@ -32,13 +32,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging. Call it once, first.
+/// Initializes logging. Call it once, before anything else.
 ///
 /// # Errors
-/// The filter cannot be read.
+/// The filter is invalid.
 pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
-    // Levels per module are all that is offered: a filter on fields would bring a regular expression engine into every
-    // process, and the sidecar's memory is paid once per workshop.
+    // Only levels per module: a filter on fields would add a regular expression engine to every process, and each
+    // workshop has a sidecar with that memory.
     let asked_for: Targets = settings.log.parse()?;
     let filter = asked_for.and(filter_fn(|line| !is_repeated(line)).with_max_level_hint(LevelFilter::TRACE));
     let terminal = std::io::stderr().is_terminal();
@@ -49,13 +49,13 @@ pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(terminal);
     let lines = if json { lines.json().flatten_event(true).with_span_list(false).boxed() } else { lines.boxed() };
-    // A second call finds a logger in place, which tests do: the first one stays.
+    // Tests call this more than once: the first logger stays.
     drop(tracing_subscriber::registry().with(lines.with_filter(filter)).try_init());
     Ok(())
 }
 
-/// What the library says of every batch of spans that it cannot send, without where to and why: whoever sends them has
-/// said both, once.
+/// True for the library's event about each batch of spans that it cannot send. It omits the destination and the cause,
+/// which the exporter logs once.
 fn is_repeated(line: &Metadata<'_>) -> bool {
     let repeated = ["Export.", "BatchSpanProcessor.ExportError", "BatchSpanProcessor.Shutdown."];
     line.target().starts_with("opentelemetry") && repeated.iter().any(|name| line.name().starts_with(name))

@@ -1,12 +1,12 @@
-//! Closing a listener without resetting anybody.
+//! Closes a listener without resetting connections.
 
 use std::io;
 use std::net::SocketAddr;
 
 use tokio::net::{TcpListener, TcpStream};
 
-/// Closes a listener, and returns the connections that the system had let in by then: closing resets those that nobody
-/// has accepted, although their clients may have sent their requests already. Precede it by [`let_nobody_in`].
+/// Closes a listener, and returns the connections that the kernel has established by then. The close resets connections
+/// that were not accepted, although their clients may have sent requests already. Call [`let_nobody_in`] first.
 pub(super) fn close(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     accept_all(listener).unwrap_or_else(|error| {
         tracing::warn!(%error, "connections that were waiting to be accepted are lost");
@@ -15,7 +15,7 @@ pub(super) fn close(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
 }
 
 fn accept_all(listener: TcpListener) -> io::Result<Vec<(TcpStream, SocketAddr)>> {
-    // Asked directly: the runtime would tell of connections only after its next look at the system.
+    // Accepts directly, because the runtime would report these connections only after its next poll.
     let listener = listener.into_std()?;
     let mut waiting = Vec::new();
     while let Ok((stream, peer)) = listener.accept() {
@@ -25,15 +25,14 @@ fn accept_all(listener: TcpListener) -> io::Result<Vec<(TcpStream, SocketAddr)>>
     Ok(waiting)
 }
 
-/// Makes the system ignore whoever begins to connect, so that nobody gets in between the last look and the close. Their
-/// clients try again a second later, and are refused then or let in by whoever listens here next. Whoever has begun to
-/// connect still gets in.
+/// Makes the kernel drop new connection attempts (SYN), so that none is established between the last accept and the
+/// close. Their clients retry a second later; they are then refused, or accepted by the next listener. Handshakes in
+/// progress still complete.
 #[cfg(target_os = "linux")]
 pub(super) fn let_nobody_in(listener: &TcpListener) {
     use socket2::{SockFilter, SockRef};
 
-    // A packet filter: the byte of the TCP header with the flags; when SYN is among them nothing of the packet is taken,
-    // else all of it.
+    // A packet filter on the flags byte of the TCP header: drops packets with SYN, accepts all others.
     let filter = [
         SockFilter::new(0x30, 0, 0, 13),
         SockFilter::new(0x45, 0, 1, 0x02),

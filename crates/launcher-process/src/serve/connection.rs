@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its end.
+//! One connection from its first byte to its close.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -22,33 +22,33 @@ use super::heads::{Heads, IDLE_TIMEOUT};
 use super::stream::BoundedStream;
 use crate::stop::Stop;
 
-/// How large a request's head may be, in bytes, before more of it is waited for. A head of up to twice this size that
-/// arrives in one piece is still read.
+/// Maximum size of a request's head, in bytes, before the server stops waiting for more of it. A head of up to twice
+/// this size is still read if it arrives in one piece.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// How many header lines a request may have.
+/// Maximum number of header lines of a request.
 const MAX_HEADERS: usize = 100;
-/// How long a client may be silent before the kernel asks whether it is still there.
+/// Idle time before the kernel sends TCP keepalive probes to the client.
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// How long to wait for a head that is under way when the listener has been closed: whoever was let in has most likely
-/// sent a request already.
+/// Maximum wait for a head in progress after the listener has closed: an established connection has most likely sent a
+/// request already.
 const LAST_HEAD: Duration = Duration::from_secs(1);
 
-/// The connection of a request, among its extensions.
+/// Request extension: the connection of the request.
 #[derive(Debug, Clone)]
 pub struct Connection(Heads);
 
 impl Connection {
-    /// Notes that the connection carries a workshop's traffic: it gets larger buffers, and its client more time.
+    /// Marks the connection as carrying a workshop's traffic: it gets larger buffers and longer timeouts.
     pub fn carry_workshop(&self) {
         self.0.relax();
     }
 }
 
-/// What all connections of a listener are served with.
+/// Shared by all connections of a listener.
 #[derive(Debug, Clone)]
 pub(super) struct Serving<A> {
     pub(super) stop: Stop,
-    /// After this a connection takes no request but one that is on its way.
+    /// Once cancelled, a connection accepts only a request that is already on its way.
     pub(super) closed: CancellationToken,
     pub(super) answer: A,
 }
@@ -90,7 +90,7 @@ where
         biased;
         outcome = connection.as_mut() => Some(outcome),
         () = closed.cancelled() => {
-            // Goes on as long as a head is under way.
+            // Continues while a head is being received.
             let last_head = poll_fn(|cx| match connection.as_mut().poll(cx) {
                 Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
                 Poll::Pending if heads.is_under_way() => Poll::Pending,
@@ -112,11 +112,11 @@ where
 }
 
 fn set_options(stream: &TcpStream) {
-    // Answers are small and waited for: sending them at once matters more than fewer packets.
+    // Answers are small and clients wait for them: low latency matters more than fewer packets.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY was not set");
     }
-    // A tunnel or an event stream to a client that has vanished would stay for ever.
+    // Without keepalive, a tunnel or event stream to a vanished client would stay open forever.
     if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE)) {
         tracing::debug!(%error, "TCP keepalive was not set");
     }

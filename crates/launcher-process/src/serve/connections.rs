@@ -1,4 +1,4 @@
-//! The open connections of a listener: no more than it may have, and which one to close when another needs its place.
+//! The open connections of a listener: their limit, and the choice of the connection to close at the limit.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +18,10 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const RETRY: Duration = Duration::from_millis(20);
 /// Minimum time between two warnings that the limit is reached.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum number of connections that have been told to close and still hold their memory.
+/// Maximum number of connections that were asked to close and still hold their memory.
 pub(super) const MAX_LEAVING: usize = 32;
 
-/// The open connections of a listener. Clones are the same ones.
+/// The open connections of a listener. Clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct Connections(Arc<Inner>);
 
@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Open {
     connections: HashMap<u64, Connection>,
-    /// Number of connections that have been told to close.
+    /// Number of connections that were asked to close.
     leaving: usize,
     warned: Option<Instant>,
 }
@@ -49,7 +49,7 @@ struct Connection {
     task: Option<AbortHandle>,
 }
 
-/// The place of one connection. It is free again when this is dropped, and that is when its socket is.
+/// The slot of one connection. Dropping it, together with its socket, frees the slot.
 #[derive(Debug)]
 pub(super) struct Place {
     id: u64,
@@ -69,7 +69,7 @@ impl Connections {
         }))
     }
 
-    /// Waits for a place for a connection that has just been accepted, and makes one where others make no progress.
+    /// Waits for a slot for an accepted connection, and frees one from a connection without progress.
     pub(super) async fn admit(&self) -> Place {
         loop {
             if self.has_room() {
@@ -79,22 +79,22 @@ impl Connections {
         }
     }
 
-    /// A place, also beyond the limit: for the last connections before the listener closes.
+    /// Returns a slot even above the limit: for the last connections before the listener closes.
     pub(super) fn admit_anyway(&self) -> Place {
         let (id, heads) = (self.0.next.fetch_add(1, Ordering::Relaxed), Heads::new());
         self.lock().connections.insert(id, Connection { heads: heads.clone(), task: None });
         Place { id, heads, connections: self.clone() }
     }
 
-    /// Notes the task that serves a place's connection, unless it has ended already.
+    /// Records the task that serves a slot's connection, unless it has already ended.
     pub(super) fn serve_with(&self, id: u64, task: AbortHandle) {
         if let Some(connection) = self.lock().connections.get_mut(&id) {
             connection.task = Some(task);
         }
     }
 
-    /// True when there is a place. When there is none, closes the connection that has made no progress for longest: one
-    /// with a head, a body or an answer that is stuck before one that is idle.
+    /// True if a slot is free. Otherwise closes the connection that has made no progress for longest. One with a stuck
+    /// head, body or answer is closed before an idle one.
     fn has_room(&self) -> bool {
         let mut open = self.lock();
         if open.connections.len() < self.0.limits.connections {
@@ -134,7 +134,7 @@ impl Connections {
 }
 
 impl Open {
-    /// The connection that has made no progress for longest, if any has made none for a while.
+    /// The connection without progress for longest, if any exceeds [`PATIENCE`].
     fn without_progress(&self, now: Instant) -> Option<u64> {
         let served = self.connections.iter().filter(|(_, connection)| connection.task.is_some());
         let unproductive = served.filter_map(|(id, connection)| Some((connection.heads.unproductive()?, *id)));
@@ -148,17 +148,17 @@ impl Place {
         self.id
     }
 
-    /// The heads of its connection.
+    /// The head state of its connection.
     pub(super) fn heads(&self) -> &Heads {
         &self.heads
     }
 
-    /// Memory for large heads, in bytes, shared with the other connections.
+    /// Memory for large heads, in bytes, shared by all connections.
     pub(super) fn large_heads(&self) -> Arc<Semaphore> {
         Arc::clone(&self.connections.0.large_heads)
     }
 
-    /// Takes memory for larger send buffers, in bytes, if there is any left.
+    /// Takes memory for a larger send buffer, in bytes, if available.
     pub(super) fn take_large_answer(&self, bytes: u32) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.connections.0.large_answers).try_acquire_many_owned(bytes).ok()
     }

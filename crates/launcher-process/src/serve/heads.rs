@@ -1,5 +1,5 @@
-//! How long to wait for the next request of a connection: long while it idles, so that a proxy in front may keep it for
-//! reuse, and short once a head has begun, so that nobody holds it with a byte now and then.
+//! Timeouts for the next request of a connection. The idle timeout is long, so that a reverse proxy can reuse the
+//! connection. The timeout of a started head is short, so that a client cannot hold the connection with a few bytes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,37 +10,39 @@ use std::time::Duration;
 use hyper::rt::{Sleep, Timer};
 use tokio::time::Instant;
 
-/// How long a head may take from its first byte, and the first one of a connection from the connection's start.
+/// Timeout of a head from its first byte; for the first head of a connection from the connection's start.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a connection may idle between requests: longer than the proxies in front keep theirs (60 to 90 s), so that
-/// it is they who close, and no request meets a connection that is just being closed.
+/// Idle timeout between requests. It is longer than the idle timeout of the reverse proxies in front (60 to 90 s), so
+/// that the proxies close first and no request meets a closing connection.
 pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Size of a head whose connection is closed after its answer, in bytes: its read buffer would keep its size.
+/// Size in bytes above which a head's connection is closed after its answer, because its read buffer would keep its
+/// size.
+/// size.
 const LARGE_HEAD: usize = 24 * 1024;
 
-/// What a connection is waiting for.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy)]
 enum Waiting {
-    /// Its first head, since then.
+    /// Waits for its first head since then.
     First(Instant),
-    /// Another request, since then; no byte has come.
+    /// Idle since then; no byte of another request has arrived.
     Idle(Instant),
-    /// The rest of a head that began then.
+    /// Waits for the rest of a head that began then.
     Rest(Instant),
-    /// A body, or the answer to a request with one, since then.
+    /// Waits for a body, or for the answer to a request with one, since then.
     Body(Instant),
-    /// The rest of a body whose request was answered then, before all of it had come.
+    /// Waits for the rest of a body whose request was answered early, at that time.
     Leftover(Instant),
-    /// Nothing: a request is being answered.
+    /// A request is being answered.
     Nothing,
 }
 
-/// Additional time that a body has before its connection counts as one without progress.
+/// Additional time for a body before its connection counts as one without progress.
 const BODY_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The heads of one connection. hyper asks its timer to sleep whenever it begins to wait for a head; the connection's
-/// stream says when bytes come and when its writes stall, and its service when a head is complete.
+/// Tracks the heads of one connection. hyper starts its timer whenever it begins to wait for a head. The connection's
+/// stream reports received bytes and stalled writes, and its service reports complete heads.
 #[derive(Debug, Clone)]
 pub(super) struct Heads(Arc<Mutex<State>>);
 
@@ -49,29 +51,29 @@ struct State {
     waiting: Waiting,
     /// Bytes of the head that is being read, or of the last one.
     head_bytes: usize,
-    /// When an answer did not fit into the kernel's buffer; `None` once everything has been written.
+    /// When an answer did not fit into the kernel's buffer; `None` once everything was written.
     behind: Option<Instant>,
-    /// It carries a workshop's traffic: slow bodies and slow readers are usual.
+    /// True for a workshop's traffic: slow bodies and slow readers are normal.
     is_relaxed: bool,
 }
 
-/// Why a connection makes no progress, from the first to be closed to the last.
+/// Why a connection makes no progress, in the order of closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unproductive {
-    /// A head or a body does not come, or an answer is not read.
+    /// A head or a body does not arrive, or an answer is not read.
     Stuck,
     /// No request has begun.
     Idle,
 }
 
 impl Heads {
-    /// Those of a connection that starts now.
+    /// The state of a new connection.
     pub(super) fn new() -> Self {
         let waiting = Waiting::First(Instant::now());
         Self(Arc::new(Mutex::new(State { waiting, head_bytes: 0, behind: None, is_relaxed: false })))
     }
 
-    /// So many bytes have come.
+    /// Counts received bytes.
     pub(super) fn read(&self, bytes: usize) {
         let mut state = self.lock();
         match state.waiting {
@@ -84,12 +86,12 @@ impl Heads {
         }
     }
 
-    /// A head is complete; whether a body follows.
+    /// Marks a head as complete; `has_body` if a body follows.
     pub(super) fn complete(&self, has_body: bool) {
         self.lock().waiting = if has_body { Waiting::Body(Instant::now()) } else { Waiting::Nothing };
     }
 
-    /// The answer has been made.
+    /// Marks the request as answered.
     pub(super) fn answer(&self) {
         let mut state = self.lock();
         if matches!(state.waiting, Waiting::Body(_)) {
@@ -97,7 +99,7 @@ impl Heads {
         }
     }
 
-    /// From now on it carries a workshop's traffic.
+    /// Marks the connection as carrying a workshop's traffic.
     pub(super) fn relax(&self) {
         self.lock().is_relaxed = true;
     }
@@ -106,23 +108,23 @@ impl Heads {
         self.lock().is_relaxed
     }
 
-    /// Bytes of the head that is being read; 0 while none is.
+    /// Bytes of the head that is being read; otherwise 0.
     pub(super) fn head_bytes(&self) -> usize {
         let state = self.lock();
         if matches!(state.waiting, Waiting::First(_) | Waiting::Rest(_)) { state.head_bytes } else { 0 }
     }
 
-    /// True when the last head took so much memory that its connection is not kept.
+    /// True if the last head took so much memory that its connection is closed.
     pub(super) fn was_large(&self) -> bool {
         self.lock().head_bytes > LARGE_HEAD
     }
 
-    /// Notes that an answer does not fit into the kernel's buffer, or that everything has been written.
+    /// Records that an answer does not fit into the kernel's buffer, or that everything was written.
     pub(super) fn set_behind(&self, behind: bool) {
         self.lock().behind = behind.then(Instant::now);
     }
 
-    /// Why the connection makes no progress, and since when; `None` while a request is being answered.
+    /// Why and since when the connection makes no progress; `None` while a request is being answered.
     pub(super) fn unproductive(&self) -> Option<(Unproductive, Instant)> {
         let state = self.lock();
         match (state.waiting, state.behind.filter(|_| !state.is_relaxed)) {
@@ -134,7 +136,7 @@ impl Heads {
         }
     }
 
-    /// Whether a head has begun or, on a connection that brought none yet, is to be expected.
+    /// True if a head has begun, or if the connection has not sent its first head yet.
     pub(super) fn is_under_way(&self) -> bool {
         matches!(self.lock().waiting, Waiting::First(_) | Waiting::Rest(_))
     }
@@ -159,7 +161,7 @@ impl Heads {
     }
 }
 
-/// The timer of one connection: whatever hyper asks for, it sleeps until the next head is overdue.
+/// The timer of one connection. It ignores hyper's duration and sleeps until the next head is overdue.
 impl Timer for Heads {
     fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
         self.wait_for_next();
@@ -175,7 +177,7 @@ impl Timer for Heads {
     }
 }
 
-/// Ends when a head is overdue. hyper polls it after each read that did not complete one.
+/// Completes when a head is overdue. hyper polls it after each read that did not complete a head.
 struct Overdue {
     heads: Heads,
     sleep: Pin<Box<tokio::time::Sleep>>,

@@ -1,5 +1,5 @@
-//! The socket of one connection, within bounds: large heads take their memory from what all connections share, and a
-//! client that reads nothing is given up.
+//! The bounded socket of one connection: large heads share a memory budget, and a client that does not read is
+//! disconnected.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,31 +16,31 @@ use tokio_util::sync::PollSemaphore;
 use super::connections::Place;
 use super::limits::Buffers;
 
-/// Room for more bytes that hyper wants in its read buffer before it reads.
+/// Free space that hyper requires in its read buffer before it reads.
 const READ_ROOM: usize = 8 * 1024;
-/// Size of hyper's read buffer that needs no permission.
+/// Size of hyper's read buffer without a permit.
 const FREE_READ_BUFFER: usize = 16 * 1024;
 
-/// The socket of one connection. It also carries a tunnel after an upgrade; the connection's place is taken until then.
+/// The socket of one connection. It also carries the tunnel of an upgrade, and holds its slot until the tunnel ends.
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: TcpStream,
     place: Place,
     large_heads: PollSemaphore,
-    /// What this connection has of that memory. It keeps it until it closes, as hyper keeps its read buffer.
+    /// Permits for a large head. The connection keeps them until it closes, because hyper keeps its read buffer.
     large_head: Option<OwnedSemaphorePermit>,
     large_answer: Option<OwnedSemaphorePermit>,
     stall: Option<Pin<Box<Sleep>>>,
     /// The last write made no progress.
     is_stalled: bool,
-    /// Something has had to wait since everything was last written.
+    /// A write has been delayed since everything was last written.
     is_behind: bool,
     is_relaxed: bool,
 }
 
-/// Kernel buffers of a connection that carries a workshop's traffic, as they are asked for, in bytes.
+/// Requested kernel buffers of a connection with a workshop's traffic, in bytes.
 const WORKSHOP_BUFFERS: Buffers = Buffers { receive: 256 * 1024, send: 256 * 1024 };
-/// Maximum time without progress of a write to such a connection: its client may sleep for a while.
+/// Maximum time without progress of a write to such a connection: its client may be suspended for a while.
 const WORKSHOP_WRITE_STALL: Duration = Duration::from_secs(300);
 
 impl BoundedStream {
@@ -58,7 +58,7 @@ impl BoundedStream {
         }
     }
 
-    /// Takes the memory that the read buffer needs before more of a head is read into it.
+    /// Takes memory permits for the read buffer before more of a head is read into it.
     fn poll_room_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let needed = beyond_free(self.place.heads().head_bytes());
         let held = self.large_head.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
@@ -74,7 +74,7 @@ impl BoundedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// What becomes of a write: progress, or an error when there has been none for too long.
+    /// Tracks a write: progress, or an error if there has been none for too long.
     fn poll_progress<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.is_stalled = false;
@@ -95,7 +95,7 @@ impl BoundedStream {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
     }
 
-    /// Everything has been written.
+    /// Marks everything as written.
     fn catch_up(&mut self) {
         if self.is_behind {
             self.is_behind = false;
@@ -103,8 +103,8 @@ impl BoundedStream {
         }
     }
 
-    /// Lets the kernel take more of an answer that does not fit, while there is memory for that. The connection keeps it
-    /// until it closes, as the kernel may still hold the bytes.
+    /// Enlarges the kernel's send buffer for an answer that does not fit, if memory is available. The connection keeps
+    /// it until it closes, because the kernel may still hold the bytes.
     fn enlarge_send_buffer(&mut self) {
         if self.large_answer.is_some() || self.is_relaxed {
             return;
@@ -117,7 +117,7 @@ impl BoundedStream {
         }
     }
 
-    /// Takes larger buffers once the connection carries a workshop's traffic.
+    /// Enlarges the buffers once the connection carries a workshop's traffic.
     fn relax(&mut self) {
         if !self.is_relaxed && self.place.heads().is_relaxed() {
             self.is_relaxed = true;
@@ -136,7 +136,7 @@ fn note(outcome: io::Result<()>) {
     }
 }
 
-/// Memory of hyper's read buffer beyond what is free, when `head_bytes` are in it and more is to come, in bytes.
+/// Memory of hyper's read buffer beyond [`FREE_READ_BUFFER`] if `head_bytes` are in it and more is expected, in bytes.
 fn beyond_free(head_bytes: usize) -> usize {
     (head_bytes + READ_ROOM + 1).next_power_of_two().saturating_sub(FREE_READ_BUFFER)
 }

@@ -3,7 +3,7 @@ use std::sync::Mutex;
 
 use launcher_process::follow::{follow, read};
 
-/// A file of this test, removed at its end.
+/// A file of this test, removed when dropped.
 struct File(PathBuf);
 
 impl File {

@@ -7,7 +7,7 @@ fn has_ipv6() -> bool {
     TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()
 }
 
-/// A listener as another program would make it, with SO_REUSEPORT.
+/// A listener with SO_REUSEPORT, as another program could open it.
 fn foreign(address: SocketAddr, only_v6: bool) -> std::io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     if address.is_ipv6() {
@@ -51,7 +51,7 @@ async fn accepted_connections_inherit_buffers_and_options() {
     let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (accepted, _) = listener.accept().await.unwrap();
     let socket = SockRef::from(&accepted);
-    // Linux doubles what is asked for, to account for its own bookkeeping.
+    // Linux doubles the requested size, for its own bookkeeping.
     assert_eq!(socket.recv_buffer_size().unwrap(), 64 * 1024);
     assert_eq!(socket.send_buffer_size().unwrap(), 128 * 1024);
     assert!(accepted.nodelay().unwrap());

@@ -1,4 +1,4 @@
-//! What every process shares, through its public doors.
+//! The shared parts of every process, through their public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod follow;
@@ -20,7 +20,7 @@ async fn listener() -> TcpListener {
 async fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
     stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
-    // A reset after an answer was sent is as good as a close.
+    // A reset after the answer counts as a close.
     drop(stream.read_to_end(&mut answer).await);
     String::from_utf8(answer).unwrap()
 }

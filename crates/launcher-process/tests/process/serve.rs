@@ -26,21 +26,21 @@ async fn start(stop: &Stop) -> TcpStream {
     TcpStream::connect(addr).await.unwrap()
 }
 
-/// Keeps the paused clock where it is until the answer is dropped. Otherwise it goes on by itself whenever all tasks wait,
-/// which they also do while bytes are on their way through the kernel. `advance` moves it.
+/// Stops the paused clock until the returned sender is dropped. Otherwise it advances automatically whenever all tasks
+/// wait, even while bytes are in the kernel. `advance` still moves it.
 fn hold_the_clock() -> std::sync::mpsc::Sender<()> {
     let (held, until) = std::sync::mpsc::channel();
     tokio::task::spawn_blocking(move || until.recv().is_err());
     held
 }
 
-/// Lets the server read what is on its way to it: that has arrived once a request on a later connection is answered.
+/// Waits until the server has read all sent bytes: they have arrived once a request on a later connection is answered.
 async fn settle(addr: SocketAddr) {
     let mut later = TcpStream::connect(addr).await.unwrap();
     exchange(&mut later, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
 }
 
-/// Whether nothing has come from the server, nor the end.
+/// True if the server has sent neither a byte nor the end of the stream.
 async fn is_quiet(stream: &TcpStream) -> bool {
     settle(stream.peer_addr().unwrap()).await;
     stream.try_read(&mut [0; 1]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -179,14 +179,14 @@ async fn while_it_drains_it_answers_and_asks_to_close() {
         assert!(answer.contains("connection: close\r\n"), "{answer}");
         assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0, "it closes as it said");
     }
-    // Nothing is on its way any more.
+    // No bytes are in the kernel any more.
     drop(held);
     server.await.unwrap();
     TcpStream::connect(addr).await.unwrap_err();
     assert!(stop.finish(Duration::from_secs(10)).await);
 }
 
-/// A request on a connection of its own; `None` when nobody listens any more.
+/// Sends a request on a new connection; `None` if the server no longer listens.
 fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
     let mut stream = std::net::TcpStream::connect(addr).ok()?;
     let mut answer = String::new();
@@ -196,7 +196,7 @@ fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
     Some(exchanged.map(|_| answer))
 }
 
-/// Also without a drain time: who has been let in is answered.
+/// Also without a drain time, every established connection gets an answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_under_load_resets_nobody() {
     for drain in [Duration::ZERO, Duration::from_millis(200)] {
@@ -241,7 +241,7 @@ async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
     let mut begun = TcpStream::connect(addr).await.unwrap();
     begun.write_all(&KEPT[..5]).await.unwrap();
     stop.request();
-    // The last look for connections that are just being made is over.
+    // The last check for new connections is over.
     while !server.is_finished() {
         tokio::time::advance(Duration::from_millis(10)).await;
     }
@@ -252,7 +252,7 @@ async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
     begun.read_to_string(&mut rest).await.unwrap();
     assert!(rest.ends_with("hello"), "{rest}");
     assert!(ask(&mut streams[0]).await.contains("connection: close"));
-    // Nobody is waited for longer than a moment.
+    // The server waits only briefly for other connections.
     drop(held);
     assert_eq!(streams[1].read(&mut [0; 16]).await.unwrap(), 0);
     assert!(stop.finish(Duration::from_secs(2)).await);

@@ -1,4 +1,4 @@
-//! Bounds on the connections of a listener: how many, how long a reader may stall, how much heads may hold.
+//! Bounds on the connections of a listener: their number, stalled readers, and the memory of heads.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::exchange;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 const SOON: Duration = Duration::from_secs(10);
 
-/// A server that answers with so many bytes; it ends with the test's runtime.
+/// Starts a server that answers with this many bytes; it ends with the test's runtime.
 fn start(limits: ServeLimits, answer: usize) -> SocketAddr {
     start_at("127.0.0.1:0", limits, answer)
 }
@@ -26,7 +26,7 @@ fn start_at(address: &str, limits: ServeLimits, answer: usize) -> SocketAddr {
     let listener = listen(address.parse().unwrap(), &limits.listen_options()).unwrap();
     let addr = listener.local_addr().unwrap();
     tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |request, peer: SocketAddr| async move {
-        // A body that is not asked for is kept, as if it were read.
+        // Keeps an unread body for a while, as if a handler were reading it.
         tokio::spawn(async move {
             tokio::time::sleep(SOON * 10).await;
             drop(request);
@@ -43,7 +43,7 @@ async fn ask(addr: SocketAddr) -> String {
     timeout(SOON, exchange(&mut stream, REQUEST)).await.unwrap()
 }
 
-/// Connects, and sends a head of this size without its end.
+/// Connects, and sends an incomplete head of this size.
 async fn begin(addr: SocketAddr, bytes: usize) -> TcpStream {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     let start = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
@@ -107,7 +107,7 @@ async fn slow_reader_that_makes_progress_is_not_given_up() {
 async fn large_heads_share_their_memory() {
     let addr = start(ServeLimits { large_heads: 16 * 1024, ..ServeLimits::service() }, 5);
     let large = begin(addr, 10_000).await;
-    // It has the memory once it has been read: a small request after it is answered.
+    // The head has its memory once it was read: a small request after it is answered.
     assert!(ask(addr).await.ends_with("xxxxx"));
     let mut next = begin(addr, 10_000).await;
     next.write_all(b"\r\nConnection: close\r\n\r\n").await.unwrap();
