@@ -1,4 +1,4 @@
-//! What admins read of the activity log.
+//! Use case of the activity log: admins read it.
 
 use launcher_domain::Caller;
 use launcher_domain::access::{Action, Verdict, decide};
@@ -7,7 +7,7 @@ use launcher_store::{ActivityFilter, LoggedActivity, Page};
 use crate::{Launcher, ServiceError};
 
 impl Launcher {
-    /// A page of the activity log, newest first.
+    /// Lists a page of the activity log, newest first.
     ///
     /// # Errors
     /// Forbidden, Unavailable.

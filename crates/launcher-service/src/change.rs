@@ -1,23 +1,23 @@
-//! Changing one row when others may change it at the same time.
+//! Changes of one row under concurrency.
 
 use launcher_domain::{Act, Caller, EmailAddress, Instance, InstanceState};
 
 use crate::{Launcher, ServiceError, traces};
 
-/// How often a change is tried again when somebody else was quicker. Nobody changes one row this often at once.
+/// Maximum attempts after concurrent changes. A single row does not see this many concurrent changes.
 const ATTEMPTS: usize = 16;
 
-/// Which row is to be changed, and on whose behalf.
+/// A row to change, and on whose behalf.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Row<'a> {
-    /// On behalf of a caller, who must be allowed to see it.
+    /// On behalf of a caller, who must be allowed to see the row.
     Of(&'a Caller, &'a str),
     /// On behalf of a loop of the service.
     Observed(&'a str),
 }
 
 impl Row<'_> {
-    /// Who the activity log says it was; `None` for the service itself.
+    /// Actor in the activity log; `None` for the service itself.
     fn actor(self) -> Option<EmailAddress> {
         match self {
             Self::Of(caller, _) => Some(caller.email().clone()),
@@ -27,10 +27,10 @@ impl Row<'_> {
 }
 
 impl Launcher {
-    /// Changes a row as `decide` says, and again on the fresh row when somebody was quicker; then wakes whom the change
-    /// concerns. `Ok(None)` of `decide` means that nothing is to be changed.
+    /// Changes a row as `decide` requests, and retries on the fresh row after a concurrent change. Then wakes the
+    /// loops concerned. `decide` returns `Ok(None)` to leave the row unchanged.
     ///
-    /// Returns the row as it is afterwards, or `None` when there is none.
+    /// Returns the resulting row, or `None` when no row exists.
     pub(crate) async fn change<D>(&self, row: Row<'_>, decide: D) -> Result<Option<Instance>, ServiceError>
     where
         D: Fn(&Instance) -> Result<Option<Instance>, ServiceError>,

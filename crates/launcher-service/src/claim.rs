@@ -1,5 +1,5 @@
-//! Which fleet the rows belong to. Rows of another fleet would all look lost, and Workshops of another database all
-//! unwanted: both are found out before anything is ended.
+//! Binding of the rows to one fleet. With another fleet, all rows would look lost; with another database, all
+//! Workshops would look orphaned. Both mismatches are detected before any Workshop is deleted.
 
 use futures_util::StreamExt;
 use launcher_fleet::{FleetError, FleetEvent};
@@ -7,10 +7,10 @@ use launcher_store::StoreError;
 
 use crate::Launcher;
 
-/// Why rows and fleet do not belong together.
+/// Error that shows that the rows and the fleet do not belong together.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
-    /// The rows are another fleet's.
+    /// The rows belong to another fleet.
     #[error(
         "the database belongs to another fleet ({bound}, and this one is {found}): its workshops do not run here. Start \
          with the data directory or cluster that it was used with, or give this fleet a database of its own"
@@ -27,19 +27,19 @@ pub enum ClaimError {
          SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory or namespace as well"
     )]
     NewDatabase {
-        /// How many.
+        /// Number of Workshops.
         workshops: usize,
     },
-    /// The fleet cannot be asked.
+    /// The fleet cannot be reached.
     #[error(transparent)]
     Fleet(#[from] FleetError),
-    /// The database cannot be asked.
+    /// The database cannot be reached.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Launcher {
-    /// Binds the rows to the fleet, or finds that they belong to another. Call it before [`Launcher::run`].
+    /// Binds the rows to the fleet, or fails if they belong to another. Call it before [`Launcher::run`].
     ///
     /// # Errors
     /// [`ClaimError`]; nothing was changed.

@@ -1,7 +1,7 @@
-//! Dispatch: from rows to Workshop specs.
+//! Dispatch: turns rows into Workshop specs.
 //!
-//! Level-triggered: each round asks the database which rows the fleet has not been told of and tells it. It runs after
-//! each change and as a sweep, on any number of replicas: applying twice does no harm.
+//! Level-triggered: each round asks the database for rows that the fleet has not yet applied, and applies them. A
+//! round runs after each change and as a periodic sweep, on any number of replicas: applying twice is harmless.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -19,18 +19,19 @@ use crate::change::Row;
 use crate::error::{Chain, LoopError};
 use crate::{Launcher, ServiceError, traces};
 
-/// How long a change can stay unseen when whoever made it could not wake this loop (another replica, a crash).
+/// Sweep interval. Bounds how long a change stays unseen if its author could not wake this loop (another replica, a
+/// crash).
 const SWEEP: Duration = Duration::from_secs(2);
-/// How many rows one round takes, or few more than that.
+/// Rows to collect per round. The last part read may exceed it.
 const BATCH: u32 = 500;
-/// How many rows are told to the fleet at once.
+/// Maximum in-flight calls to the fleet.
 const CONCURRENCY: usize = 16;
-/// How long the fleet may take to answer. Libraries below may retry for minutes by themselves.
+/// Timeout of one fleet call. The client libraries may retry for minutes.
 const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Rows that the fleet did not take, and when to try each again.
+/// Backoff of the rows that the fleet did not accept: number of failures and time of the next retry.
 #[derive(Debug, Default)]
 struct Backoffs(HashMap<Uuid, (u32, Instant)>);
 
@@ -49,12 +50,12 @@ impl Backoffs {
         *failures += 1;
     }
 
-    /// Forgets those that the fleet need not be told of any more.
+    /// Forgets the instances that are no longer pending.
     fn keep_only(&mut self, pending: &HashSet<Uuid>) {
         self.0.retain(|id, _| pending.contains(id));
     }
 
-    /// When the first of them is due: at most a sweep from now, and never at once, whatever the entries say.
+    /// Returns the time of the next round: at most one sweep interval from now, and never at once.
     fn next(&self) -> Instant {
         let now = Instant::now();
         let first = self.0.values().map(|(_, until)| *until).min();
@@ -62,22 +63,22 @@ impl Backoffs {
     }
 }
 
-/// What is to be told, and what is being told.
+/// Dispatch queue and in-flight calls.
 #[derive(Debug, Default)]
 struct Desk {
     backoffs: Backoffs,
-    /// What the last round found, in its order.
+    /// Rows to dispatch, in the order in which the last round found them.
     due: VecDeque<Instance>,
-    /// Whether there was more than one round takes.
+    /// True when the last round left rows for another round.
     more: bool,
-    /// Calls that the fleet has not answered, each with the version that it tells.
+    /// In-flight calls by instance, each with the spec version that it applies.
     under_way: HashMap<Uuid, i64>,
-    /// Those of them whose row has changed meanwhile.
+    /// In-flight instances whose row has changed since the call began.
     outdated: HashSet<Uuid>,
 }
 
 impl Desk {
-    /// A part of what the fleet has to be told.
+    /// Queues a part of the pending rows, except those in flight or in backoff.
     fn take(&mut self, instances: Vec<Instance>) {
         let now = Instant::now();
         for instance in instances {
@@ -90,7 +91,7 @@ impl Desk {
         }
     }
 
-    /// A call has ended. Returns whether there is more to be found at once.
+    /// Records the end of a call. Returns true when another round should start at once.
     fn ended(&mut self, instance_id: Uuid, succeeded: bool) -> bool {
         self.under_way.remove(&instance_id);
         self.backoffs.note(instance_id, succeeded);
@@ -99,9 +100,9 @@ impl Desk {
 }
 
 impl Launcher {
-    /// Rounds go on while calls are under way: one that the fleet does not answer keeps nobody else waiting.
+    /// Starts rounds while calls are in flight, so an unanswered call does not delay other instances.
     pub(crate) async fn run_dispatch(&self, stop: CancellationToken) {
-        // Tasks of their own: a call that holds its turn to write goes on while a round waits for one.
+        // Each call is a separate task: a call that holds the write turn continues while a round waits for that turn.
         let (mut desk, mut calls) = (Desk::default(), JoinSet::new());
         let (mut look, mut until) = (true, Instant::now());
         while !stop.is_cancelled() {
@@ -124,7 +125,7 @@ impl Launcher {
                         Ok(ended) => ended,
                         Err(error) => match error.try_into_panic() {
                             Ok(panic) => std::panic::resume_unwind(panic),
-                            // Only the end of everything ends a call.
+                            // Only the shutdown of the runtime cancels a call.
                             Err(_) => return,
                         },
                     };
@@ -139,7 +140,7 @@ impl Launcher {
         }
     }
 
-    /// Finds what the fleet has to be told.
+    /// Promotes queued rows and collects the rows to dispatch.
     async fn dispatch_round(&self, desk: &mut Desk) -> Result<(), ServiceError> {
         let promoted =
             self.0.store.dispatch_promote_queued(self.0.limits.max_concurrent_starts, self.0.clock.now()).await?;
@@ -164,7 +165,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Tells the fleet of one. Returns whether it took it.
+    /// Applies or deletes the Workshop of one instance. Returns false when the fleet did not accept it.
     async fn dispatch_call(&self, instance: Instance) -> (Uuid, bool) {
         let outcome = self.dispatch_one(&instance).await;
         if let Err(error) = &outcome {
@@ -183,11 +184,11 @@ impl Launcher {
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
         let mut workshop = wanted(instance);
-        // One that is known is changed, and never made anew: with it the work in it would be gone, and nobody told.
+        // A known Workshop is updated, never recreated: recreating it would silently lose the owner's work.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
         let begun = self.0.clock.now();
         let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
-        // Before anything follows from it: a refusal ends the start of which this is a part.
+        // Traced before the answer is handled: a refusal ends the start of which this step is a part.
         if instance.applied_version == 0 {
             traces::applied(instance, (begun, self.0.clock.now()), &answer);
         }
@@ -210,8 +211,8 @@ impl Launcher {
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
-    /// Fails a start that the fleet never takes. A change of what is there ends nothing: it goes on as the fleet has it, and
-    /// the change is tried again.
+    /// Fails a start whose Workshop the fleet refuses. A refused change of an existing Workshop ends nothing: the
+    /// Workshop stays as the fleet has it, and the change is retried.
     async fn refused(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
         let is_nothing = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();

@@ -1,4 +1,4 @@
-//! Why a use case did not do what it was asked.
+//! Errors of the use cases.
 
 use launcher_domain::FieldError;
 use launcher_domain::lifetime::ExtendError;
@@ -6,29 +6,29 @@ use launcher_fleet::FleetError;
 use launcher_store::StoreError;
 use tokio::time::error::Elapsed;
 
-/// Why a use case did not do what it was asked. Each variant has one answer in HTTP.
+/// Error of a use case. Each variant maps to one HTTP answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// It does not exist, as far as the caller may know.
+    /// It does not exist, or the caller may not know that it does.
     #[error("it does not exist")]
     NotFound,
-    /// It is for admins.
+    /// Only admins may do this.
     #[error("only an administrator may do this")]
     Forbidden,
-    /// What was sent breaks rules; each with its place.
+    /// The request breaks rules; each error names its field.
     #[error("{} of the fields cannot be accepted", .0.len())]
     Invalid(Vec<FieldError>),
-    /// The template is not in the catalog any more.
+    /// The template is no longer in the catalog.
     #[error("the template is inactive: it cannot be launched any more")]
     TemplateInactive,
-    /// The caller holds as many instances as one person may.
+    /// The caller has reached the instance limit of one person.
     #[error("you have {held} workshops already and may have {limit} at a time: {}", way_out(*ending))]
     InstanceLimitReached {
-        /// How many one person may hold.
+        /// Maximum instances of one person.
         limit: u32,
-        /// How many the caller holds.
+        /// Instances that the caller holds.
         held: u32,
-        /// How many of those are terminating: they count until nothing of them runs any more.
+        /// Terminating instances among them. They count until their workload is gone.
         ending: u32,
     },
     /// The caller has launched too often in a short time.
@@ -37,10 +37,10 @@ pub enum ServiceError {
         /// Whole seconds until the next launch is possible, at least 1.
         retry_after: u32,
     },
-    /// Too many launches wait in line.
+    /// The queue is full.
     #[error("too many workshops are waiting to start: try again in a minute")]
     AtCapacity,
-    /// The idempotency key came with another request before.
+    /// The idempotency key was already used with a different request.
     #[error("this Idempotency-Key was used for a different launch: use a new key for a new launch")]
     IdempotencyKeyReused,
     /// The instance cannot be extended.
@@ -57,7 +57,7 @@ pub enum ServiceError {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What a person does who has reached the limit while so many workshops are ending.
+/// Advice for a caller at the instance limit, given the number of terminating workshops.
 fn way_out(ending: u32) -> String {
     match ending {
         0 => "end one of them first".to_owned(),
@@ -75,7 +75,7 @@ impl From<StoreError> for ServiceError {
     }
 }
 
-/// An error with everything behind it, in one line, for the log: a log in JSON would keep only the first of them.
+/// An error with all its sources, in one line, for the log. A JSON log would otherwise keep only the outermost error.
 #[derive(Debug)]
 pub struct Chain<'e>(pub &'e (dyn std::error::Error + 'static));
 
@@ -97,13 +97,13 @@ impl std::fmt::Display for Chain<'_> {
     }
 }
 
-/// Why a loop did not get on with one instance.
+/// Error of a loop for one instance.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoopError {
-    /// The fleet took longer than it may.
+    /// The fleet call timed out.
     #[error("the fleet did not answer in time")]
     Timeout(#[from] Elapsed),
-    /// The fleet said no.
+    /// The fleet returned an error.
     #[error(transparent)]
     Fleet(#[from] FleetError),
     /// The database, or a defect.
@@ -112,7 +112,7 @@ pub(crate) enum LoopError {
 }
 
 impl LoopError {
-    /// Whether the same attempt may succeed later, with nothing put right meanwhile.
+    /// True when a retry may succeed without any repair.
     pub(crate) fn is_passing(&self) -> bool {
         !matches!(self, Self::Service(ServiceError::Internal(_)) | Self::Fleet(FleetError::Refused(_)))
     }

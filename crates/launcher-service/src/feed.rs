@@ -1,8 +1,8 @@
-//! The feed: what changed, to whom it concerns, in order, resumable.
+//! The feed of changed instances: ordered, resumable, and limited to the scope of each caller.
 //!
-//! Each change of a row takes the next revision. One loop per process reads new revisions from the database (so changes
-//! made by other replicas come too) and hands them to all subscribers; a subscriber that resumes or falls behind reads
-//! from the database itself.
+//! Each change of a row takes the next revision. One loop per process reads new revisions from the database,
+//! including changes made by other replicas, and sends them to all subscribers. A subscriber that resumes or lags
+//! reads from the database directly.
 
 mod subscriber;
 
@@ -18,29 +18,29 @@ use uuid::Uuid;
 use crate::error::Chain;
 use crate::{Launcher, ServiceError};
 
-/// How soon changes of other replicas are seen.
+/// Polling interval for changes made by other replicas.
 const POLL: Duration = Duration::from_secs(1);
 const BATCH: u32 = 200;
 
 /// A changed instance.
 #[derive(Debug, Clone)]
 pub struct FeedEvent {
-    /// Where to resume behind this event.
+    /// Revision to resume after.
     pub id: i64,
-    /// The instance as it is now.
+    /// The current state of the instance.
     pub listed: Arc<Listed>,
 }
 
-/// What the loop tells the subscribers.
+/// Message from the feed loop to its subscribers.
 #[derive(Debug, Clone)]
 pub(crate) enum News {
     /// A change.
     Changed(FeedEvent),
-    /// The loop tells what changes from now on. Whoever came before it reads what has changed until then.
+    /// The feed loop publishes changes from now on. Existing subscribers read earlier changes from the database.
     Begun,
 }
 
-/// Positions in line as they were last told.
+/// Queue positions as last published.
 type Positions = HashMap<Uuid, u32>;
 
 impl Launcher {
@@ -62,7 +62,7 @@ impl Launcher {
         }
     }
 
-    /// Hands everything behind `seen` to the subscribers; returns the last revision handed out.
+    /// Publishes every change after `seen`. Returns the last revision published.
     async fn feed_round(&self, seen: Option<i64>, positions: &mut Option<Positions>) -> Result<i64, ServiceError> {
         let Some(mut seen) = seen else {
             let latest = self.0.store.feed_latest().await?;
@@ -84,9 +84,10 @@ impl Launcher {
         Ok(seen)
     }
 
-    /// Tells those whose place in line has changed: their rows have not, so the revisions do not say it.
+    /// Publishes the queued instances whose position has changed. Their rows did not change, so they have no new
+    /// revision.
     ///
-    /// Without a listener the line is not even read: it may be long, and each launch comes through here.
+    /// Without a subscriber the queue is not read: it may be long, and every launch triggers this function.
     async fn tell_positions(&self, seen: i64, before: &mut Option<Positions>) -> Result<(), ServiceError> {
         if self.0.feed.receiver_count() == 0 {
             *before = None;
@@ -94,7 +95,7 @@ impl Launcher {
         }
         let line = self.0.store.queue_line().await?;
         let now: Positions = line.into_iter().zip(1..).collect();
-        // What was not followed may have moved.
+        // An untracked position may have changed.
         let told = before.as_ref();
         let has_moved = |id: &Uuid, position: &u32| match told {
             Some(told) => told.get(id).is_some_and(|before| before != position),
@@ -117,7 +118,7 @@ impl Launcher {
     }
 
     fn publish(&self, news: News) {
-        // Nobody listening is fine: whoever comes later reads from the database.
+        // The send fails without subscribers, which is harmless: later subscribers read from the database.
         drop(self.0.feed.send(news));
     }
 }

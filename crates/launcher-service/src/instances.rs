@@ -1,4 +1,4 @@
-//! What callers do with instances: list, read, extend, terminate.
+//! Use cases of instances: list, read, extend, terminate.
 
 use jiff::Timestamp;
 use launcher_domain::{Caller, EndReason};
@@ -8,7 +8,7 @@ use crate::change::Row;
 use crate::{Launcher, ServiceError};
 
 impl Launcher {
-    /// A page of the caller's instances; of everybody's for an admin. Newest first.
+    /// Lists a page of the caller's instances, newest first. An admin gets the instances of all owners.
     ///
     /// # Errors
     /// Unavailable.
@@ -21,8 +21,9 @@ impl Launcher {
         Ok(self.0.store.instances(caller, filter, page).await?)
     }
 
-    /// At most `limit` of the caller's instances, of everybody's for an admin, in this order, behind this place. But for
-    /// the order of launches it is meant for what has not ended: it reads all that the filter lets through.
+    /// Lists at most `limit` of the caller's instances (all owners for an admin) in this order, after this cursor.
+    /// Except in launch order, use it only for instances that have not ended: it reads every instance that passes the
+    /// filter.
     ///
     /// # Errors
     /// Unavailable.
@@ -37,15 +38,15 @@ impl Launcher {
         Ok(self.0.store.sorted_instances(caller, filter, order, after, limit).await?)
     }
 
-    /// One instance that the caller may see.
+    /// Returns one instance that the caller may see.
     ///
     /// # Errors
-    /// NotFound, whether there is none or it is somebody else's; Unavailable.
+    /// NotFound when the instance does not exist or belongs to another person; Unavailable.
     pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
         self.0.store.instance(caller, k8s_name).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Extends an instance's time once. `expected_expires_at` is the expiry that the caller saw.
+    /// Extends the lifetime of an instance once. `expected_expires_at` is the expiry that the caller saw.
     ///
     /// # Errors
     /// NotFound, Extend, Unavailable.
@@ -62,7 +63,7 @@ impl Launcher {
             .ok_or(ServiceError::NotFound)
     }
 
-    /// Ends an instance, or dismisses a failed one. Repeating it changes nothing.
+    /// Terminates an instance, or dismisses a failed one. Idempotent.
     ///
     /// # Errors
     /// NotFound, Unavailable.

@@ -1,4 +1,4 @@
-//! Launching: a row first, the Workshop later.
+//! Launch: the row is stored first, the Workshop follows.
 
 use std::time::Duration;
 
@@ -13,15 +13,15 @@ use uuid::Uuid;
 
 use crate::{Launcher, ServiceError};
 
-/// How many names are drawn before giving up. One of 2^50 is taken by chance about never.
+/// Maximum names drawn per launch. A random collision among 2^50 names is very unlikely.
 const NAME_ATTEMPTS: usize = 5;
 
-/// What a caller sends to launch.
+/// Launch request of a caller.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchRequest {
-    /// Makes a repeated launch harmless: the same key of the same caller gives the same instance.
+    /// Makes a launch idempotent: the same key of the same caller gives the same instance.
     pub idempotency_key: Option<String>,
-    /// The body, to tell a repeated launch from another one under the same key.
+    /// The request body. It distinguishes a repeated launch from another one under the same key.
     pub body: Value,
 }
 
@@ -30,12 +30,12 @@ pub struct LaunchRequest {
 pub struct Launched {
     /// The instance.
     pub listed: Listed,
-    /// Whether this request created it, or an earlier one with the same key.
+    /// True when this request created the instance, false when an earlier one with the same key did.
     pub created: bool,
 }
 
 impl Launcher {
-    /// Launches a template for the caller: stores an instance in state queued, to be dispatched at once when there is
+    /// Launches a template for the caller: stores an instance in state queued. Dispatch starts it at once if there is
     /// room.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Launcher {
         Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are broken".into()))
     }
 
-    /// The limits of the caller. Admins are exempt from those of one person.
+    /// Limits that apply to the caller. Admins are exempt from the limits per person.
     fn rules(&self, caller: &Caller) -> LaunchRules {
         let limits = &self.0.limits;
         let is_limited = !caller.is_admin();
@@ -87,13 +87,13 @@ impl Launcher {
     fn too_many_launches(&self, caller: &Caller, wait: Duration) -> ServiceError {
         self.0.metrics.launches_refused.inc();
         tracing::info!(owner = %caller.email(), "launch refused: the rate limit is reached");
-        // In whole seconds, rounded up: whoever waits that long finds a token.
+        // Whole seconds, rounded up: a client that waits this long finds a token.
         ServiceError::TooManyLaunches {
             retry_after: wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX).max(1),
         }
     }
 
-    /// The launch that this key stands for, made while the template was still in the catalog.
+    /// Returns the earlier launch of this key, made while the template was still active.
     async fn launched_before(&self, caller: &Caller, key: Option<&IdempotencyKey>) -> Result<Launched, ServiceError> {
         let Some(key) = key else { return Err(ServiceError::TemplateInactive) };
         match self.0.store.launched_before(caller, key).await? {
@@ -117,8 +117,8 @@ impl Launcher {
                 "instance launched"
             );
         }
-        // The answer tells the position in line, which only a fresh look knows. The launch is stored: when that look
-        // fails, the answer does without.
+        // The answer contains the queue position, which requires a new read. The launch is already stored: if that
+        // read fails, the answer omits the position.
         let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
         Ok(Launched { listed: listed.unwrap_or(Listed { instance, queue_position: None }), created })
     }
@@ -149,7 +149,7 @@ impl Launcher {
     }
 }
 
-/// What tells one launch request from another: the template and the body.
+/// Hash that identifies a launch request: the template and the body.
 fn fingerprint(template_id: Uuid, body: &Value) -> String {
     let digest = Sha256::digest(format!("{template_id}\n{body}"));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,8 +1,9 @@
-//! The use cases of the workshop launcher, and the two loops that keep rows and Workshops in line.
+//! The use cases of the workshop launcher, and the two loops that reconcile rows and Workshops.
 //!
 //! A request writes a row and returns. [`dispatch`](Launcher::run) turns rows into Workshop specs, *observe* turns
-//! Workshop statuses into rows, the [feed](Launcher::subscribe) tells callers what changed. Every step is idempotent and
-//! level-triggered: whatever is killed between two of them, the next round finds what is left to do in the rows.
+//! Workshop statuses into rows, and the [feed](Launcher::subscribe) sends changes to callers. Every step is
+//! idempotent and level-triggered: after a crash between two steps, the next round finds the remaining work in the
+//! rows.
 
 mod activities;
 mod change;
@@ -44,13 +45,13 @@ pub use launcher_store::{
 pub use overview::{Figures, Hour, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;
 
-/// How many changes a slow reader of the feed may fall behind before it reads from the database again.
+/// Maximum changes that a feed subscriber may lag before it reads from the database again.
 const FEED_BACKLOG: usize = 256;
-/// How long the database may take to say that it is there. A kubelet hangs up after five seconds, and what was asked for it
-/// ends there: nobody would note that there was no answer.
+/// Timeout of the database ping. A kubelet disconnects after five seconds, which cancels the request: a longer ping
+/// would never be recorded as failed.
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a step of the loops may still take when they stop. Each can be left wherever it is: a write that is not
-/// committed is rolled back, and what the fleet did not answer is asked again.
+/// Time limit for a step that is in progress when the loops stop. Each step can be interrupted anywhere: an uncommitted
+/// write is rolled back, and an unanswered fleet call is repeated.
 const LAST_STEP: Duration = Duration::from_secs(3);
 
 /// The use cases. Cheap to clone; one per process.
@@ -65,17 +66,17 @@ struct Inner {
     entropy: Arc<dyn Entropy>,
     limits: Limits,
     metrics: Metrics,
-    /// Since when there is this process.
+    /// When this process started.
     begun: Timestamp,
-    /// There may be something to dispatch.
+    /// Wakes the dispatch loop.
     dispatch: Notify,
-    /// There may be something to tell.
+    /// Wakes the feed loop.
     changed: Notify,
     feed: broadcast::Sender<News>,
 }
 
 impl Launcher {
-    /// The use cases over a database and a fleet.
+    /// Creates the use cases over a database and a fleet.
     #[must_use]
     pub fn new(
         store: Store,
@@ -101,8 +102,8 @@ impl Launcher {
         Self(Arc::new(inner))
     }
 
-    /// Runs the loops until `stop` is cancelled: dispatch, observe, feed and upkeep. Then each finishes the step that it is
-    /// at, or leaves it after three seconds: a fleet or a database that does not answer keeps no stop waiting.
+    /// Runs the loops (dispatch, observe, feed, upkeep) until `stop` is cancelled. Each loop then finishes its
+    /// current step, or abandons it after three seconds: an unresponsive fleet or database does not delay the stop.
     pub async fn run(&self, stop: CancellationToken) {
         let loops = async {
             tokio::join!(
@@ -122,19 +123,19 @@ impl Launcher {
         }
     }
 
-    /// The clock that the use cases go by.
+    /// The clock of the use cases.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         &*self.0.clock
     }
 
-    /// The random numbers that the use cases draw.
+    /// The random number source of the use cases.
     #[must_use]
     pub fn entropy(&self) -> &dyn Entropy {
         &*self.0.entropy
     }
 
-    /// Whether the database answers, in less time than those wait who ask.
+    /// Checks that the database answers, with a timeout shorter than the kubelet's.
     ///
     /// # Errors
     /// [`ServiceError::Unavailable`].

@@ -1,4 +1,4 @@
-//! What the service measures of itself. The names are documented in `docs/metrics.md`.
+//! Metrics of the service. The names are documented in `docs/metrics.md`.
 
 use launcher_domain::{Instance, InstanceState};
 use prometheus_client::encoding::EncodeLabelSet;
@@ -10,7 +10,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::Launcher;
 
-/// Upper bounds of the time to ready, in seconds.
+/// Upper bounds of the time-to-ready buckets, in seconds.
 const TIME_TO_READY: [f64; 11] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 600.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -34,7 +34,7 @@ impl Default for Metrics {
     fn default() -> Self {
         let transitions = Family::default();
         for state in InstanceState::ALL {
-            // There from the start: an increase from nothing would not be seen as one.
+            // Created at zero: the first increment of a missing series would not count as an increase.
             drop(transitions.get_or_create(&StateLabel { state: state.as_str() }));
         }
         Self {
@@ -50,7 +50,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// A row has changed.
+    /// Records the change of a row.
     pub(crate) fn changed(&self, before: &Instance, after: &Instance) {
         if before.state != after.state {
             self.came_into(after.state);
@@ -62,17 +62,17 @@ impl Metrics {
         }
     }
 
-    /// A row has come into a state.
+    /// Counts a transition into a state.
     pub(crate) fn came_into(&self, state: InstanceState) {
         self.transitions.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
-    /// Nobody knows how many rows there are: what they were would look like what they are.
+    /// Clears the counts when they are unknown: stale counts would look current.
     pub(crate) fn uncounted(&self) {
         self.instances.clear();
     }
 
-    /// How many rows there are in each state.
+    /// Sets the number of rows by state.
     pub(crate) fn counted(&self, counts: &[(InstanceState, u64)]) {
         for (state, count) in counts {
             let gauge = self.instances.get_or_create(&StateLabel { state: state.as_str() });
@@ -82,7 +82,7 @@ impl Metrics {
 }
 
 impl Launcher {
-    /// Adds what the service measures to a registry.
+    /// Registers the metrics of the service.
     pub fn register_metrics(&self, registry: &mut Registry) {
         let metrics = &self.0.metrics;
         registry.register(

@@ -1,4 +1,4 @@
-//! Observe: from Workshop statuses to rows, and out with Workshops that no row wants.
+//! Observe: turns Workshop statuses into rows, and deletes orphaned Workshops.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,22 +15,22 @@ use crate::change::Row;
 use crate::error::{Chain, LoopError};
 use crate::{Launcher, ServiceError};
 
-/// How long to wait before a change is written again that the database or the fleet did not take.
+/// Delay before the retry of a change that the database or the fleet did not accept.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often everything is compared with everything, whatever the watch has told.
+/// Full resync interval, independent of watch events.
 const RELIST: Duration = Duration::from_secs(300);
-/// How soon after the fleet did not do its part for one of them.
+/// Delay of the next full resync after a fleet error.
 const RELIST_SOON: Duration = Duration::from_secs(10);
-/// How long the fleet may take to answer: nobody's rows are brought in line meanwhile.
+/// Timeout of one fleet call. A pending call blocks reconciliation of all rows.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long one comparison goes on with others while the fleet does not do its part.
+/// How long one full resync continues with other instances after fleet errors.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Launcher {
     pub(crate) async fn run_observe(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             let events = self.0.fleet.watch();
-            // Watching anew begins with everything there is: whatever was missed is found then.
+            // A new watch begins with a full list, which reveals every missed change.
             let until = Instant::now() + RELIST;
             tokio::select! {
                 () = self.observe_until(events, until) => {}
@@ -48,9 +48,9 @@ impl Launcher {
         }
     }
 
-    /// Does what an event asks for; whether the fleet did its part. An event that is dropped is a row that stays wrong, so
-    /// it is tried again while the database is away. What only the fleet does not do must not keep everybody else's rows
-    /// waiting: it is found again when everything is compared.
+    /// Handles an event. Returns false on a fleet error. A dropped event would leave a row wrong, so this retries
+    /// while the database is unavailable. A fleet error must not delay the rows of others: the next full resync finds
+    /// it again.
     async fn brought_about(&self, event: &FleetEvent) -> bool {
         while let Err(error) = self.observed(event).await {
             tracing::warn!(error = %Chain(&error), "a Workshop's change is not written, or not answered");
@@ -80,7 +80,7 @@ impl Launcher {
         }
     }
 
-    /// Brings a row in line with its Workshop; a Workshop that no row wants is ended.
+    /// Reconciles a row with its Workshop. Deletes a Workshop that no row wants.
     pub(crate) async fn workshop_seen(&self, workshop: &Workshop) -> Result<(), LoopError> {
         let name = workshop.name_any();
         let wanted = self.0.store.observe_instance(&name).await?;
@@ -105,15 +105,15 @@ impl Launcher {
         answered(self.0.fleet.delete(&name, uid.as_deref())).await.map(drop)
     }
 
-    /// Compares everything with everything: after a start, after each gap in what was watched, and now and then. What
-    /// cannot be done for one does not keep the others waiting; it is found again next time.
+    /// Full resync: after a start, after each gap in the watch, and periodically. A failure for one instance does not
+    /// delay the others; the next resync finds it again.
     async fn relisted(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
         let mut comparison = Comparison::begin();
         for workshop in workshops {
             comparison.note(self.workshop_seen(workshop).await)?;
         }
         let there: HashMap<String, &Workshop> = workshops.iter().map(|one| (one.name_any(), one)).collect();
-        // Read after the list was taken: a Workshop that is not on it was not there when it was taken.
+        // Rows are read after the list was taken: a Workshop missing from the list did not exist when it was taken.
         for instance in self.0.store.observe_with_workshop().await? {
             if !is_its_own(&instance, there.get(&instance.k8s_name).copied()) {
                 comparison.note(self.find_out_whether_gone(&instance).await)?;
@@ -122,8 +122,8 @@ impl Launcher {
         comparison.end()
     }
 
-    /// Has the fleet told again what a row wants when the Workshop says otherwise. A row that the fleet is still to be told
-    /// of is told anyway.
+    /// Schedules another apply when spec or labels of the Workshop differ from the row. A row with a pending apply
+    /// needs none.
     async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
         if workshop.spec != WorkshopSpec::of(instance) || !carries_our_labels(workshop) {
             self.tell_again(instance).await?;
@@ -139,13 +139,13 @@ impl Launcher {
         Ok(())
     }
 
-    /// An instance whose Workshop is not on the list: the list may be older than the Workshop.
+    /// Handles an instance whose Workshop is missing from the list: the list may be older than the Workshop.
     async fn find_out_whether_gone(&self, instance: &Instance) -> Result<(), LoopError> {
         if instance.applied_version == 0 {
             return Ok(());
         }
         let found = match answered(self.0.fleet.get(&instance.k8s_name)).await {
-            // It is there, and nobody can read it: so it is written anew.
+            // The Workshop exists but is unreadable, so dispatch writes it again.
             Err(LoopError::Fleet(FleetError::Refused(message))) => {
                 tracing::warn!(workshop = %instance.k8s_name, message, "a Workshop is written as its instance wants it");
                 return self.tell_again(instance).await;
@@ -158,7 +158,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Notes that an instance's Workshop and workload are gone.
+    /// Records that the Workshop and workload of an instance are gone.
     pub(crate) async fn workshop_gone(&self, k8s_name: &str) -> Result<(), ServiceError> {
         let now = self.0.clock.now();
         self.change(Row::Observed(k8s_name), |instance| Ok(instance.workshop_gone(now))).await?;
@@ -166,15 +166,15 @@ impl Launcher {
     }
 }
 
-/// What the fleet answers, if it answers in time.
+/// Awaits a fleet call, at most `CALL_TIMEOUT`.
 pub(crate) async fn answered<T>(call: impl Future<Output = Result<T, FleetError>>) -> Result<T, LoopError> {
     Ok(timeout(CALL_TIMEOUT, call).await??)
 }
 
-/// One comparison of many rows with the fleet.
+/// One resync of many rows with the fleet.
 pub(crate) struct Comparison {
     until: Instant,
-    /// The last thing that the fleet did not do.
+    /// The last fleet error.
     missed: Result<(), LoopError>,
 }
 
@@ -183,8 +183,8 @@ impl Comparison {
         Self { until: Instant::now() + PATIENCE, missed: Ok(()) }
     }
 
-    /// An error that would come again at once is reported and passed over, and for a while so is one that is the fleet's.
-    /// Every other stops the comparison.
+    /// Records the outcome for one instance. Logs and skips an error that an immediate retry would repeat. Also skips
+    /// fleet errors until `PATIENCE` has passed. Any other error stops the resync.
     pub(crate) fn note(&mut self, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
         match outcome {
             Err(error) if is_the_fleets(&error) && Instant::now() < self.until => self.missed = Err(error),
@@ -196,18 +196,18 @@ impl Comparison {
         Ok(())
     }
 
-    /// Whether the fleet did its part for all of them.
+    /// Returns the last fleet error, if any was skipped.
     pub(crate) fn end(self) -> Result<(), LoopError> {
         self.missed
     }
 }
 
-/// Whether the fleet did not answer, or could not be reached. The database may be well.
+/// True when the fleet did not answer in time or was unreachable. The database may be fine.
 fn is_the_fleets(error: &LoopError) -> bool {
     matches!(error, LoopError::Timeout(_) | LoopError::Fleet(FleetError::Unavailable(_)))
 }
 
-/// Whether an instance has ended and the fleet was told so: a Workshop that is still there came too late.
+/// True when an instance has ended and the fleet was told: a Workshop that still exists was created too late.
 fn has_outlived(instance: &Instance) -> bool {
     match instance.state {
         InstanceState::Terminated => true,
@@ -216,17 +216,17 @@ fn has_outlived(instance: &Instance) -> bool {
     }
 }
 
-/// Whether a Workshop is one of ours. One that somebody else has made is theirs to end.
+/// True when a Workshop is ours. A Workshop created by others is theirs to delete.
 fn carries_our_labels(workshop: &Workshop) -> bool {
     labels().iter().all(|(name, value)| workshop.labels().get(name) == Some(value))
 }
 
-/// Whether the Workshop that was found under an instance's name, if any, is the instance's.
+/// True when the Workshop found under an instance's name, if any, belongs to the instance.
 pub(crate) fn is_its_own(instance: &Instance, found: Option<&Workshop>) -> bool {
     found.is_some_and(|workshop| !is_another(instance, workshop))
 }
 
-/// Whether a Workshop is not the one that the row was told of, but another one of the same name.
+/// True when a Workshop has the row's name but another uid.
 fn is_another(instance: &Instance, workshop: &Workshop) -> bool {
     match (&instance.workshop_uid, workshop.uid()) {
         (Some(known), Some(seen)) => *known != seen,

@@ -1,4 +1,4 @@
-//! The service at a glance: what is there now, and how the last day went.
+//! Overview of the service: current states, and statistics of the last day.
 
 mod spread;
 
@@ -13,59 +13,60 @@ use uuid::Uuid;
 use crate::{Launcher, ServiceError};
 use spread::Spread;
 
-/// The hours of a day.
+/// Hours of a day.
 const HOURS: usize = 24;
 
-/// The service at a glance. A day is the last 24 hours, to the minute.
+/// Overview of the service. A day is the last 24 hours, to the minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overview {
-    /// The time of which it tells.
+    /// Time of the overview.
     pub at: Timestamp,
-    /// How many instances are in each state now; without those that have ended.
+    /// Current number of instances by state, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
-    /// The last day, hour by hour, the oldest first.
+    /// The last day by hour, oldest first.
     pub hours: Vec<Hour>,
     /// The last day.
     pub day: Figures,
-    /// The last day, template by template: those that were launched or are running, the most launched first.
+    /// The last day by template, most launched first. Contains templates that were launched or have running
+    /// instances.
     pub templates: Vec<(Uuid, Figures)>,
 }
 
-/// What became of launches.
+/// Statistics of launches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Launches.
+    /// Number of launches.
     pub launches: u64,
-    /// Those of them that failed, dismissed or not.
+    /// Launches that failed, dismissed or not.
     pub failures: u64,
-    /// Running now, whenever they were launched.
+    /// Instances running now, regardless of their launch time.
     pub running: u64,
-    /// How long the launches took to be ready; `None` when none of them was.
+    /// Time to ready of the launches; `None` when none of them became ready.
     pub ready: Option<ReadyTimes>,
 }
 
-/// From the launch to ready, with the time in the queue; to a tenth of a second, from ten seconds on to a second.
+/// Time from launch to ready, including the queue. Resolution: 0.1 s below ten seconds, 1 s from ten seconds on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyTimes {
-    /// Half of them were ready within this time.
+    /// Median.
     pub p50: SignedDuration,
-    /// 95 of 100 were.
+    /// 95th percentile.
     pub p95: SignedDuration,
 }
 
 /// One hour of the last day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hour {
-    /// When it began.
+    /// Start of the hour.
     pub begins: Timestamp,
-    /// What was launched in it, and what became of that since.
+    /// Launches in this hour, and their results until now.
     pub launched: Figures,
-    /// How many ran when it was over, with those that were ending. What has failed since is not among them.
+    /// Instances running or terminating at the end of the hour, without those that failed later.
     pub up: u64,
 }
 
 impl Launcher {
-    /// The service at a glance, for admins.
+    /// Returns the overview, for admins.
     ///
     /// # Errors
     /// Forbidden, Unavailable.
@@ -88,7 +89,7 @@ impl Launcher {
     }
 }
 
-/// In the order of a life.
+/// Instances by state, in lifecycle order.
 fn states(live: &[LiveCount]) -> Vec<(InstanceState, u64)> {
     let count = |state| live.iter().filter(|count| count.state == state).map(|count| count.instances).sum();
     let shown = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
@@ -106,7 +107,7 @@ fn figures<'c>(launches: impl Iterator<Item = &'c LaunchCount>, running: u64) ->
         figures.launches += count.launches;
         figures.failures += count.failures;
         if let Some(millis) = count.ready_millis {
-            // A fleet's clock may be behind.
+            // A fleet's clock may lag, which makes the time negative.
             ready.add(millis.max(0), count.launches);
         }
     }
@@ -133,7 +134,7 @@ fn templates(launches: &[LaunchCount], live: &[LiveCount]) -> Vec<(Uuid, Figures
 }
 
 fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: &[EndedCount]) -> Vec<Hour> {
-    // A clock that is ahead launches in the hours to come.
+    // A clock that is ahead dates launches into future hours.
     let hour_of = |count: &LaunchCount| count.hour.clamp(0, HOURS as i64 - 1);
     (0..HOURS as i64)
         .map(|hour| Hour {
@@ -144,7 +145,7 @@ fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: 
         .collect()
 }
 
-/// How many ran when this hour was over.
+/// Instances up at the end of this hour.
 fn up_after(hour: i64, live: &[LiveCount], ended: &[EndedCount]) -> u64 {
     let is_up = |count: &&LiveCount| {
         matches!(count.state, InstanceState::Running | InstanceState::Terminating)

@@ -1,4 +1,4 @@
-//! What callers do with templates: everybody lists and reads, admins write.
+//! Use cases of templates: all callers list and read, admins write.
 
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
@@ -8,20 +8,20 @@ use uuid::Uuid;
 
 use crate::{Launcher, ServiceError};
 
-/// How often an update without an expected version is tried again when somebody else was quicker.
+/// Maximum attempts of a create or an update, after conflicts with concurrent requests.
 const ATTEMPTS: usize = 16;
 
-/// A whole replacement of a template.
+/// Full replacement of a template.
 #[derive(Debug, Clone)]
 pub struct TemplateUpdate {
-    /// What it becomes.
+    /// The new content.
     pub draft: TemplateDraft,
-    /// The version that the caller read, when it says so: another one is refused.
+    /// The version that the caller read, if given. A different current version is rejected.
     pub expected_version: Option<i64>,
 }
 
 impl Launcher {
-    /// A page of the catalog, newest first: active templates, for an admin also inactive ones.
+    /// Lists a page of the catalog, newest first: active templates, and for an admin also inactive ones.
     ///
     /// # Errors
     /// Unavailable.
@@ -29,7 +29,7 @@ impl Launcher {
         Ok(self.0.store.templates(caller, page).await?)
     }
 
-    /// One template, active or not: everybody may read it.
+    /// Returns one template, active or not. Every caller may read it.
     ///
     /// # Errors
     /// NotFound, Unavailable.
@@ -37,7 +37,7 @@ impl Launcher {
         self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Refuses everybody but admins. Called before a body is read, so that a non-admin learns nothing from it.
+    /// Rejects callers who are not admins. Called before a body is read, so that a non-admin learns nothing from it.
     ///
     /// # Errors
     /// Forbidden.
@@ -56,8 +56,8 @@ impl Launcher {
         self.create_template_once(caller, self.draw_template_id(), draft).await
     }
 
-    /// Creates a template under an identifier that was drawn for it: whoever asks twice gets the one that there is. Where
-    /// another template has the identifier, that one stays as it is, and this one gets another.
+    /// Creates a template under an identifier drawn beforehand. A repeated request returns the existing template. If
+    /// a different template has the identifier, that one stays as it is and the new template gets another identifier.
     ///
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
@@ -83,14 +83,14 @@ impl Launcher {
         Err(ServiceError::Internal("a template's identifier was taken again and again".into()))
     }
 
-    /// An identifier for a template that is not there yet.
+    /// Draws an identifier for a new template.
     #[must_use]
     pub fn draw_template_id(&self) -> Uuid {
         uuid_v7(&*self.0.clock, &*self.0.entropy)
     }
 
-    /// Creates a template that a deployment brings along, unless it ever existed: what admins make of it stays.
-    /// Returns whether it was created.
+    /// Creates a template that a deployment brings along, unless it ever existed: admins' later changes stay. Returns
+    /// true when it was created.
     ///
     /// # Errors
     /// Invalid, Unavailable.
@@ -126,8 +126,8 @@ impl Launcher {
         .await
     }
 
-    /// Takes a template out of the catalog. Running instances go on; repeating it changes nothing. `expected_version` is
-    /// the version that the caller read, when it says so: another one is refused.
+    /// Removes a template from the catalog. Running instances continue. Idempotent. `expected_version` is the version
+    /// that the caller read, if given: a different current version is rejected.
     ///
     /// # Errors
     /// Forbidden, NotFound, VersionMismatch, Unavailable.
@@ -180,7 +180,7 @@ impl Launcher {
     }
 }
 
-/// Whether a template is what somebody wants to create, from an earlier attempt.
+/// True when the stored template equals the wanted one, as after an earlier attempt.
 fn is_the_same(there: &Template, wanted: &Template) -> bool {
     there.created_by == wanted.created_by && there.active == wanted.active && there.settings == wanted.settings
 }

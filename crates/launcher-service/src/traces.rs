@@ -1,4 +1,4 @@
-//! What the service knows of a start, told to its trace.
+//! Trace steps of a start, as the service knows them.
 
 use jiff::Timestamp;
 use launcher_domain::{EndReason, Instance, InstanceState};
@@ -9,7 +9,7 @@ use opentelemetry::KeyValue;
 
 use crate::error::{Chain, LoopError};
 
-/// The fleet was told of a workshop for the first time, or could not be.
+/// Records the first attempt to apply a Workshop, and its error if it failed.
 pub(crate) fn applied(instance: &Instance, times: Times, answer: &Result<Result<Workshop, FleetError>, LoopError>) {
     let failure = match answer {
         Ok(Ok(_)) => None,
@@ -19,13 +19,13 @@ pub(crate) fn applied(instance: &Instance, times: Times, answer: &Result<Result<
     StartTrace::of(&instance.k8s_name).step("apply", times, failure.as_deref());
 }
 
-/// A row has changed; a start may have come to its end with that.
+/// Records a change of a row. Completes the trace when the change ends the start.
 pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
     let was_starting = matches!(before.state, InstanceState::Queued | InstanceState::Starting);
     let failure = match after.state {
         InstanceState::Running => None,
         InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
-        // Whoever ended it wanted no more of it: that is no error.
+        // An end requested by the owner or an admin is no error.
         InstanceState::Terminating | InstanceState::Terminated => {
             let of_nobody = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
             after.end_reason.filter(of_nobody).map(EndReason::as_str)

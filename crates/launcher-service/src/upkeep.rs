@@ -1,4 +1,4 @@
-//! Upkeep: what no event would bring about.
+//! Upkeep: periodic work that no event triggers.
 
 use std::time::Duration;
 
@@ -14,13 +14,13 @@ use crate::observe::{Comparison, answered, is_its_own};
 use crate::{Launcher, ServiceError};
 
 const EVERY: Duration = Duration::from_secs(30);
-/// How long an instance stays readable that ended before it left the queue.
+/// Retention of instances that ended before they left the queue.
 const WITHDRAWN: SignedDuration = SignedDuration::from_hours(1);
-/// How long after the start of this process the rows of an earlier version are left as they are, where launchers of that
-/// version may still run beside this one: they cannot read what was moved.
+/// Delay after the start of this process before the rows of an earlier version are migrated on a shared database.
+/// Launchers of that version may still run beside this one, and they cannot read migrated rows.
 const SIDE_BY_SIDE: SignedDuration = SignedDuration::from_mins(10);
-/// How much longer than the fleet the service waits before it gives up on a start: the fleet's own explanation, when
-/// there is one, is better.
+/// Extra time that the service waits beyond the start timeout of the fleet before it gives up on a start. A failure
+/// reason from the fleet is better.
 const MARGIN: Duration = Duration::from_secs(60);
 
 impl Launcher {
@@ -52,11 +52,11 @@ impl Launcher {
             }
         }
         self.tidy_up().await?;
-        // Last: nothing else waits for the fleet.
+        // Last, because only this step waits for the fleet.
         self.give_up_on_slow_starts().await
     }
 
-    /// Removes what nobody needs any more, however short it has been there.
+    /// Removes unneeded rows, regardless of the history limit.
     async fn tidy_up(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         if let Ok(before) = now.checked_sub(WITHDRAWN) {
@@ -79,7 +79,8 @@ impl Launcher {
         Ok(())
     }
 
-    /// Dismisses what failed so long ago that nobody will: what a script launches again and again would stay for ever.
+    /// Dismisses failed instances that stayed undismissed beyond the history limit. Otherwise the failed launches of
+    /// a script would accumulate.
     async fn dismiss_forgotten(&self, before: Timestamp) -> Result<(), ServiceError> {
         let now = self.0.clock.now();
         for instance in self.0.store.observe_forgotten(before).await? {
@@ -90,12 +91,13 @@ impl Launcher {
         Ok(())
     }
 
-    /// Fails what has been starting for longer than the start timeout, when the fleet does not say so itself.
+    /// Fails instances that exceed the start timeout, when the fleet does not report a failure itself.
     async fn give_up_on_slow_starts(&self) -> Result<(), LoopError> {
         let mut comparison = Comparison::begin();
         for instance in self.0.store.observe_with_workshop().await? {
             let since = instance.dispatched_at.filter(|_| instance.state == InstanceState::Starting);
-            // While this process was away, nobody may have been there to go on with the start.
+            // The timeout counts from the start of this process at the earliest: before it, possibly no process
+            // advanced the start of the workshop.
             if since.is_some_and(|since| self.is_overdue(since.max(self.0.begun))) {
                 comparison.note(self.give_up_on(&instance).await)?;
             }
@@ -103,14 +105,15 @@ impl Launcher {
         comparison.end()
     }
 
-    /// Whether what has been starting since then should have been ready, or given up by the fleet.
+    /// True when a start since then should be ready by now, or failed by the fleet.
     fn is_overdue(&self, since: Timestamp) -> bool {
         let patience = SignedDuration::try_from(self.0.limits.start_timeout + MARGIN).unwrap_or(SignedDuration::MAX);
         since.checked_add(patience).is_ok_and(|due| due < self.0.clock.now())
     }
 
-    /// Fails one that is late, unless the fleet knows more of it: what it has told may not have been heard. One that the
-    /// fleet came to late is late by the fleet's time; but it is late one day, should the fleet never come back to it.
+    /// Fails an overdue start, unless the fleet reports progress that was not observed yet. If the fleet took up the
+    /// Workshop late, the timeout counts from the fleet's time. The start still times out if the fleet never returns
+    /// to it.
     async fn give_up_on(&self, instance: &Instance) -> Result<(), LoopError> {
         match answered(self.0.fleet.get(&instance.k8s_name)).await {
             Ok(Some(workshop)) if is_its_own(instance, Some(&workshop)) => {
@@ -123,7 +126,7 @@ impl Launcher {
                 }
             }
             Ok(_) => {}
-            // It may be ready by now. One that the fleet never took cannot be.
+            // The Workshop may be ready by now. A Workshop that the fleet never accepted cannot be.
             Err(error) if instance.applied_version > 0 => return Err(error),
             Err(error) => tracing::warn!(error = %Chain(&error), "a start is given up, and the fleet does not answer"),
         }
@@ -135,7 +138,7 @@ impl Launcher {
     }
 }
 
-/// Whether a Workshop's status says more than that it starts.
+/// True when the status of a Workshop is past pending and starting.
 fn is_past_its_start(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| !matches!(status.phase, Phase::Pending | Phase::Starting))
 }

@@ -1,4 +1,4 @@
-//! One who watches: what has changed while nobody told, then the news.
+//! One subscriber of the feed: first the changes that it missed, then the live ones.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::{BATCH, FeedEvent, News};
 use crate::error::Chain;
 use crate::{Launcher, ServiceError};
 
-/// How many events wait for a slow client before the reading of more waits too.
+/// Maximum events buffered for a slow client before reading pauses.
 const WAITING: usize = 32;
 
 impl Launcher {
-    /// The caller's instances as they change (an admin's: everybody's), for as long as the stream is held.
+    /// Streams the changes of the caller's instances, or of all instances for an admin, until the stream is dropped.
     ///
-    /// With the id of the last event seen it resumes behind it; without one, or with one that this database never gave,
-    /// it first sends everything that is live.
+    /// With the id of the last event seen, the stream resumes after it. Without an id, or with one that this database
+    /// never issued, the stream first sends all live instances.
     pub fn subscribe(
         &self,
         caller: &Caller,
@@ -33,7 +33,7 @@ impl Launcher {
                 () = events.closed() => return,
             };
             if let Err(error) = outcome {
-                // The client sees the end of the stream and comes back with the id of the last event it got.
+                // The client sees the end of the stream and reconnects with the id of the last event it received.
                 tracing::warn!(error = %Chain(&error), "an event stream ended early");
             }
         });
@@ -46,7 +46,7 @@ impl Launcher {
         last_event_id: Option<i64>,
         events: &mpsc::Sender<FeedEvent>,
     ) -> Result<(), ServiceError> {
-        // Listening starts before the first look, so that nothing falls between the two.
+        // Subscribing before the first read leaves no gap between the two.
         let mut news = self.0.feed.subscribe();
         let latest = self.0.store.feed_latest().await?;
         let mut seen = match last_event_id.filter(|id| (0..=latest).contains(id)) {
@@ -58,7 +58,8 @@ impl Launcher {
             match news.recv().await {
                 Ok(News::Changed(event)) => {
                     let mine = caller.scope().includes(&event.listed.instance.owner_email);
-                    // A place in line changes without the row, but what is older than all that was told is not so any more.
+                    // A new queue position does not change the row, so its event repeats the latest revision. Older
+                    // events are outdated.
                     let moved_in_line = event.id == seen && event.listed.queue_position.is_some();
                     if mine && (event.id > seen || moved_in_line) && events.send(event.clone()).await.is_err() {
                         return Ok(());
@@ -74,9 +75,9 @@ impl Launcher {
         }
     }
 
-    /// Sends all that is live but the line, then what has changed meanwhile; returns the revision up to which everything
-    /// is told. In the order of the changes, so that whoever leaves in the middle of it can resume behind any of them; and
-    /// part by part, since there may be many.
+    /// Sends all live instances except the queued ones, then the changes made meanwhile. Returns the revision up to
+    /// which everything was sent. Events follow the order of changes, so a client that disconnects midway can resume
+    /// after any of them. They are read in batches, since there may be many.
     async fn everything(
         &self,
         scope: Scope<'_>,
@@ -94,7 +95,7 @@ impl Launcher {
         self.catch_up(scope, latest, events).await
     }
 
-    /// Sends what changed behind a revision; returns the revision up to which everything is told.
+    /// Sends the changes after a revision. Returns the revision up to which everything was sent.
     async fn catch_up(
         &self,
         scope: Scope<'_>,
@@ -112,8 +113,8 @@ impl Launcher {
         Ok(seen)
     }
 
-    /// Sends who waits in line, with the places of now: they change without the rows. Whoever resumes behind `seen` is
-    /// told of them again.
+    /// Sends the queued instances with their current positions, which change without the rows. A client that resumes
+    /// after `seen` receives them again.
     async fn line(&self, scope: Scope<'_>, seen: i64, events: &mpsc::Sender<FeedEvent>) -> Result<(), ServiceError> {
         for listed in self.0.store.queue(scope).await? {
             if events.send(FeedEvent { id: seen, listed: Arc::new(listed) }).await.is_err() {
@@ -124,7 +125,7 @@ impl Launcher {
     }
 }
 
-/// Sends each change under its own revision; whether anybody still takes them.
+/// Sends each change under its own revision. Returns false when the client has disconnected.
 async fn send(changes: Changes, events: &mpsc::Sender<FeedEvent>) -> bool {
     for listed in changes.listed {
         let id = listed.instance.revision;

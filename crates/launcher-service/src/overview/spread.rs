@@ -1,18 +1,19 @@
-//! How values are spread: many of them, of which many are equal.
+//! Distribution of many values, many of them equal.
 
 use std::collections::BTreeMap;
 
-/// Values, and how often each is there.
+/// Values with their number of occurrences.
 #[derive(Debug, Default)]
 pub(super) struct Spread(BTreeMap<i64, u64>);
 
 impl Spread {
-    /// Adds a value so many times.
+    /// Adds a value `times` times.
     pub(super) fn add(&mut self, value: i64, times: u64) {
         *self.0.entry(value).or_default() += times;
     }
 
-    /// The smallest value that so many percent of all values do not exceed (nearest rank); `None` without values.
+    /// Returns the smallest value that at least `percent` percent of all values do not exceed (nearest rank); `None`
+    /// without values.
     pub(super) fn percentile(&self, percent: u64) -> Option<i64> {
         let rank = (self.0.values().sum::<u64>() * percent).div_ceil(100);
         let mut passed = 0;
@@ -35,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_nearest_rank_is_a_value_that_was_there() {
-        // The example of the method: ranks 1, 2, 2, 3 and 5 of five.
+        // Textbook example of the method: ranks 1, 2, 2, 3 and 5 of five.
         let five = spread(&[50, 15, 40, 20, 35]);
         let found = [5, 30, 40, 50, 95].map(|percent| five.percentile(percent));
         assert_eq!(found, [15, 20, 20, 35, 50].map(Some));

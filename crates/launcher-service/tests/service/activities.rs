@@ -8,7 +8,7 @@ use crate::{SOON, World, caller, draft};
 
 const PAGE: Page<i64> = Page { limit: 100, after: None };
 
-/// The log, oldest first: who (`-` for the service), what, and the detail.
+/// Returns the log, oldest first: actor (`-` for the service), action and detail.
 async fn told(world: &World) -> Vec<String> {
     let lines = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
     let line = |line: launcher_service::LoggedActivity| {

@@ -20,7 +20,7 @@ async fn without_its_database_it_tells_no_counts_of_before() {
     eventually(SOON, async || is_counted(&world).then_some(())).await;
     world.stop().await;
     world.store.close().await;
-    // Its loops begin with a count.
+    // The loops begin with a count.
     world.start();
     eventually(SOON, async || (!is_counted(&world)).then_some(())).await;
 }

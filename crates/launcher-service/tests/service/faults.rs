@@ -25,14 +25,14 @@ async fn what_the_fleet_does_not_answer_keeps_nobody_else_waiting() {
     world.fleet.disturb([Fault::Silence]);
     world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
     eventually(SOON, async || world.fleet.is_calm().then_some(())).await;
-    // Sooner than a call is given up.
+    // Sooner than the timeout of a fleet call.
     let launched = world.launch(&alice).await.k8s_name;
     eventually(Duration::from_secs(5), async || world.fleet.workshop(&launched)).await;
 }
 
 #[tokio::test]
 async fn what_the_fleet_does_not_take_keeps_nobody_else_waiting() {
-    // More than one part of what is pending, all of it held back; then one more.
+    // More pending rows than one part, all in backoff; then one more.
     let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
     let admin = caller("admin");
     let template = world.template().await.template_id;
@@ -108,7 +108,7 @@ async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
     world.fleet.ready(&name);
     world.until(&name, InstanceState::Running).await;
 
-    // Also of when it ends, which is known now.
+    // Waits until the expiry, which is known now, is applied as well.
     world.everything_told().await;
     world.fleet.disturb([Fault::NoAnswer]);
     world.launcher.terminate(&alice, &name).await.unwrap();
@@ -151,7 +151,7 @@ async fn a_workshop_that_somebody_else_has_made_is_left_alone() {
     let mut theirs = stray("theirs-aaaaaaaaaa");
     theirs.metadata.labels = None;
     world.fleet.intrude(&theirs);
-    // Changes are told in order: when the second is gone, the first has been looked at.
+    // Events arrive in order: when the second Workshop is gone, the first was already handled.
     world.fleet.intrude(&stray("ours-aaaaaaaaaa"));
     let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
     both.sort();
@@ -176,7 +176,7 @@ async fn a_workshop_that_is_gone_is_not_made_anew_by_a_late_change() {
 async fn a_spec_that_was_changed_from_outside_is_put_right() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
-    // What is changed while the fleet is being told is found with the next comparison of everything.
+    // A change during an apply is found only by the next full resync.
     world.everything_told().await;
     world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
     eventually(SOON, async || {
@@ -194,7 +194,7 @@ async fn a_workshop_that_cannot_be_read_any_more_is_written_anew_and_goes_on() {
     world.fleet.garble(&name);
     world.fleet.relist();
     eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
-    // What is told is seen in its order.
+    // Events arrive in order.
     world.running(&caller("bob")).await;
     let instance = world.until(&name, InstanceState::Running).await;
     assert_eq!(instance.reason, None);

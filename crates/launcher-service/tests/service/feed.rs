@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::{World, caller};
 
-/// The next event that `wanted` accepts.
+/// Returns the next event that `wanted` accepts.
 async fn next(
     feed: &mut (impl Stream<Item = FeedEvent> + Unpin),
     mut wanted: impl FnMut(&FeedEvent) -> bool,
@@ -90,10 +90,10 @@ async fn what_changes_before_its_loop_begins_is_told_too() {
     next(&mut feed, |event| event.listed.instance.state == InstanceState::Terminating).await;
 }
 
-/// How long a line is of which one change moves more than a subscriber may fall behind.
+/// Queue length: one change moves more instances than a subscriber may lag.
 const LONG: u32 = 400;
 
-/// One that starts, and a long line behind it, all of them the admin's. Their names, the first one's first.
+/// Creates one starting instance and a long queue, all owned by the admin. Returns their names in launch order.
 async fn long_line() -> (World, Vec<String>) {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let (admin, template) = (caller("admin"), world.template().await.template_id);
@@ -106,7 +106,7 @@ async fn long_line() -> (World, Vec<String>) {
     (world, names)
 }
 
-/// Reads until everybody is told to stand in this order, and nobody else.
+/// Reads until exactly these instances are reported as queued, in this order.
 async fn until_in_line(feed: &mut (impl Stream<Item = FeedEvent> + Unpin), names: &[String]) {
     let expected: HashMap<String, u32> = names.iter().cloned().zip(1..).collect();
     let mut told = HashMap::new();
@@ -126,7 +126,7 @@ async fn who_falls_behind_is_told_where_everybody_stands_in_line() {
     let (world, names) = long_line().await;
     let mut slow = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     until_in_line(&mut slow, &names[1..]).await;
-    // Moves everybody, while nothing of it is taken.
+    // Changes all queue positions while the slow subscriber reads nothing.
     let mut quick = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     world.fleet.ready(&names[0]);
     let last = names.last().unwrap();
@@ -175,7 +175,7 @@ async fn who_comes_back_is_told_of_a_place_that_has_moved_up_meanwhile() {
     next(&mut resumed, |event| event.listed.queue_position == Some(1)).await;
 }
 
-/// The names of as many as this, all of them the admin's and starting, in the order of their launches.
+/// Launches `count` instances of the admin and waits until they are starting. Returns their names in launch order.
 async fn starting(world: &World, count: u32) -> Vec<String> {
     let (admin, template) = (caller("admin"), world.template().await.template_id);
     let mut names = Vec::new();
@@ -189,7 +189,7 @@ async fn starting(world: &World, count: u32) -> Vec<String> {
     names
 }
 
-/// More than one part of what has changed.
+/// More changes than one batch.
 const MANY: u32 = 300;
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn everything_that_is_live_comes_in_its_order_as_it_is_when_its_turn_comes
     world.workshop(changed).await;
     let mut feed = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     let mut told = vec![next(&mut feed, |_| true).await];
-    // Far behind what this one has taken so far.
+    // These changes are far ahead of the events read so far.
     world.fleet.ready(changed);
     world.until(changed, InstanceState::Running).await;
     world.launcher.terminate(&caller("admin"), ended).await.unwrap();

@@ -1,4 +1,4 @@
-//! The limits of one person, against somebody who launches and deletes in a loop.
+//! Limits of one person, against repeated launching and deleting.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use sqlx::{AnyConnection, Connection, Row};
 
 use crate::{SOON, World, caller, database, draft, measured};
 
-/// Bytes of a template's environment.
+/// Size of a template's environment, in bytes.
 const LARGE: i64 = 200_000;
 
 fn large_draft() -> TemplateDraft {
@@ -20,7 +20,7 @@ fn large_draft() -> TemplateDraft {
     TemplateDraft { env, ..draft("Large") }
 }
 
-/// Bytes of the pages of the database.
+/// Returns the size of the database's pages, in bytes.
 async fn size(world: &World) -> i64 {
     let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
     let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
@@ -29,7 +29,7 @@ async fn size(world: &World) -> i64 {
     size
 }
 
-/// How many instances have not ended.
+/// Returns the number of instances that have not ended.
 async fn live(world: &World) -> u64 {
     let counts = world.store.count_states().await.unwrap();
     counts.iter().filter(|(state, _)| *state != InstanceState::Terminated).map(|(_, count)| count).sum()

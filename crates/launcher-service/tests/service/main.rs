@@ -1,4 +1,4 @@
-//! The use cases and the loops, over a real database and a fleet that the test drives.
+//! The use cases and the loops, with a real database and a fleet controlled by the test.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod activities;
@@ -39,10 +39,10 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How long the loops may take for what a test waits for.
+/// Timeout for an effect of the loops.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A service with its loops running, gone when dropped.
+/// A service with running loops, which stop when it is dropped.
 struct World {
     launcher: Launcher,
     store: Store,
@@ -86,7 +86,7 @@ impl World {
         self.loops = Some((stop, tokio::spawn(async move { launcher.run(token).await })));
     }
 
-    /// Ends the loops wherever they are, as a kill would, and makes a service that knows nothing of before.
+    /// Aborts the loops at an arbitrary point, as a kill would, and creates a service without in-memory state.
     async fn kill(&mut self) {
         if let Some((_, task)) = self.loops.take() {
             task.abort();
@@ -95,7 +95,7 @@ impl World {
         self.launcher = launcher(&self.store, &self.fleet, &self.clock, self.limits);
     }
 
-    /// Ends the loops as a planned stop does: what is under way is done.
+    /// Stops the loops gracefully: steps in progress are completed.
     async fn stop(&mut self) {
         if let Some((stop, task)) = self.loops.take() {
             stop.cancel();
@@ -112,7 +112,7 @@ impl World {
         self.launcher.launch(who, template.template_id, &LaunchRequest::default()).await.unwrap().listed.instance
     }
 
-    /// Launches and waits until it runs.
+    /// Launches an instance and waits until it runs.
     async fn running(&self, who: &Caller) -> Instance {
         let name = self.launch(who).await.k8s_name;
         self.workshop(&name).await;
@@ -125,13 +125,13 @@ impl World {
         eventually(SOON, async || self.fleet.workshop(name)).await
     }
 
-    /// Waits until there is nothing that the fleet has to be told.
+    /// Waits until no row is pending for the fleet.
     async fn everything_told(&self) {
         let told = async || self.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(());
         eventually(SOON, told).await;
     }
 
-    /// Makes a row unreadable, as somebody from outside may.
+    /// Makes a row unreadable, as an outside change may.
     async fn damage(&self, name: &str) {
         let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
         let damage = "UPDATE workshop_instances SET settings = '{', settings_hash = NULL WHERE k8s_name = $1";
@@ -150,7 +150,7 @@ impl World {
     }
 }
 
-/// What the service tells a collector.
+/// Returns the metrics as text.
 fn measured(launcher: &Launcher) -> String {
     let (mut registry, mut text) = (Registry::default(), String::new());
     launcher.register_metrics(&mut registry);

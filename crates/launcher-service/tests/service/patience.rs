@@ -1,4 +1,4 @@
-//! How long a start is waited for, and what the fleet has to say of it first.
+//! Start timeout, and reports of the fleet that take precedence over it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use tokio::time::timeout;
 
 use crate::{SOON, World, caller};
 
-/// Longer than any start may take.
+/// Longer than the start timeout and its margin.
 const TOO_LONG: Duration = Duration::from_secs(700);
-/// How long what has ended is kept: not as long.
+/// History limit, shorter than [`TOO_LONG`].
 const FORGETFUL: Duration = Duration::from_secs(60);
 
-/// What becomes of a question about one Workshop.
+/// Answer of the fleet when asked for one Workshop.
 #[derive(Debug)]
 enum Question {
     Answered,
@@ -31,14 +31,14 @@ enum Question {
     Silence {
         asked: Arc<Notify>,
     },
-    /// Answered with what was so when it was asked, and not before the test says so.
+    /// Answered with the state at the time of the question, once the test allows it.
     AnsweredLate {
         asked: Arc<Notify>,
         answer: Arc<Notify>,
     },
 }
 
-/// A fleet whose watches tell nothing, or that answers questions in its own way.
+/// A fleet with silent watches, or with scripted answers to `get`.
 #[derive(Debug)]
 struct Reserved {
     fleet: FakeFleet,
@@ -83,7 +83,7 @@ impl Fleet for Reserved {
 }
 
 impl World {
-    /// Kills the service; the next one has had enough of every start as soon as it looks.
+    /// Kills the service and advances the clock: the next service finds every start overdue.
     async fn impatient(&mut self, watches_tell: bool, question: Question) {
         self.kill().await;
         let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
@@ -92,7 +92,7 @@ impl World {
         self.clock.advance(TOO_LONG);
     }
 
-    /// The name of an instance that is starting, and whose Workshop is there.
+    /// Returns the name of a starting instance whose Workshop is applied.
     async fn starting(&self) -> String {
         let name = self.launch(&caller("alice")).await.k8s_name;
         self.until(&name, InstanceState::Starting).await;
@@ -100,7 +100,7 @@ impl World {
         name
     }
 
-    /// One that has ended so long ago that upkeep's next round removes it.
+    /// Returns an ended instance that upkeep removes after the history limit.
     async fn outdated(&self) -> String {
         let name = self.running(&caller("bob")).await.k8s_name;
         self.launcher.terminate(&caller("bob"), &name).await.unwrap();
@@ -108,7 +108,7 @@ impl World {
         name
     }
 
-    /// Waits until upkeep has done a round.
+    /// Waits until upkeep has completed a round, then stops the loops.
     async fn upkeep(&mut self, outdated: &str) {
         eventually(SOON, async || self.launcher.instance(&caller("bob"), outdated).await.err()).await;
         self.stop().await;
@@ -140,7 +140,7 @@ async fn a_start_that_the_fleet_came_to_late_has_all_its_time_and_no_more() {
     world.start();
     world.upkeep(&outdated).await;
     assert_eq!(world.state(&name).await, InstanceState::Starting);
-    // Whoever began it has gone for good.
+    // The fleet never returns to this start.
     world.clock.advance(TOO_LONG);
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
@@ -206,7 +206,7 @@ async fn the_time_that_nobody_was_there_does_not_count() {
     let name = world.starting().await;
     world.stop().await;
     world.clock.advance(TOO_LONG);
-    // A process that begins only now.
+    // The process starts only now.
     world.kill().await;
     world.start();
     world.upkeep(&outdated).await;
@@ -223,6 +223,6 @@ async fn a_fleet_that_answers_nothing_keeps_no_stop_waiting() {
     world.impatient(true, Question::Silence { asked: asked.clone() }).await;
     world.start();
     asked.notified().await;
-    // Each of the questions is given up after five seconds.
+    // Each fleet call times out after five seconds.
     timeout(Duration::from_secs(10), world.stop()).await.unwrap();
 }

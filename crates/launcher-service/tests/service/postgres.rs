@@ -1,4 +1,4 @@
-//! What only a server does.
+//! Behavior that only a PostgreSQL server shows.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::proxy::{Proxy, SOCKET, folder_of};
 use crate::server::FreshDatabase;
 use crate::{SOON, caller, draft, measured};
 
-/// A kubelet waits no longer.
+/// Probe timeout of a kubelet.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// What the metric says.
+/// Returns the line of the metric.
 fn launcher_ready(launcher: &Launcher) -> String {
     measured(launcher).lines().find(|line| line.starts_with("launcher_ready ")).unwrap().to_owned()
 }
@@ -37,16 +37,16 @@ async fn a_database_that_falls_silent_is_noted_before_anybody_hangs_up() {
     assert_eq!(launcher_ready(&launcher), "launcher_ready 1");
 
     proxy.shut().await;
-    // Connections are taken, and nobody ever greets.
+    // The socket accepts connections but never answers.
     let _silence = UnixListener::bind(Path::new(folder_of(&proxy.url)).join(SOCKET)).unwrap();
     let answer = timeout(PROBE, launcher.ready()).await.unwrap();
     assert!(matches!(answer, Err(ServiceError::Unavailable(_))), "{answer:?}");
     assert_eq!(launcher_ready(&launcher), "launcher_ready 0");
 }
 
-/// How many rows hold their settings themselves, as soon as upkeep has done a round.
+/// Returns the number of rows with inline settings after a round of upkeep.
 async fn inline_after_upkeep(launcher: &Launcher, connection: &mut AnyConnection) -> i64 {
-    // The last that a round removes.
+    // The last item that a round removes.
     let unused = "INSERT INTO template_settings (settings_hash, settings) VALUES ('unused', '{}')";
     connection.execute(unused).await.unwrap();
     let stop = CancellationToken::new();

@@ -1,4 +1,4 @@
-//! What follows when the fleet says that it will never take a Workshop.
+//! Effects of a permanent refusal of a Workshop by the fleet.
 
 use launcher_domain::{EndReason, FailureCode, InstanceState};
 use launcher_testkit::{Fault, eventually};
@@ -6,7 +6,7 @@ use launcher_testkit::{Fault, eventually};
 use crate::{SOON, World, caller, measured};
 
 impl World {
-    /// How often the fleet did not take a Workshop, as the metrics say.
+    /// Returns the number of dispatch failures from the metrics.
     fn dispatch_failures(&self) -> u32 {
         let text = measured(&self.launcher);
         let count = text.lines().find_map(|line| line.strip_prefix("launcher_dispatch_failures_total "));
@@ -32,7 +32,7 @@ async fn a_change_that_is_refused_ends_nothing_and_is_tried_again() {
     world.fleet.disturb((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
     let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
-    // The third time: after the first refusals the row was as it had been.
+    // The third apply: the first refusals left the row unchanged.
     eventually(SOON, async || (world.fleet.applied() >= applied + 3).then_some(())).await;
     assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
     assert!(world.dispatch_failures() >= failures + 2, "each refusal is counted");

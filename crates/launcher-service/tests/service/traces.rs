@@ -1,4 +1,4 @@
-//! The parts of a start that the service tells.
+//! Trace steps of a start that the service records.
 
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, Span, SpanData, SpanProcessor}
 
 use crate::{SOON, World, caller};
 
-/// Keeps the spans of this process, in the order in which they were told.
+/// Keeps the spans of this process, in the order in which they end.
 #[derive(Debug, Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<SpanData>>>);
 
@@ -39,7 +39,7 @@ static RECORDER: LazyLock<Recorder> = LazyLock::new(|| {
     recorder
 });
 
-/// What was told of a workshop's start, once its end was.
+/// Returns the spans of a workshop's start, once the start has ended.
 async fn start_of(name: &str) -> Vec<SpanData> {
     let steps = StartTrace::of(name).trace_id();
     let is_its = |span: &SpanData| {

@@ -1,4 +1,4 @@
-//! What happens next, as the seed decides.
+//! Actions of people, and faults, drawn from the seed.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::processes::Replica;
 use crate::world::{LAUNCHERS, OPERATORS, World};
 
 impl World {
-    /// One thing happens.
+    /// Performs one action.
     pub(crate) async fn act(&mut self) {
         match self.chance.below(100) {
             0..28 => self.somebody_launches().await,
@@ -75,7 +75,7 @@ impl World {
         self.with_a_launcher(|launcher| people.end(launcher, person, &name));
     }
 
-    /// One of the instances in these states, and whose it is.
+    /// Picks an instance in one of these states, with its owner.
     fn somebodys(&mut self, states: &[InstanceState]) -> Option<(String, &'static str)> {
         let some: Vec<_> = self.rows.all.values().filter(|row| states.contains(&row.state)).collect();
         let row = self.chance.pick(&some)?;
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    /// All launchers are killed, in the middle of whatever they do; the operators go on.
+    /// Kills all launchers at an arbitrary point; the operators keep running.
     pub(crate) async fn leave(&mut self) {
         (0..LAUNCHERS).for_each(|place| self.kill_launcher(place));
         for place in 0..OPERATORS {
@@ -152,7 +152,7 @@ impl World {
         }
     }
 
-    /// A clock is set: back by seconds, or forward by more.
+    /// Sets a clock wrong: back by seconds, or forward by more.
     fn wind_a_clock(&mut self) {
         let millis = i64::try_from(self.chance.below(13_000)).unwrap() - 3_000;
         let place = self.chance.below(LAUNCHERS + OPERATORS);
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// Somebody deletes or changes what is the service's.
+    /// Deletes or changes an object of the service by hand.
     fn by_hand(&mut self) {
         let kind = *self.chance.pick(&["workshops", "workshops", "deployments", "pods", "services"]).unwrap();
         let objects = self.server.look().of(kind);
@@ -191,7 +191,7 @@ impl World {
         });
     }
 
-    /// The API server forgets what was before now: whoever watches from then on has to begin anew.
+    /// Compacts the history of the API server: watches of older versions must restart.
     fn forget_the_past(&mut self) {
         self.trace.say("the API server forgets the past");
         self.server.change(|objects| objects.compacted = objects.version);
@@ -203,7 +203,7 @@ impl World {
         self.server.weather.set(bad);
     }
 
-    /// No more faults: everybody is there, and every clock is right.
+    /// Ends all faults: every program runs, and every clock is right.
     pub(crate) async fn calm(&mut self) {
         self.trace.say("no more faults");
         self.server.weather.set(0);

@@ -1,4 +1,4 @@
-//! What must hold in the end, when nothing goes wrong any more.
+//! Invariants that hold at the end, after the last fault.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::people::PEOPLE;
 use crate::rows::{Broken, must};
 use crate::world::{LIMITS, World};
 
-/// How long after its end a workload may still be there.
+/// Time that a workload may outlive its expiry.
 const GRACE: SignedDuration = SignedDuration::from_secs(20);
 
 impl World {
-    /// Rows, Workshops and what is below them say the same.
+    /// Checks that rows, Workshops and their dependent objects agree.
     pub(crate) async fn agree(&self) -> Result<(), Broken> {
         let rows = self.store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed;
         let rows: BTreeMap<String, Instance> =
@@ -64,7 +64,7 @@ impl World {
         must(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
     }
 
-    /// Nothing is there that no Workshop owns, and nothing whose time is up.
+    /// Checks that no object is orphaned, and that no workload outlives its expiry.
     fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Broken> {
         let objects = self.server.look();
         let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
@@ -84,7 +84,7 @@ impl World {
         Ok(())
     }
 
-    /// What people were promised has come about, and nothing else.
+    /// Checks that promised launches and ends happened, and that no unrequested instance exists.
     pub(crate) async fn promises(&self) -> Result<(), Broken> {
         let book = self.people.book();
         let (rows, mut named) = (&self.rows.all, Vec::new());
@@ -112,7 +112,7 @@ impl World {
         Ok(())
     }
 
-    /// The activity log has a line for each thing that somebody decided, and for nothing else.
+    /// Checks that the activity log has one entry for each decision, and no other entry.
     pub(crate) async fn logged(&self) -> Result<(), Broken> {
         let page = Page { limit: 10_000, after: None };
         let lines = self.store.activities(&ActivityFilter::default(), &page).await.unwrap();

@@ -1,4 +1,4 @@
-//! The end is near: somebody extends at the last moment, and for a while the watches do not tell.
+//! Extensions shortly before expiry, while the watches lag.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use crate::chance::Chance;
 use crate::people::PEOPLE;
 use crate::world::{LAUNCHERS, World};
 
-/// How long before an end the last moment is: there is time to write the extension down, and none to hear of it.
+/// Length of the last moment before an expiry: long enough to store an extension, too short to observe it.
 const LAST: SignedDuration = SignedDuration::from_secs(3);
 
-/// Who waits for the last moment.
+/// State of the extensions at the last moment.
 #[derive(Debug)]
 pub(crate) struct Brink {
     chance: Chance,
-    /// The ends that were near once: each is thought about once.
+    /// Expiries already handled: each is handled once.
     passed: BTreeSet<(String, Timestamp)>,
 }
 
@@ -28,7 +28,7 @@ impl Brink {
 }
 
 impl World {
-    /// Somebody may extend what is about to end, while each watch of Workshops falls behind.
+    /// Requests an extension of each instance about to expire, while all watches of Workshops lag.
     pub(crate) fn at_the_last_moment(&mut self) {
         let now = self.server.time.now();
         let running = self.rows.all.values().filter(|row| row.state == InstanceState::Running);

@@ -1,4 +1,4 @@
-//! Chance and time, both decided by the seed.
+//! Random numbers and time, both determined by the seed.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{Clock, Entropy};
 use tokio::time::Instant;
 
-/// A small generator of numbers (SplitMix64): the same seed gives the same numbers, whatever library changes.
+/// A small random number generator (SplitMix64): the same seed gives the same numbers, independent of library versions.
 #[derive(Debug, Clone)]
 pub(crate) struct Chance(u64);
 
@@ -17,7 +17,7 @@ impl Chance {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
-    /// Numbers for one purpose: what happens there does not depend on what was drawn elsewhere meanwhile.
+    /// Returns a generator for one purpose. Its numbers do not depend on draws for other purposes.
     pub(crate) fn about(seed: u64, what: &str) -> Self {
         // FNV-1a.
         let hash = what
@@ -34,12 +34,12 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one.
+    /// Draws a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.draw() % u64::try_from(end.max(1)).unwrap()).unwrap()
     }
 
-    /// Whether it happens, in so many of a thousand cases.
+    /// Returns true in `per_mille` of a thousand cases.
     pub(crate) fn happens(&mut self, per_mille: usize) -> bool {
         self.below(1000) < per_mille
     }
@@ -53,7 +53,7 @@ impl Chance {
     }
 }
 
-/// The time that everybody would agree on, if their clocks were right.
+/// The true time, independent of skewed clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time(Instant);
 
@@ -72,7 +72,7 @@ impl Time {
     }
 }
 
-/// The clock of one process: it may be wrong.
+/// The clock of one process, possibly wrong.
 #[derive(Debug)]
 pub(crate) struct SkewedClock {
     time: Time,
@@ -95,7 +95,7 @@ impl Clock for SkewedClock {
     }
 }
 
-/// Random numbers of the seed's.
+/// Random bytes determined by the seed.
 #[derive(Debug)]
 pub(crate) struct SeededEntropy(Mutex<Chance>);
 

@@ -1,4 +1,4 @@
-//! People who watch the feed: what it tells them, in which order, and whether they are told the end of everything.
+//! People who watch the feed. Checks the events, their order, and that the last change of every row arrives.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -10,20 +10,20 @@ use launcher_service::{FeedEvent, Launcher};
 use crate::people::{PEOPLE, caller};
 use crate::rows::{Broken, Rows, must};
 
-/// One who watches.
+/// One subscriber of the feed.
 struct Listener {
     person: &'static str,
     stream: Option<Pin<Box<dyn Stream<Item = FeedEvent> + Send>>>,
-    /// Which launcher it listens to.
+    /// Index of the launcher that it listens to.
     replica: usize,
     last: Option<i64>,
-    /// Up to which revision it was told only what was live.
+    /// Revision up to which it received only live instances.
     begun: i64,
-    /// The latest revision of each row that it was told of.
+    /// The latest received revision of each row.
     told: BTreeMap<String, i64>,
 }
 
-/// All who watch: everybody.
+/// One listener for each person.
 pub(crate) struct Listeners(Vec<Listener>);
 
 impl Listeners {
@@ -33,12 +33,12 @@ impl Listeners {
         Self(PEOPLE.into_iter().map(listener).collect())
     }
 
-    /// A launcher is gone, and with it its connections.
+    /// Drops the connections to a killed launcher.
     pub(crate) fn lose(&mut self, replica: usize) {
         self.0.iter_mut().filter(|one| one.replica == replica).for_each(|one| one.stream = None);
     }
 
-    /// Takes what has come; whoever has no connection makes one.
+    /// Receives pending events. A listener without a connection opens one.
     pub(crate) fn listen(&mut self, replicas: &[(usize, Launcher)], rows: &Rows) -> Result<(), Broken> {
         for (count, listener) in self.0.iter_mut().enumerate() {
             if listener.stream.is_none()
@@ -55,7 +55,7 @@ impl Listeners {
         Ok(())
     }
 
-    /// Everybody has been told of the last change of everything that concerns them.
+    /// Checks that every listener has received the last change of each row in its scope.
     pub(crate) fn know(&self, rows: &Rows) -> Result<(), Broken> {
         for listener in &self.0 {
             for row in rows.all.values() {

@@ -1,4 +1,4 @@
-//! What a cluster does by itself: its controllers make pods, take away what nobody owns any more, and its machines run pods.
+//! The cluster: its controllers create pods and delete orphaned objects, and its nodes run pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::pods::Story;
 use crate::server::Server;
 use crate::trace::Trace;
 
-/// What Workshops own.
+/// Kinds of objects that Workshops own.
 const BELOW: [&str; 3] = ["deployments", "services", "ingresses"];
 
-/// The cluster's own programs.
+/// The cluster's controllers and nodes.
 #[derive(Debug)]
 pub(crate) struct Machines {
     seed: u64,
@@ -24,14 +24,14 @@ pub(crate) struct Machines {
     trace: Trace,
     chance: Chance,
     stories: BTreeMap<String, Story>,
-    /// When a pod that was told to go is gone.
+    /// Removal time of each terminating pod.
     gone_at: BTreeMap<String, Duration>,
     made: BTreeMap<String, usize>,
-    /// How many pods each Workshop has had while it was to run.
+    /// Number of pods that each Workshop has had while it was wanted.
     pub(crate) pods: BTreeMap<String, usize>,
-    /// What each Workshop may fail for.
+    /// Causes for which each Workshop may fail.
     pub(crate) causes: BTreeMap<String, BTreeSet<&'static str>>,
-    /// Workshops of which somebody took away a part, or whose pod left by itself: another one comes.
+    /// Workshops with a part deleted by hand, or whose pod was evicted or lost: a replacement follows.
     pub(crate) disturbed: BTreeSet<String>,
     pub(crate) lazy: bool,
 }
@@ -53,7 +53,7 @@ impl Machines {
         }
     }
 
-    /// Everybody does a little.
+    /// Lets each controller and the nodes work, or skip a turn while lazy.
     pub(crate) fn work(&mut self) {
         let server = self.server.clone();
         let busy = |chance: &mut Chance, lazy: bool| !lazy || chance.happens(700);
@@ -71,7 +71,7 @@ impl Machines {
         });
     }
 
-    /// The garbage collector: what is on its way out goes once nothing below it is left; what nobody owns goes too.
+    /// Garbage collector: removes terminating objects without dependents, and orphaned objects.
     fn collect(&mut self, objects: &mut Objects) {
         let now = self.server.time.now();
         for workshop in objects.of("workshops").iter().filter(|one| is_leaving(one)) {
@@ -102,7 +102,7 @@ impl Machines {
         }
     }
 
-    /// The Deployments' controller.
+    /// Deployment controller.
     fn make_pods(&mut self, objects: &mut Objects) {
         let (now, passed) = (self.server.time.now(), self.server.time.passed());
         for deployment in objects.of("deployments").iter().filter(|one| !is_leaving(one)) {
@@ -136,7 +136,7 @@ impl Machines {
         }
     }
 
-    /// The machines.
+    /// Nodes: update the status of pods, and remove terminating ones.
     fn run_pods(&mut self, objects: &mut Objects) {
         let (now, passed) = (self.server.time.now(), self.server.time.passed());
         for pod in objects.of("pods") {
@@ -182,8 +182,8 @@ fn pods_of(objects: &Objects, identity: &str) -> Vec<Arc<Value>> {
     objects.of("pods").into_iter().filter(|pod| owner(pod) == identity).collect()
 }
 
-/// Whether a Workshop is there, and neither on its way out nor over. An operator whose view is old may make a workload for
-/// one that is gone: that goes by itself.
+/// True when a Workshop exists and is neither terminating nor over. An operator with a stale view may create a workload
+/// for a removed Workshop; the garbage collector deletes it.
 fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
     objects.get("workshops", name).is_some_and(|workshop| {
         let over = matches!(text(workshop, "/status/phase"), "Failed" | "Expired");
@@ -191,7 +191,7 @@ fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
     })
 }
 
-/// A Deployment and a pod take their time, everything else goes at once.
+/// Deletes an object: Deployments and pods terminate gradually, others are removed at once.
 fn take_away(objects: &mut Objects, kind: &str, object: &Arc<Value>, now: jiff::Timestamp) {
     if kind == "deployments" || kind == "pods" {
         objects.mark(kind, object, now);

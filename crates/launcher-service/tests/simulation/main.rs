@@ -1,8 +1,9 @@
-//! A simulation: launchers and operators as they are, on a cluster and in a time that a seed decides.
+//! Simulation: the real launchers and operators, on a cluster and in a time controlled by a seed.
 //!
-//! Each seed is one run: people launch, extend and end; programs are killed and paused; the API server answers late,
-//! wrongly or not at all; pods crash. What must hold is looked at all along, and in the end, when nothing goes wrong any
-//! more. `SIM_SEED=7` repeats one seed and prints what happens; `SIM_SEEDS=10000` runs as many, from `SIM_FIRST` on.
+//! Each seed is one run. People launch, extend and terminate; programs are killed and paused; the API server answers
+//! late, wrongly or not at all; pods crash. Invariants are checked throughout the run, and at its end, after the last
+//! fault. `SIM_SEED=7` repeats one seed and prints its events; `SIM_SEEDS=10000` runs that many, starting at
+//! `SIM_FIRST`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where by panicking")]
 #![expect(clippy::print_stdout, reason = "a seed that is repeated says what happens")]
 
@@ -30,19 +31,20 @@ use std::time::Duration;
 use crate::rows::Broken;
 use crate::world::World;
 
-/// How many seeds are run when nobody says how many.
+/// Default number of seeds.
 const SEEDS: u64 = 40;
-/// How much time passes at once while things go wrong.
+/// Time step while faults occur.
 const STEP: Duration = Duration::from_millis(250);
-/// And afterwards.
+/// Time step after the last fault.
 const CALM_STEP: Duration = Duration::from_millis(1000);
-/// How many are launched then, and for how many seconds watches still fall behind: longer than a short workshop's life.
+/// Number of launches after the last fault, and seconds in which watches still lag: longer than a short workshop's
+/// lifetime.
 const LAST_LAUNCHES: u32 = 3;
 const LAST_SECONDS: u32 = 90;
-/// How long nothing need be in line after the last fault: everything is compared with everything every five minutes.
+/// Seconds after the last fault in which disagreement is allowed: the full resync interval is five minutes.
 const PATIENCE: u32 = 420;
 
-/// For how long there is no launcher, when there is none: longer than any of them waits for a start.
+/// Seconds without a launcher, in runs that kill all of them: longer than a launcher waits for a start.
 const ABSENCE: u32 = 170;
 
 /// Runs one seed to its end.
@@ -64,7 +66,7 @@ async fn live(world: &mut World) -> Result<(), Broken> {
         }
     }
     world.calm().await;
-    // What is launched now is left alone until its time is up: in the storm hardly anything gets as old.
+    // These launches stay undisturbed until they expire: during the faults hardly any instance gets as old.
     for _ in 0..LAST_LAUNCHES {
         world.somebody_launches().await;
     }
@@ -80,7 +82,7 @@ async fn live(world: &mut World) -> Result<(), Broken> {
             Err(broken) if second >= PATIENCE => return Err(broken),
             Err(_) => agreed = 0,
         }
-        // For a while, not by accident.
+        // The agreement must last, so that it is not accidental.
         if agreed >= 20 {
             break;
         }
@@ -123,7 +125,7 @@ fn whatever_goes_wrong_rows_and_workshops_come_to_agree() {
                     return failures;
                 }
                 if let Err(failure) = run(seed, false) {
-                    // At once: a long run may be ended before its end.
+                    // Printed at once: a long run may be aborted.
                     println!("{failure}\n");
                     failures.push(seed);
                 }

@@ -1,4 +1,4 @@
-//! The objects of a cluster, as an API server keeps them: versions, generations, identities, and a log for watches.
+//! Objects of a cluster as an API server keeps them: versions, generations, UIDs, and a log for watches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A kind, by its name in paths, and an object's name.
+/// A kind, as named in paths, and an object's name.
 pub(crate) type Key = (String, String);
 
-/// One change of an object, as a watch tells it.
+/// One change of an object, as sent to a watch.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     pub(crate) version: u64,
@@ -17,10 +17,10 @@ pub(crate) struct Change {
     pub(crate) object: Arc<Value>,
 }
 
-/// What an API server answers instead: a status code.
+/// Status code of an error answer.
 pub(crate) type Refusal = u16;
 
-/// The part of an object that a request is about.
+/// The addressed part of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Main,
@@ -32,10 +32,10 @@ pub(crate) struct Objects {
     pub(crate) there: BTreeMap<Key, Arc<Value>>,
     log: BTreeMap<String, Vec<Change>>,
     pub(crate) version: u64,
-    /// Versions before this one are forgotten: a watch that asks for them is told 410.
+    /// Versions before this one are compacted: a watch that asks for them gets 410.
     pub(crate) compacted: u64,
     identities: u64,
-    /// Every identity that an object of a name ever had.
+    /// Every UID that an object of a name ever had.
     pub(crate) ever: BTreeMap<Key, BTreeSet<String>>,
 }
 
@@ -61,7 +61,7 @@ impl Objects {
         self.there.iter().filter(|((found, _), _)| *found == kind).map(|(_, object)| object.clone()).collect()
     }
 
-    /// What happened to a kind behind a version.
+    /// Returns the first change of a kind after a version.
     pub(crate) fn since(&self, kind: &str, version: u64) -> Option<Change> {
         let changes = self.log.get(kind)?;
         changes.get(changes.partition_point(|change| change.version <= version)).cloned()
@@ -96,12 +96,12 @@ impl Objects {
         object["metadata"]["namespace"] = "workshops".into();
         object["metadata"]["creationTimestamp"] = seconds(now).into();
         object["metadata"]["generation"] = 1.into();
-        // A status has a door of its own.
+        // The status is written through its own subresource.
         object.as_object_mut().unwrap().remove("status");
         Ok(self.store(kind, object))
     }
 
-    /// Server-side apply, as one manager of everything it names sees it.
+    /// Server-side apply by the single manager of all fields that it names.
     pub(crate) fn apply(
         &mut self,
         kind: &str,
@@ -140,7 +140,7 @@ impl Objects {
         Ok(self.change(kind, &found, next))
     }
 
-    /// Stores a changed object; one that has not changed keeps its version.
+    /// Stores a changed object. An unchanged object keeps its version.
     pub(crate) fn change(&mut self, kind: &str, before: &Arc<Value>, mut after: Value) -> Arc<Value> {
         if **before == after {
             return before.clone();
@@ -159,7 +159,7 @@ impl Objects {
         Ok(self.change(kind, &found, body))
     }
 
-    /// Deletes an object, or marks it when others have to go first. `None`: it is gone.
+    /// Deletes an object, or marks it as terminating. Returns `None` when it is gone.
     pub(crate) fn delete(
         &mut self,
         kind: &str,
@@ -179,7 +179,7 @@ impl Objects {
         Ok(Some(self.mark(kind, &found, now)))
     }
 
-    /// Marks an object as one that is on its way out.
+    /// Marks an object as terminating.
     pub(crate) fn mark(&mut self, kind: &str, found: &Arc<Value>, now: Timestamp) -> Arc<Value> {
         let mut next = (**found).clone();
         if !is_leaving(found) {
@@ -198,12 +198,12 @@ impl Objects {
     }
 }
 
-/// Times in metadata are in whole seconds.
+/// Metadata times are in whole seconds.
 fn seconds(time: Timestamp) -> String {
     Timestamp::from_second(time.as_second()).unwrap().to_string()
 }
 
-/// A list, or one answer's worth of it.
+/// Builds a list, or one page of it.
 pub(crate) fn list(items: &[Arc<Value>], version: u64) -> Value {
     let items: Vec<&Value> = items.iter().map(|item| &**item).collect();
     json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": version.to_string()}, "items": items})

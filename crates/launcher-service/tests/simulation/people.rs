@@ -1,4 +1,4 @@
-//! What people ask for, and what they are told.
+//! Requests of people, and the answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::processes::Replica;
 use crate::trace::Trace;
 
-/// Who there is.
+/// Names of all people.
 pub(crate) const PEOPLE: [&str; 4] = ["alice", "bob", "carol", "admin"];
 
 pub(crate) fn caller(name: &str) -> Caller {
@@ -26,33 +26,33 @@ pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
     serde_json::from_value(body).unwrap()
 }
 
-/// One wish to launch: with a key it may be asked for many times, and still be one.
+/// One request to launch. With a key it may be repeated many times, and still means one launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) person: &'static str,
     pub(crate) template: Uuid,
     pub(crate) key: Option<String>,
-    /// What was launched, once somebody was told.
+    /// Name of the launched instance, once an answer reported it.
     pub(crate) told: Option<String>,
-    /// Requests that got no answer, or one that leaves open what was done.
+    /// Requests without an answer, or with an answer that leaves the outcome open.
     pub(crate) unanswered: usize,
 }
 
-/// What was asked and told.
+/// All requests and answers.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(crate) wishes: Vec<Wish>,
-    /// Who asked to end what.
+    /// People who asked to terminate each instance.
     pub(crate) ends_asked: BTreeMap<String, BTreeSet<&'static str>>,
-    /// Ends that were promised.
+    /// Instances whose end was promised.
     pub(crate) ends_promised: BTreeSet<String>,
-    /// Extensions that were promised, and those that may have come about besides.
+    /// Extensions that were promised, and further ones that may have happened.
     pub(crate) extended: BTreeMap<String, (usize, usize)>,
     /// Promises that contradict each other, and internal errors.
     pub(crate) contradictions: Vec<String>,
 }
 
-/// The people. Clones are the same.
+/// The people. Clones share one state.
 #[derive(Debug, Clone)]
 pub(crate) struct People {
     book: Arc<Mutex<Book>>,
@@ -68,7 +68,7 @@ impl People {
         self.book.lock().unwrap()
     }
 
-    /// Asks a launcher for a wish, which is answered unless that is killed first.
+    /// Sends a launch request. The launcher answers unless it is killed first.
     pub(crate) fn launch(&self, replica: &mut Replica, wish: usize) {
         let (launcher, people) = (replica.launcher.clone(), self.clone());
         let asked = {
@@ -135,7 +135,7 @@ impl People {
         });
     }
 
-    /// Changes a template, or takes it out of the catalog.
+    /// Changes a template, or archives it.
     pub(crate) fn edit(&self, replica: &mut Replica, template: Uuid, draft: Option<TemplateDraft>) {
         let launcher = replica.launcher.clone();
         self.trace.say(&format!("admin edits the template {template}: {}", draft.is_some()));

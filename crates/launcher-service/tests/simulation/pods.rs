@@ -1,4 +1,4 @@
-//! The life of a pod, as the seed decides it: what its status says at which age.
+//! The life of a pod, drawn from the seed: its status at each age.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use serde_json::{Value, json};
 
 use crate::chance::Chance;
 
-/// How a pod's life goes.
+/// Kind of life of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It becomes ready, and stays so.
+    /// It becomes ready and stays ready.
     Good,
     /// It stops answering for a while, once.
     Flapping,
-    /// It waits for a machine first.
+    /// It waits for a node first.
     WaitsForRoom,
-    /// There is never a machine for it.
+    /// It never gets a node.
     NoRoom,
-    /// Its image is not there.
+    /// Its image does not exist.
     NoImage,
     /// Its app crashes again and again.
     Crashing,
     /// Its app never answers.
     Silent,
-    /// It takes too much memory once it is ready.
+    /// It exceeds its memory limit once it is ready.
     OutOfMemory,
-    /// Its machine sends it away.
+    /// Its node evicts it.
     Evicted,
-    /// Its machine is lost.
+    /// Its node is lost.
     MachineLost,
 }
 
@@ -38,11 +38,11 @@ pub(crate) enum Life {
 pub(crate) struct Story {
     pub(crate) life: Life,
     pub(crate) born: Duration,
-    /// How long it takes from one stage to the next: scheduled, running, ready, and what happens to it then.
+    /// Durations of the stages: until scheduled, running, ready, and until its special event.
     stages: [Duration; 4],
 }
 
-/// How far it is at an age.
+/// Stages reached at an age.
 struct Age {
     scheduled: bool,
     running: bool,
@@ -75,7 +75,7 @@ impl Story {
         Age { scheduled, running, ready, struck, recovered: struck && left > Duration::from_secs(5) }
     }
 
-    /// What has happened to it by now that its Workshop may fail for.
+    /// Returns the cause for which its Workshop may fail by now.
     pub(crate) fn cause(&self, now: Duration) -> Option<FailureCode> {
         let age = self.age(now);
         match self.life {
@@ -90,7 +90,7 @@ impl Story {
         }
     }
 
-    /// Whether its machine has taken it away: another one is made in its place.
+    /// True when its node has removed it: a replacement pod is created.
     pub(crate) fn is_lost(&self, now: Duration) -> bool {
         self.life == Life::MachineLost && self.age(now).struck
     }
@@ -143,7 +143,7 @@ impl Story {
     }
 }
 
-/// A condition of a pod: the time of its last change stays unless it changes now.
+/// Builds a pod condition. Its transition time is kept unless its status changes now.
 fn condition(before: &Value, kind: &str, holds: bool, reason: &str, time: Timestamp) -> Value {
     let status = if holds { "True" } else { "False" };
     let known = before["conditions"].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Programs that run, are paused, and are killed at any moment.
+//! Programs that run, are paused, and are killed at any time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use tokio_util::sync::CancellationToken;
 use crate::chance::SkewedClock;
 use crate::server::Server;
 
-/// How long a workshop may take to become ready.
+/// Maximum time until a workshop is ready.
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Whether a program stands still, as after SIGSTOP.
+/// Pause of a program, as after SIGSTOP.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pause(Arc<(AtomicBool, Mutex<Vec<Waker>>)>);
 
@@ -31,7 +31,7 @@ impl Pause {
         self.0.0.store(true, Ordering::SeqCst);
     }
 
-    /// Goes on. Whatever waits is woken one after the other: call it, and let that settle, until nothing is left.
+    /// Resumes the program. Wakes one waiting task per call: call it and settle until it returns false.
     pub(crate) fn end(&self) -> bool {
         self.0.0.store(false, Ordering::SeqCst);
         let mut waiting = self.0.1.lock().unwrap();
@@ -46,7 +46,7 @@ impl Pause {
         self.0.0.load(Ordering::SeqCst)
     }
 
-    /// The future, as a program does it that may be paused.
+    /// Wraps a future so that this pause stops it.
     fn over<T>(&self, future: impl Future<Output = T> + Send + 'static) -> Paused<T> {
         Paused { pause: self.clone(), future: Box::pin(future) }
     }
@@ -69,7 +69,7 @@ impl<T> Future for Paused<T> {
     }
 }
 
-/// A launcher or an operator: its tasks, gone when dropped, wherever they are.
+/// A launcher or an operator. Dropping it aborts its tasks at any point.
 pub(crate) struct Process {
     pub(crate) name: String,
     pub(crate) clock: Arc<SkewedClock>,
@@ -82,12 +82,12 @@ impl Process {
         Self { name, clock, pause: Pause::default(), tasks: JoinSet::new() }
     }
 
-    /// Does something as a part of this program: killed with it.
+    /// Runs a task as a part of this program: it is killed with the program.
     pub(crate) fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(self.pause.over(work));
     }
 
-    /// Whether a part of it has panicked, or ended by itself. Answers to people end.
+    /// True when a task has panicked. Tasks that answer people end normally.
     pub(crate) fn panicked(&mut self) -> bool {
         let mut panicked = false;
         while let Some(ended) = self.tasks.try_join_next() {
@@ -117,7 +117,7 @@ impl Replica {
         let mut process = Process::new(name, clock);
         let loops = launcher.clone();
         process.spawn(async move {
-            // As the program does it: nothing is begun before the rows are known to be this fleet's.
+            // As in the real program, the loops start only after the rows are bound to this fleet.
             while loops.claim_fleet().await.is_err() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }

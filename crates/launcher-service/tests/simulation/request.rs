@@ -1,4 +1,4 @@
-//! What a request asks of the API server.
+//! Requests to the API server.
 
 use http::{Method, Request};
 use http_body_util::BodyExt;
@@ -8,7 +8,7 @@ use tower::BoxError;
 
 use crate::objects::Part;
 
-/// What a request asks for.
+/// A parsed request.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) verb: &'static str,
@@ -25,7 +25,7 @@ impl Asked {
         let body = body.collect().await?.to_bytes();
         let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body)? };
         let query = head.uri.query().unwrap_or_default().to_owned();
-        // /api/v1/… or /apis/GROUP/VERSION/…, then namespaces/NAMESPACE, then a kind, a name, a part of it.
+        // The path is /api/v1/… or /apis/GROUP/VERSION/…, then namespaces/NAMESPACE, then kind, name and subresource.
         let path: Vec<&str> = head.uri.path().split('/').filter(|part| !part.is_empty()).collect();
         let rest = if path.first() == Some(&"api") { &path[2..] } else { &path[3..] };
         let (kind, name, part) = match rest {
@@ -54,13 +54,13 @@ impl Asked {
         })
     }
 
-    /// In words: what tells requests apart.
+    /// Returns a text that identifies the request.
     pub(crate) fn about(&self) -> String {
         let part = if self.part == Part::Status { " status" } else { "" };
         format!("{} {} {}{part}", self.verb, self.kind, self.name).trim_end().to_owned()
     }
 
-    /// A parameter of the query that holds a number.
+    /// Returns a numeric query parameter.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         self.parameter(name)?.parse().ok()
     }
@@ -69,7 +69,7 @@ impl Asked {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// Whether its label selector includes an object. All selectors that are used say `app=…,managed-by=…`.
+    /// True when its label selector matches an object. All selectors in use have the form `app=…,managed-by=…`.
     pub(crate) fn selects(&self, object: &Value) -> bool {
         let Some(selector) = self.parameter("labelSelector") else { return true };
         let selector = selector.replace("%3D", "=").replace("%2C", ",");

@@ -1,4 +1,4 @@
-//! What must hold of rows, at each moment.
+//! Invariants of rows that hold at each moment.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::people::Book;
 use crate::processes::START_TIMEOUT;
 use crate::server::Server;
 
-/// How wrong a clock may be.
+/// Tolerance for wrong clocks.
 pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
 
-/// The rows as they were last seen.
+/// The last seen state of the rows.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) all: BTreeMap<String, Instance>,
     pub(crate) revision: i64,
 }
 
-/// What rows are judged by.
+/// Evidence by which rows are judged.
 pub(crate) struct Facts<'a> {
     pub(crate) server: &'a Server,
     pub(crate) machines: &'a Machines,
@@ -31,7 +31,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// An invariant that does not hold, in words.
+/// Description of a violated invariant.
 pub(crate) type Broken = String;
 
 pub(crate) fn must(holds: bool, otherwise: impl FnOnce() -> Broken) -> Result<(), Broken> {
@@ -39,7 +39,7 @@ pub(crate) fn must(holds: bool, otherwise: impl FnOnce() -> Broken) -> Result<()
 }
 
 impl Rows {
-    /// One row as it is now; returns what to say of it.
+    /// Checks the new state of one row. Returns a trace line when its state changed.
     pub(crate) fn see(&mut self, row: Instance, facts: &Facts<'_>) -> Result<Option<String>, Broken> {
         let name = row.k8s_name.clone();
         must(row.revision > self.revision, || format!("revisions grow: {name} has {}", row.revision))?;
@@ -56,7 +56,7 @@ impl Rows {
         Ok((state != Some(row.state)).then_some(said))
     }
 
-    /// The limits, at this moment.
+    /// Checks the limits at this moment.
     pub(crate) fn within(&self, limits: &Limits) -> Result<(), Broken> {
         let mut held: BTreeMap<&str, u32> = BTreeMap::new();
         let mut starting = 0;
@@ -72,7 +72,7 @@ impl Rows {
         self.within_rate(limits)
     }
 
-    /// Every launch of a person who is not an admin found a token in the bucket.
+    /// Checks that every launch of a non-admin found a token in the bucket.
     fn within_rate(&self, limits: &Limits) -> Result<(), Broken> {
         let mut launches: Vec<(&str, Timestamp)> =
             self.all.values().map(|row| (row.owner_email.as_str(), row.created_at)).collect();
@@ -89,7 +89,7 @@ impl Rows {
     }
 }
 
-/// What may become of a row, perhaps in several steps.
+/// True when a row may change from one state to another, possibly in several steps.
 fn may_become(from: InstanceState, to: InstanceState) -> bool {
     use InstanceState::{Failed, Queued, Running, Starting, Terminated, Terminating};
     match from {
@@ -125,7 +125,7 @@ fn moved(before: &Instance, after: &Instance) -> Result<(), Broken> {
     must(before.expires_at <= after.expires_at, || format!("{name}: its end came nearer"))
 }
 
-/// Each end and each failure has a cause that there really was.
+/// Checks that each end and each failure has a real cause.
 fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
     let name = &row.k8s_name;
     if row.state == InstanceState::Running {
@@ -144,7 +144,7 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         Some(EndReason::Lost) => facts.deleted.contains(name),
         Some(EndReason::Expired) => {
             let lifetime = SignedDuration::from_secs(i64::from(row.settings.lifetime_seconds));
-            // The fleet goes by the end that it knows: an extension may not have reached it.
+            // The fleet enforces the expiry that it knows: an extension may not have reached it.
             let since = row.started_at.or(row.dispatched_at);
             since.is_some_and(|since| since + lifetime <= facts.now + SKEW)
         }
@@ -156,7 +156,7 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
     })
 }
 
-/// A row that says `terminated` for the first time has no Workshop any more.
+/// Checks that a newly terminated row has no Workshop.
 fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
     let terminated = InstanceState::Terminated;
     if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
@@ -178,7 +178,7 @@ fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
     facts.machines.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
 }
 
-/// Whether the Workshop says that it is ready, and has been for longer than anybody may go by an older answer.
+/// True when the Workshop reports ready, and has for longer than any stale view lasts.
 fn has_run_for_long(row: &Instance, facts: &Facts<'_>) -> bool {
     let objects = facts.server.look();
     let found = objects.get("workshops", &row.k8s_name);

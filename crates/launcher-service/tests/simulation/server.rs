@@ -1,4 +1,4 @@
-//! An API server in memory, as far as launcher and operator ask it.
+//! In-memory API server, limited to the requests of launcher and operator.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,12 +25,12 @@ use crate::trace::Trace;
 use crate::watching;
 use crate::weather::{Fate, Weather};
 
-/// After how long of silence the programs take a connection for dead, as they set up their clients.
+/// Silence after which the programs consider a connection dead, as configured in their clients.
 const SILENCE: Duration = Duration::from_secs(75);
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// The API server. Clones are one.
+/// The API server. Clones share one state.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     objects: Arc<Mutex<Objects>>,
@@ -54,7 +54,7 @@ impl Server {
         self.objects.lock().unwrap()
     }
 
-    /// Changes objects, and wakes the watches.
+    /// Changes objects, and notifies the watches.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Objects) -> T) -> T {
         let (outcome, version) = {
             let mut objects = self.look();
@@ -64,7 +64,7 @@ impl Server {
         outcome
     }
 
-    /// A client as the programs make theirs, for the program of this name.
+    /// Returns a client like the real one, for the program of this name.
     pub(crate) fn client(&self, program: &str) -> Client {
         let (server, program) = (self.clone(), program.to_owned());
         let service = service_fn(move |request: Request<Body>| {
@@ -75,7 +75,7 @@ impl Server {
         Client::new(ServiceBuilder::new().layer(retries).service(service), "workshops")
     }
 
-    /// A request arrives. What it asks for comes about even if whoever asked is not there any more.
+    /// Handles a request. Its effect happens even if the client has disconnected.
     async fn take(self, program: String, request: Request<Body>) -> Result<Answer, BoxError> {
         let asked = Asked::read(request).await?;
         let about = format!("{program} {}", asked.about());
@@ -164,13 +164,13 @@ pub(crate) fn answer(code: u16, value: &Value) -> Answer {
     Response::builder().status(code).header("content-type", "application/json").body(body).unwrap()
 }
 
-/// A body that comes bit by bit.
+/// Builds an answer with a streamed body.
 pub(crate) fn streamed(bodies: impl futures_util::Stream<Item = Bytes> + Send + 'static) -> Answer {
     let frames = bodies.map(|bytes| Ok::<_, io::Error>(http_body::Frame::data(bytes)));
     Response::new(StreamBody::new(frames).boxed_unsync())
 }
 
-/// The error that an API server tells of.
+/// Builds the error body of an API server.
 pub(crate) fn status(code: u16) -> Value {
     let reason = match code {
         404 => "NotFound",

@@ -1,13 +1,13 @@
-//! What happened, line by line.
+//! Event trace of a run.
 
 use std::sync::{Arc, Mutex};
 
 use crate::chance::Time;
 
-/// How many of the last lines a failure shows.
+/// Maximum trace lines shown with a failure.
 const LAST: usize = 60;
 
-/// What happened in one run. Clones are one trace.
+/// Events of one run. Clones share one trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
     time: Time,
@@ -16,7 +16,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// With `aloud`, each line is printed at once.
+    /// With `aloud`, prints each line at once.
     pub(crate) fn new(time: Time, aloud: bool) -> Self {
         Self { time, lines: Arc::default(), aloud }
     }
@@ -34,7 +34,7 @@ impl Trace {
         lines.iter().skip(lines.len().saturating_sub(LAST)).cloned().collect::<Vec<_>>().join("\n")
     }
 
-    /// All of it, to be compared with another run's.
+    /// Returns the whole trace, for comparison with another run.
     pub(crate) fn all(&self) -> Vec<String> {
         self.lines.lock().unwrap().clone()
     }

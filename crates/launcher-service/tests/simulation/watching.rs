@@ -1,4 +1,4 @@
-//! Watches: each change of a kind, in order, late, and until it is cut.
+//! Watches: they send each change of a kind in order, with a lag, until they are cut.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What goes wrong between the programs and the API server.
+//! Faults between the programs and the API server.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -9,22 +9,22 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::chance::Chance;
 
-/// What becomes of one request.
+/// Outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is done and answered.
+    /// Done and answered.
     Well,
-    /// It is not done, and answered with this status code.
+    /// Not done, and answered with this status code.
     Refused(u16),
-    /// It is done, and answered with this status code.
+    /// Done, and answered with this status code.
     DoneAndRefused(u16),
     /// Not done, and the connection breaks.
     Broken,
     /// Done, and the connection breaks.
     DoneAndBroken,
-    /// Done after this time, whether or not anybody still waits.
+    /// Done after this time, even if the client no longer waits.
     DoneLate(Duration),
-    /// Done at once, answered after this time: what is answered is old by then.
+    /// Done at once, answered after this time: the answer is stale by then.
     AnsweredLate(Duration),
     /// Not done, never answered.
     Swallowed,
@@ -32,21 +32,21 @@ pub(crate) enum Fate {
     DoneInSilence,
 }
 
-/// What becomes of one watch.
+/// Faults of one watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WatchFate {
-    /// How late each change is told.
+    /// Delay of each change.
     pub(crate) lag: Duration,
-    /// After how long it is cut.
+    /// Time until it is cut.
     pub(crate) cut: Duration,
 }
 
-/// Draws what goes wrong. The n-th request of one kind for one object has the same fate in each run of a seed.
+/// Draws the faults. The n-th request of one kind for one object has the same outcome in each run of a seed.
 #[derive(Debug)]
 pub(crate) struct Weather {
     seed: u64,
     bad_per_mille: AtomicUsize,
-    /// Until when no watch of Workshops tells anything.
+    /// Time until which watches of Workshops send nothing.
     behind: Mutex<Instant>,
     asked: Mutex<HashMap<String, u64>>,
 }
@@ -56,18 +56,18 @@ impl Weather {
         Self { seed, bad_per_mille: AtomicUsize::new(0), behind: Mutex::new(Instant::now()), asked: Mutex::default() }
     }
 
-    /// How many of a thousand requests go wrong from now on.
+    /// Sets how many of a thousand requests fail from now on.
     pub(crate) fn set(&self, per_mille: usize) {
         self.bad_per_mille.store(per_mille, Ordering::SeqCst);
     }
 
-    /// No watch of Workshops tells anything from now on, for so long.
+    /// Blocks all watches of Workshops for this time.
     pub(crate) fn fall_behind(&self, time: Duration) {
         let mut behind = self.behind.lock().unwrap();
         *behind = (*behind).max(Instant::now() + time);
     }
 
-    /// Waits until a watch of this kind tells again.
+    /// Waits until watches of this kind send again.
     pub(crate) async fn caught_up(&self, kind: &str) {
         let until = *self.behind.lock().unwrap();
         if kind == "workshops" {

@@ -1,4 +1,4 @@
-//! One run: launchers, operators, a cluster, people, and time that passes only when everybody waits for it.
+//! One run: launchers, operators, a cluster, people, and time that advances only when all of them wait.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,11 +27,11 @@ pub(crate) const LIMITS: Limits = Limits {
     start_timeout: crate::processes::START_TIMEOUT,
     history: Duration::from_secs(30 * 24 * 3600),
 };
-/// How many launchers and operators there are, when all are alive.
+/// Numbers of launchers and operators, when all are running.
 pub(crate) const LAUNCHERS: usize = 2;
 pub(crate) const OPERATORS: usize = 2;
 
-/// A run of one seed.
+/// The run of one seed.
 pub(crate) struct World {
     pub(crate) chance: Chance,
     pub(crate) brink: Brink,
@@ -48,7 +48,7 @@ pub(crate) struct World {
     /// Workshops that were deleted by hand.
     pub(crate) deleted: BTreeSet<String>,
     pub(crate) templates: Vec<Uuid>,
-    /// While somebody blocks, time passes only when the test says so.
+    /// A blocking task, so that time passes only when the test advances it.
     _blocker: std::sync::mpsc::Sender<()>,
     _directory: TempDir,
 }
@@ -98,7 +98,7 @@ impl World {
         }
     }
 
-    /// Starts whatever does not run, and wakes whatever is paused.
+    /// Starts every stopped program, and resumes every paused one.
     pub(crate) async fn start_all(&mut self) {
         for place in 0..LAUNCHERS {
             self.start_launcher(place).await;
@@ -108,7 +108,7 @@ impl World {
         }
     }
 
-    /// Starts a launcher, or lets it go on.
+    /// Starts a launcher, or resumes it.
     pub(crate) async fn start_launcher(&mut self, place: usize) {
         if let Some(replica) = &self.replicas[place] {
             let pause = replica.process.pause.clone();
@@ -121,7 +121,7 @@ impl World {
         self.settle().await;
     }
 
-    /// Starts an operator, or lets it go on.
+    /// Starts an operator, or resumes it.
     pub(crate) async fn start_operator(&mut self, place: usize) {
         if let Some(operator) = &self.operators[place] {
             let pause = operator.pause.clone();
@@ -139,12 +139,12 @@ impl World {
         }
     }
 
-    /// Lets everybody do what they can do without time passing.
+    /// Lets all tasks proceed as far as they can without time passing.
     pub(crate) async fn settle(&self) {
         let mut calm = 0;
         while calm < 12 {
             tokio::task::yield_now().await;
-            // The threads of the database are real: nothing is over while one of them is asked.
+            // Database threads are real: work is not finished while one of them is busy.
             if self.store.is_at_rest() {
                 calm += 1;
             } else {
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// Time passes; then everything that must hold at each moment is looked at.
+    /// Advances time, then checks all permanent invariants.
     pub(crate) async fn pass(&mut self, time: Duration) -> Result<(), Broken> {
         tokio::time::advance(time).await;
         self.settle().await;
@@ -190,7 +190,7 @@ impl World {
         Ok(())
     }
 
-    /// A workload that nobody has touched is never made twice, nor is a Workshop.
+    /// Checks that no undisturbed workload or Workshop was made twice.
     fn one_pod_each(&self) -> Result<(), Broken> {
         for (name, pods) in &self.machines.pods {
             let touched = self.machines.disturbed.contains(name) || self.deleted.contains(name);
@@ -200,7 +200,7 @@ impl World {
     }
 }
 
-/// In memory, where there is such a place: nobody's disk is waited for.
+/// Creates the directory in memory if possible, to avoid waiting for a disk.
 fn directory() -> TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
