@@ -1,4 +1,4 @@
-//! One timer for a connection, whose due time is moved far more often than it is reached.
+//! Deadline timer of a connection. Its deadline moves far more often than it passes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,8 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A timer that is cheap to move: putting it off does not touch the runtime's wheel, the sleep is only armed anew when
-/// it wakes too early or is due too late.
+/// A timer that is cheap to postpone: that does not touch the runtime's timer wheel. The sleep is re-armed only when it
+/// wakes too early or is due too late.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     due: Option<Instant>,
@@ -15,22 +15,22 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Rings at `due` from now on, and at no other time.
+    /// Sets the deadline, in place of any earlier one.
     pub(crate) fn set(&mut self, due: Instant) {
         self.due = Some(due);
     }
 
-    /// Does not ring.
+    /// Removes the deadline.
     pub(crate) fn clear(&mut self) {
         self.due = None;
     }
 
-    /// Gives the timer's memory back.
+    /// Removes the deadline and frees the timer's memory.
     pub(crate) fn release(&mut self) {
         *self = Self::default();
     }
 
-    /// Ready once the due time is reached; never without one.
+    /// Ready once the deadline has passed; pending without a deadline.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(due) = self.due else { return Poll::Pending };
         let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(due)));

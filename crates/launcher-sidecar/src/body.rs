@@ -1,9 +1,9 @@
-//! Moving one body from its sender's framing to its receiver's.
+//! Converts one body from its sender's framing to its receiver's.
 
 use crate::chunked::{self, ChunkError, Decoder};
 use crate::framing::Framing;
 
-/// How what is still to come of a body is delimited by its sender.
+/// Remaining part of a body, as its sender delimits it.
 #[derive(Debug)]
 enum Rest {
     Nothing,
@@ -12,16 +12,16 @@ enum Rest {
     UntilEnd,
 }
 
-/// One body on its way.
+/// One body in transit.
 #[derive(Debug)]
 pub(crate) struct Transfer {
     rest: Rest,
-    /// Whether the receiver gets chunks; otherwise it gets the data alone.
+    /// True when the receiver gets chunks, false when it gets the data alone.
     chunks: bool,
 }
 
 impl Transfer {
-    /// A body in the framing in which it is passed on: a length stays a length, chunks become new chunks.
+    /// Creates a transfer that keeps the framing: a length stays a length, and chunks are encoded again.
     pub(crate) fn keeping(framing: Framing) -> Self {
         match framing {
             Framing::Empty => Self { rest: Rest::Nothing, chunks: false },
@@ -30,23 +30,23 @@ impl Transfer {
         }
     }
 
-    /// A chunked body for a receiver that does not know chunks.
+    /// Creates a transfer that decodes chunks, for a receiver that does not support them.
     pub(crate) fn unchunking() -> Self {
         Self { rest: Rest::Chunks(Decoder::new()), chunks: false }
     }
 
-    /// A body that ends where its sender's connection ends.
+    /// Creates a transfer of a body that ends when its sender closes the connection.
     pub(crate) fn until_end(chunks: bool) -> Self {
         Self { rest: Rest::UntilEnd, chunks }
     }
 
-    /// Whether all of it has been taken from its sender.
+    /// Returns true when the whole body has been received from its sender.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.rest, Rest::Nothing)
     }
 
-    /// How many of `available` bytes belong to this body and can be passed on as they are; `None` when they have to be
-    /// taken apart or put together.
+    /// Returns how many of `available` bytes belong to this body and can be forwarded unchanged. `None` when they must
+    /// be decoded or encoded.
     pub(crate) fn as_it_is(&self, available: usize) -> Option<usize> {
         match self.rest {
             Rest::Length(left) if !self.chunks => Some(usize::try_from(left).unwrap_or(usize::MAX).min(available)),
@@ -55,7 +55,7 @@ impl Transfer {
         }
     }
 
-    /// Takes note that `count` bytes were passed on as they are.
+    /// Records that `count` bytes were forwarded unchanged.
     pub(crate) fn passed(&mut self, count: usize) {
         if let Rest::Length(left) = &mut self.rest {
             *left = left.saturating_sub(count as u64);
@@ -65,7 +65,7 @@ impl Transfer {
         }
     }
 
-    /// Appends the receiver's form of what `input` holds of this body; `input` moves on behind it.
+    /// Consumes this body's bytes from `input`, and appends them to `out` in the receiver's framing.
     ///
     /// # Errors
     /// The sender's chunks are malformed.
@@ -93,7 +93,7 @@ impl Transfer {
         Ok(())
     }
 
-    /// The sender's connection is at its end: whether that is the body's end too, or it was cut off.
+    /// Handles the end of the sender's connection. Returns true when the body is complete, false when it was cut off.
     pub(crate) fn sender_ended(&mut self, out: &mut Vec<u8>) -> bool {
         if matches!(self.rest, Rest::UntilEnd) {
             self.end(out);
@@ -109,7 +109,7 @@ impl Transfer {
     }
 }
 
-/// Exactly, since a Vec that grows by itself doubles. New chunks are as long as those that came, but for one that is cut.
+/// Reserves exactly: a growing `Vec` doubles. New chunks are as long as received ones, except one that is split.
 fn reserve(count: usize, out: &mut Vec<u8>) {
     out.reserve_exact(count + 32);
 }

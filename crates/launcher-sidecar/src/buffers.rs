@@ -1,5 +1,5 @@
-//! Reading and writing without a buffer per connection: bytes are read into one scratch area of the thread, written on
-//! at once, and only what the other side does not take is kept.
+//! I/O without a buffer per connection. Bytes are read into one scratch area per thread and written at once. Only the
+//! bytes that the receiver does not accept are kept.
 
 use std::cell::Cell;
 use std::io;
@@ -14,7 +14,7 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<[u8]>>> = const { Cell::new(None) };
 }
 
-/// Lends the thread's scratch area. A call within a call gets an area of its own.
+/// Lends the thread's scratch area. A nested call gets a separate area.
 pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
     let mut area = SCRATCH.take().unwrap_or_else(|| vec![0; READ].into_boxed_slice());
     let result = work(&mut area);
@@ -22,7 +22,7 @@ pub(crate) fn with_scratch<T>(work: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Reads once, into `area`; the number of bytes read, 0 at the end.
+/// Reads once, into `area`. Returns the number of bytes read, 0 at the end of the stream.
 pub(crate) fn poll_read<R>(io: &mut R, cx: &mut Context<'_>, area: &mut [u8]) -> Poll<io::Result<usize>>
 where
     R: AsyncRead + Unpin,
@@ -32,8 +32,8 @@ where
     Poll::Ready(Ok(buffer.filled().len()))
 }
 
-/// Reads once and appends to `inbox`, which has less than `limit` bytes and gets at most as many; the number of bytes read,
-/// 0 at the end.
+/// Reads once and appends to `inbox`, up to `limit` bytes in total; `inbox` must hold fewer. Returns the number of
+/// bytes read, 0 at the end of the stream.
 pub(crate) fn poll_fill<R>(
     io: &mut R,
     cx: &mut Context<'_>,
@@ -48,7 +48,7 @@ where
         let count = ready!(poll_read(io, cx, &mut area[..room]))?;
         let length = inbox.len() + count;
         if length > inbox.capacity() {
-            // As a Vec grows by itself, but never beyond the limit.
+            // Doubles the capacity like `Vec`, but never beyond the limit.
             let capacity = length.max((2 * inbox.capacity()).min(limit));
             inbox.reserve_exact(capacity - inbox.len());
         }
@@ -57,7 +57,7 @@ where
     })
 }
 
-/// Bytes on their way out that could not be written yet.
+/// Write buffer with the bytes that could not be written yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     bytes: Vec<u8>,
@@ -65,17 +65,17 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Whether everything has been written.
+    /// Returns true when all bytes have been written.
     pub(crate) fn is_empty(&self) -> bool {
         self.sent == self.bytes.len()
     }
 
-    /// How many bytes are not written yet.
+    /// Returns the number of unwritten bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
 
-    /// The place to append bytes to.
+    /// Returns the buffer to append bytes to.
     pub(crate) fn space(&mut self) -> &mut Vec<u8> {
         if self.is_empty() {
             self.bytes.clear();
@@ -84,25 +84,25 @@ impl Outbox {
         &mut self.bytes
     }
 
-    /// Everything once more, from its start. What was written stays here until something else is appended.
+    /// Restarts from the first byte. Written bytes stay in the buffer until the next append.
     pub(crate) fn rewind(&mut self) {
         self.sent = 0;
     }
 
-    /// Forgets what is not written.
+    /// Discards the unwritten bytes.
     pub(crate) fn discard(&mut self) {
         self.bytes.clear();
         self.sent = 0;
     }
 
-    /// Gives the memory back, if all is written.
+    /// Frees the memory if all bytes are written.
     pub(crate) fn release(&mut self) {
         if self.is_empty() {
             *self = Self::default();
         }
     }
 
-    /// Writes what is here; ready when nothing is left.
+    /// Writes the pending bytes. Ready when none are left.
     pub(crate) fn poll_flush<W>(&mut self, io: &mut W, cx: &mut Context<'_>) -> Poll<io::Result<()>>
     where
         W: AsyncWrite + Unpin,
@@ -120,7 +120,7 @@ impl Outbox {
         Pin::new(io).poll_flush(cx)
     }
 
-    /// Writes `bytes` behind what is here, and keeps what is not taken.
+    /// Writes `bytes` after the pending bytes, and keeps those that the writer does not accept.
     pub(crate) fn send<W>(&mut self, io: &mut W, cx: &mut Context<'_>, mut bytes: &[u8]) -> io::Result<()>
     where
         W: AsyncWrite + Unpin,
@@ -133,7 +133,7 @@ impl Outbox {
             }
         }
         if bytes.is_empty() {
-            // A writer with a buffer of its own may keep the bytes otherwise; for a socket this does nothing.
+            // A buffered writer could otherwise keep the bytes; for a socket this does nothing.
             let _ = Pin::new(io).poll_flush(cx)?;
         } else {
             let space = self.space();

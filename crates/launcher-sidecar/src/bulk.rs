@@ -1,4 +1,4 @@
-//! Bulk transfers: a message that moves many bytes gets larger kernel buffers, as long as few do.
+//! Bulk transfers: a long message gets larger kernel buffers, for a limited number of messages at a time.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::memory::{BULK_AFTER, BULK_TRANSFERS};
 use crate::socket::{Direction, Socket};
 
-/// How many more transfers may have large buffers.
+/// Permits for transfers with large buffers.
 #[derive(Debug, Clone)]
 pub(crate) struct BulkPermits(Arc<Semaphore>);
 
@@ -17,7 +17,7 @@ impl Default for BulkPermits {
     }
 }
 
-/// One direction of an exchange: how much it has moved, and its permit once it is a bulk transfer.
+/// One direction of an exchange: its byte count, and its permit once it is a bulk transfer.
 #[derive(Debug, Default)]
 pub(crate) struct Transferred {
     bytes: usize,
@@ -25,8 +25,8 @@ pub(crate) struct Transferred {
 }
 
 impl Transferred {
-    /// Counts `count` bytes that moved from one socket to the other, and widens their buffers once they are many. Returns
-    /// true when it does.
+    /// Counts `count` bytes that moved from one socket to the other. Widens their buffers after `BULK_AFTER` bytes if a
+    /// permit is free, and then returns true.
     pub(crate) fn count(
         &mut self,
         count: usize,
@@ -52,12 +52,12 @@ impl Transferred {
         true
     }
 
-    /// Begins another message.
+    /// Starts another message.
     pub(crate) fn restart(&mut self) {
         self.bytes = 0;
     }
 
-    /// Narrows the client's buffer and gives the permit back, once the buffer holds no more than it does without one.
+    /// Narrows the client's buffer, and returns the permit once the buffer holds no more than its normal size.
     pub(crate) fn release(&mut self, client: Option<&Socket>, direction: Direction) {
         if self.permit.is_none() {
             return;

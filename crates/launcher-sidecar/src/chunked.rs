@@ -1,17 +1,17 @@
-//! The chunked transfer coding, read strictly (RFC 9112, 7.1) and written plainly.
+//! The chunked transfer coding, decoded strictly (RFC 9112, 7.1) and encoded without extensions or trailers.
 
 use std::io::Write as _;
 
 use crate::head::is_token;
 
-/// The most bytes of one chunk's extensions; they are read over and dropped.
+/// Maximum bytes of one chunk's extensions, which are skipped.
 const MAX_EXTENSION_BYTES: usize = 1024;
-/// The most bytes of all trailer lines; they are read over and dropped.
+/// Maximum bytes of all trailer lines, which are skipped.
 const MAX_TRAILER_BYTES: usize = 8 * 1024;
 /// The last chunk, without trailers.
 pub(crate) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// The bytes are not chunks.
+/// The bytes are not a valid chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChunkError {
     #[error("a chunk's size is not a hexadecimal number")]
@@ -40,7 +40,7 @@ enum State {
     Done,
 }
 
-/// Takes a chunked body apart, in pieces of any size.
+/// Decodes a chunked body from pieces of any size.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     state: State,
@@ -49,20 +49,20 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder at a body's start.
+    /// Creates a decoder at the start of a body.
     pub(crate) fn new() -> Self {
         Self { state: State::Size { digits: 0 }, left: 0, trailer_bytes: 0 }
     }
 
-    /// Whether the body's end has been read.
+    /// Returns true when the end of the body has been read.
     pub(crate) fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// The next piece of data in `input`, which moves on behind it; `None` when the input, or the body, is at its end.
+    /// Returns the next piece of data in `input` and advances `input`. `None` at the end of the input or of the body.
     ///
     /// # Errors
-    /// [`ChunkError`]; the decoder is not to be used after it.
+    /// [`ChunkError`]; the decoder must not be used afterwards.
     pub(crate) fn next<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<&'b [u8]>, ChunkError> {
         while self.state != State::Done {
             if self.state == State::Data {
@@ -120,7 +120,7 @@ impl Decoder {
 
     fn size_digit(&mut self, digits: u8, byte: u8) -> Result<State, ChunkError> {
         let value = char::from(byte).to_digit(16).ok_or(ChunkError::Size)?;
-        // 15 digits are more than a pebibyte, and cannot overflow.
+        // 15 digits hold more than a pebibyte, and cannot overflow.
         if digits >= 15 {
             return Err(ChunkError::Size);
         }
@@ -129,7 +129,7 @@ impl Decoder {
     }
 }
 
-/// Appends one chunk; nothing for no data, because an empty chunk ends the body.
+/// Appends one chunk, or no byte for empty data, because an empty chunk ends the body.
 pub(crate) fn encode(data: &[u8], out: &mut Vec<u8>) {
     if data.is_empty() {
         return;

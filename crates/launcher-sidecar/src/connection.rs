@@ -1,4 +1,4 @@
-//! One client's connection: request after request, each judged by itself.
+//! One client's connection: a sequence of requests, each authorized separately.
 
 use std::future::{Future, poll_fn};
 use std::net::IpAddr;
@@ -23,44 +23,44 @@ use crate::sidecar::Inner;
 use crate::socket::{Direction, PeerIo};
 use crate::tunnel;
 
-/// How long a head may take, from its first byte, or from the connection's start.
+/// Maximum time for a head, from its first byte, or from the connection's start.
 const HEAD: Duration = Duration::from_secs(30);
-/// How long a connection may wait for its next request: longer than the proxies in front keep theirs (60 to 90 seconds
-/// unless told otherwise), so that no request meets a connection that is just being closed.
+/// Idle timeout between requests. It exceeds the idle timeouts of the proxies in front (60 to 90 seconds by default),
+/// so that no request arrives on a connection that is being closed.
 const IDLE: Duration = Duration::from_secs(120);
-/// How long to read on behind a last answer, so that a client which is still sending gets to see it: a connection that
-/// is closed with bytes unread is reset, and takes the answer with it.
+/// Maximum time to keep reading after the last response, so that a client which is still sending receives it: closing a
+/// connection with unread bytes resets it, which discards the response.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How long a last answer may take to be delivered.
+/// Maximum time to deliver the last response.
 const DELIVERY: Duration = Duration::from_secs(60);
 
 /// The client's side of a connection.
 #[derive(Debug)]
 pub(crate) struct Client<IO> {
     pub(crate) io: IO,
-    /// Bytes that are read and not yet taken as a part of any request.
+    /// Bytes read from the client that do not belong to a request yet.
     pub(crate) inbox: Vec<u8>,
     pub(crate) outbox: Outbox,
     /// The client has sent its last byte.
     pub(crate) has_ended: bool,
     pub(crate) alarm: Alarm,
     pub(crate) progress: Arc<Progress>,
-    /// What the present request has moved from the client, and its response to it.
+    /// Bytes moved for the current request (`up`) and for its response (`down`).
     pub(crate) up: Transferred,
     pub(crate) down: Transferred,
 }
 
-/// One connection and the rules for it.
+/// One client connection of a sidecar.
 pub(crate) struct Connection<'s, IO> {
     sidecar: &'s Inner,
     peer: Option<IpAddr>,
     client: Client<IO>,
 }
 
-/// What stands in the way of the next head.
+/// Reason why no further head was read.
 enum NoHead {
-    /// The client has ended, or nobody waits for it any more.
+    /// The client ended the connection, the idle timeout passed, or a stop was requested.
     Over,
     Refused(Reason),
 }
@@ -70,7 +70,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         Self { sidecar, peer, client: Client::new(io, progress) }
     }
 
-    /// Serves request after request, until either side has had enough.
+    /// Serves requests until either side ends the connection.
     pub(crate) async fn run(mut self, stop: &Stop) {
         let mut requested = pin!(stop.requested());
         let mut due = Instant::now() + HEAD;
@@ -119,7 +119,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         }
     }
 
-    /// Counts how an exchange ended, and answers when the app did not.
+    /// Counts the outcome of an exchange, and sends a response if the app sent none.
     async fn settle(&mut self, end: End, is_head: bool, wants_html: bool, keep_alive: bool) -> End {
         let End::Refused { reason, unread } = end else {
             self.sidecar.metrics.count(Outcome::Forwarded);
@@ -143,7 +143,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         }
     }
 
-    /// Waits until `due` for a head to begin, and then for all of it; its length in bytes, at the start of the inbox.
+    /// Waits until `due` for a head to begin, and then for all of it. Returns its length at the inbox's start.
     async fn next_head<S>(&mut self, due: Instant, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
     where
         S: Future<Output = ()>,
@@ -170,7 +170,7 @@ impl<IO: PeerIo> Client<IO> {
         }
     }
 
-    /// Begins an exchange.
+    /// Starts an exchange.
     fn begin(&mut self, now: Instant) {
         self.progress.enter(Doing::Serving, now);
         self.up.restart();
@@ -197,7 +197,7 @@ impl<IO: PeerIo> Client<IO> {
         S: Future<Output = ()>,
     {
         loop {
-            // Some clients send an empty line behind a body (RFC 9112, 2.2). More of them are no client's.
+            // Some clients send an empty line after a body (RFC 9112, 2.2). At most one is skipped.
             if !*has_begun && !*skipped_line && self.inbox.starts_with(b"\r\n") {
                 self.inbox.drain(..2);
                 *skipped_line = true;
@@ -240,7 +240,7 @@ impl<IO: PeerIo> Client<IO> {
         self.alarm.poll(cx).map(|()| Err(over))
     }
 
-    /// Whether what is in the outbox could be written in time.
+    /// Flushes the outbox. Returns false on an error or at the timeout.
     fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         match self.outbox.poll_flush(&mut self.io, cx) {
             Poll::Ready(written) => Poll::Ready(written.is_ok()),
@@ -248,8 +248,8 @@ impl<IO: PeerIo> Client<IO> {
         }
     }
 
-    /// Ends the connection so that the client sees the whole of the last answer: once that is delivered, what the client
-    /// still sends is read over until it ends, for at most `linger`.
+    /// Closes the connection after the client has received the whole last response. From its delivery on, further bytes
+    /// are read and discarded until the client closes, for at most `linger`.
     async fn close(&mut self, linger: Duration) {
         self.inbox = Vec::new();
         let now = Instant::now();
@@ -264,7 +264,7 @@ impl<IO: PeerIo> Client<IO> {
                 }
                 self.alarm.set(Instant::now() + linger);
             }
-            // First: behind a client that always has more to read it would not get its turn.
+            // Poll the timer before reading: a client that never stops sending would starve it.
             if self.alarm.poll(cx).is_ready() {
                 return Poll::Ready(());
             }

@@ -1,38 +1,36 @@
-//! Keeping the login proxy's cookies away from the app, in both directions.
+//! Removes the auth proxy's cookies in both directions.
 //!
-//! The app runs its owner's, or somebody's, code: it must neither read the session that the login proxy keeps in the
-//! browser, nor put one there.
+//! The app runs code of its owner or of others. It must neither read the auth proxy's session cookie nor set one.
 
-/// What browsers treat as a promise about a cookie when its name begins with it. In any case, as browsers do.
+/// Cookie name prefixes that browsers treat as promises about the cookie. Matched in any case, as browsers do.
 const PROMISES: [&[u8]; 4] = [b"__host-http-", b"__host-", b"__secure-", b"__http-"];
 
-/// Knows the login proxy's cookies by how their names begin.
+/// Recognizes the auth proxy's cookies by their name prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct LoginCookies {
     prefix: Box<[u8]>,
 }
 
 impl LoginCookies {
-    /// Cookies whose names begin with `prefix`, with or without `__Host-` or `__Secure-` before it.
+    /// Matches names that begin with `prefix`, with or without a promise before it, such as `__Host-`.
     pub(crate) fn new(prefix: &str) -> Self {
         Self { prefix: without_promise(prefix.as_bytes()).into() }
     }
 
-    /// Whether a cookie, as in `name=value`, is the login proxy's.
+    /// Returns true when a cookie, as in `name=value`, is the auth proxy's.
     ///
-    /// A browser sends a cookie without a name as its bare value, so `=_oauth2_proxy=x` is read as one without the
-    /// leading `=`.
+    /// A browser sends a cookie without a name as its bare value, so the leading `=` of `=_oauth2_proxy=x` is ignored.
     fn is_own(&self, cookie: &[u8]) -> bool {
         let start = cookie.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'=')).unwrap_or(cookie.len());
         without_promise(&cookie[start..]).starts_with(&self.prefix)
     }
 
-    /// Whether a `Cookie` line holds a cookie of the login proxy.
+    /// Returns true when a `Cookie` line has a cookie of the auth proxy.
     pub(crate) fn are_in(&self, line: &[u8]) -> bool {
         line.split(|&byte| byte == b';').any(|cookie| self.is_own(cookie))
     }
 
-    /// The other cookies of a `Cookie` line, in their order.
+    /// Returns the other cookies of a `Cookie` line, in order.
     pub(crate) fn others<'c>(&self, line: &'c [u8]) -> impl Iterator<Item = &'c [u8]> {
         line.split(|&byte| byte == b';')
             .filter(|cookie| !self.is_own(cookie))
@@ -40,7 +38,7 @@ impl LoginCookies {
             .filter(|cookie| !cookie.is_empty())
     }
 
-    /// Whether a `Set-Cookie` line would set a cookie of the login proxy.
+    /// Returns true when a `Set-Cookie` line sets a cookie of the auth proxy.
     pub(crate) fn is_set_by(&self, line: &[u8]) -> bool {
         self.is_own(line)
     }
@@ -69,8 +67,8 @@ mod tests {
         String::from_utf8(others.join(&b"; "[..])).unwrap()
     }
 
-    /// The names by which programs may know a cookie: what stands before its first `=`, or, of one without a name, its
-    /// value, read in the same way again.
+    /// Returns the names that programs may give a cookie: the text before its first `=`, or, for a cookie without a
+    /// name, the names that its value has as a cookie.
     fn names(cookie: &[u8]) -> Vec<String> {
         let text = String::from_utf8_lossy(cookie).into_owned();
         let mut names = Vec::new();

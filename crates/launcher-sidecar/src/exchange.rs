@@ -14,25 +14,25 @@ use crate::relay::{Relay, Step};
 use crate::sidecar::Inner;
 use crate::socket::{PeerIo, Socket};
 
-/// How an exchange ended.
+/// Outcome of an exchange.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The response is complete, as of this time; the client may send another request.
+    /// The response was complete at this time; the client may send another request.
     Next(Instant),
     /// The response is complete; the connection ends.
     Close,
-    /// So it does, and the client has said that it sends nothing more on it.
+    /// Like `Close`, but the client has announced that it sends nothing more on the connection.
     Last,
-    /// Nothing more can be said to the client: the response broke off, or the client is gone.
+    /// The exchange was aborted: the response was cut off, or the client is gone.
     Abort,
-    /// No response came; this proxy has to give one. `unread` when the request's body has not been read to its end.
+    /// No response came, so this proxy must send one. `unread` is true while the request's body has unread bytes.
     Refused { reason: Reason, unread: bool },
-    /// The app took the WebSocket on this connection, and has already sent these bytes.
+    /// The app accepted the WebSocket on this connection, and has already sent these bytes.
     Tunnel(Socket, Vec<u8>),
 }
 
-/// As of `begun`, sends the request whose new head is in `app_outbox` and whose body, or the start of it, is in the
-/// client's inbox; relays the response.
+/// Sends a request to the app and relays its response. The request's new head is in `app_outbox`; its body, or the
+/// start of it, is in the client's inbox. `begun` is the start time.
 pub(crate) async fn run<IO>(
     sidecar: &Inner,
     stop: &Stop,
@@ -45,8 +45,8 @@ where
     IO: PeerIo,
 {
     let mut request = Transfer::keeping(admitted.framing);
-    // What has arrived of the body is read before anything is sent: of a request that is malformed from its start the
-    // app sees nothing.
+    // Parse the received part of the body before sending: the app must see no byte of a request that is malformed from
+    // its start.
     let mut behind = &client.inbox[..];
     if request.feed(&mut behind, app_outbox.space()).is_err() {
         return End::Refused { reason: Reason::Malformed("the request's body is malformed"), unread: true };
@@ -58,7 +58,7 @@ where
         let is_reused = kept.is_some();
         let app = match kept.take() {
             Some(app) => app,
-            // In a box of its own, so that connections which do not connect do not carry its state.
+            // Boxed, so that exchanges which reuse a connection do not carry this future's state.
             None => match Box::pin(sidecar.pool.connect()).await {
                 Ok(app) => app,
                 Err(error) => {
@@ -115,7 +115,7 @@ mod tests {
     use crate::socket::Plain;
     use crate::{Policy, Sidecar};
 
-    /// More than the kernel keeps between two sockets of one machine.
+    /// More bytes than the kernel buffers between two local sockets.
     const LARGE: usize = 64 * 1024 * 1024;
     const HEAD: &str = "POST /up HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n";
 
@@ -125,7 +125,7 @@ mod tests {
         (listener, addr)
     }
 
-    /// An exchange over a request that has arrived whole.
+    /// Runs the exchange of a request that has arrived completely.
     async fn exchange(sidecar: &Sidecar, head: &str, body: Vec<u8>) -> (End, Vec<u8>) {
         let mut app_outbox = Outbox::default();
         let inner = sidecar.inner();

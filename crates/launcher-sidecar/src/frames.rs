@@ -1,39 +1,39 @@
-//! Following the frames of a WebSocket (RFC 6455, 5.2) as they pass, without keeping any of their bytes: where one ends
-//! and the next begins, and whether it carries data.
+//! Tracks the frames of a WebSocket stream (RFC 6455, 5.2): their boundaries, and whether they carry data. Stores no
+//! payload.
 
-/// The close frame of a server that goes away: code 1001, not masked.
+/// Close frame for the client: code 1001 (going away), not masked.
 pub(crate) const CLOSE_TO_CLIENT: &[u8] = &[0x88, 0x02, 0x03, 0xe9];
-/// The same from a client: masked, as it has to be. The key is all zeros, which masks nothing; keys protect proxies from
-/// pages that choose the payload, and nobody chooses this one.
+/// Close frame for the app: masked, as the RFC requires of clients. The all-zero key leaves the payload unchanged. Keys
+/// protect proxies from payloads that a page chooses; this payload is fixed.
 pub(crate) const CLOSE_TO_APP: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
 
 const CLOSE: u8 = 0x8;
 
-/// What stood in a piece of a stream.
+/// Contents of a piece of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// A part of a text or binary frame.
+    /// Part of a text or binary frame.
     pub(crate) data: bool,
-    /// The header of a close frame.
+    /// Header of a close frame.
     pub(crate) close: bool,
 }
 
-/// Follows the frames of one direction.
+/// Tracks the frames of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     header: [u8; 14],
     header_bytes: u8,
-    /// Bytes of the current frame's payload that are still to come.
+    /// Remaining payload bytes of the current frame.
     payload: u64,
 }
 
 impl Frames {
-    /// Whether the next byte begins a frame.
+    /// Returns true when the next byte begins a frame.
     pub(crate) fn is_between(&self) -> bool {
         self.header_bytes == 0 && self.payload == 0
     }
 
-    /// Follows a piece of the stream.
+    /// Processes a piece of the stream.
     pub(crate) fn pass(&mut self, mut bytes: &[u8]) -> Seen {
         let mut seen = Seen::default();
         while !bytes.is_empty() {
@@ -45,7 +45,7 @@ impl Frames {
         seen
     }
 
-    /// Follows a piece of the stream to the end of the current frame at most; how many bytes that is.
+    /// Processes a piece up to the end of the current frame at most. Returns the number of bytes processed.
     pub(crate) fn pass_to_end(&mut self, bytes: &[u8]) -> (usize, Seen) {
         let mut seen = Seen::default();
         let mut count = 0;

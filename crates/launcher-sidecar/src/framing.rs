@@ -1,19 +1,19 @@
-//! How long a message is. Whatever two parsers could read differently is refused, not interpreted.
+//! Message framing. Framing that two parsers could read differently is refused, not interpreted.
 
 use crate::head::Known;
 
-/// How a message's body is delimited.
+/// Delimitation of a message's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// There is none.
+    /// No body.
     Empty,
-    /// This many bytes.
+    /// A body of this many bytes.
     Length(u64),
     /// Chunks, the last of them empty.
     Chunked,
 }
 
-/// The framing of a message is not the plain one.
+/// The framing of a message is ambiguous or not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FramingError {
     #[error("the message has both a Content-Length and a Transfer-Encoding")]
@@ -28,7 +28,7 @@ pub(crate) enum FramingError {
     Encoding,
 }
 
-/// Collects the header lines that say how long a message is.
+/// Collects the header lines that define a message's framing.
 #[derive(Debug, Default)]
 pub(crate) struct FramingLines<'h> {
     length: Option<&'h [u8]>,
@@ -37,7 +37,7 @@ pub(crate) struct FramingLines<'h> {
 }
 
 impl<'h> FramingLines<'h> {
-    /// Takes note of a header line.
+    /// Records a header line.
     pub(crate) fn note(&mut self, kind: Known, value: &'h [u8]) {
         if kind == Known::ContentLength && self.length.replace(value).is_some() {
             self.repeated = Some(FramingError::RepeatedLength);
@@ -47,17 +47,17 @@ impl<'h> FramingLines<'h> {
         }
     }
 
-    /// Whether the message names a Transfer-Encoding.
+    /// Returns true when the message has a Transfer-Encoding.
     pub(crate) fn has_encoding(&self) -> bool {
         self.encoding.is_some()
     }
 
-    /// Whether the message names its length.
+    /// Returns true when the message has a Content-Length.
     pub(crate) fn has_length(&self) -> bool {
         self.length.is_some()
     }
 
-    /// The framing these lines ask for; `None` when they say nothing.
+    /// Returns the framing that these lines define; `None` without any.
     ///
     /// # Errors
     /// [`FramingError`].

@@ -1,31 +1,31 @@
-//! Finding a head in the bytes of a connection, within limits, and knowing its header lines by name.
+//! Finds a head in the bytes of a connection, within limits, and classifies its header lines by name.
 
 use std::mem::MaybeUninit;
 
-/// How large a head may be, in bytes, its last empty line included.
+/// Maximum bytes of a head, its final empty line included.
 pub(crate) const MAX_HEAD_BYTES: usize = crate::memory::HEAD;
-/// How many header lines a request may have.
+/// Maximum header lines of a request.
 pub(crate) const MAX_REQUEST_LINES: usize = 100;
-/// How many header lines an app's response may have: cookies come one a line.
+/// Maximum header lines of an app's response: each cookie takes one line.
 pub(crate) const MAX_RESPONSE_LINES: usize = 200;
 
 /// Room for the header lines of one head.
 pub(crate) type Room<'b, const N: usize> = [MaybeUninit<httparse::Header<'b>>; N];
 
-/// What is known of a head that may not be all there yet.
+/// Scan result of a head that may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scan {
-    /// The empty line that ends it is still to come.
+    /// The final empty line has not arrived yet.
     Incomplete,
     /// The head is this many bytes long.
     Complete(usize),
     /// More bytes or more lines than are allowed.
     TooLarge,
-    /// No head of HTTP/1 begins like this, or a line does not end in CR LF.
+    /// The first byte cannot begin a head of HTTP/1, or a line does not end in CR LF.
     Malformed,
 }
 
-/// Looks for a head's end. It looks at each byte once, however slowly they come.
+/// Searches for the end of a head. It scans each byte once, however slowly they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
     looked_at: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// Looks on, in the bytes of a head from its start, all those given before included.
+    /// Continues the scan. `bytes` is the head from its start, including the bytes of earlier calls.
     pub(crate) fn scan(&mut self, bytes: &[u8], max_lines: usize) -> Scan {
         if bytes.first().is_some_and(|&first| !is_token(first)) {
             return Scan::Malformed;
@@ -52,7 +52,7 @@ impl Scanner {
             }
             self.lines += 1;
             self.line_start = end + 1;
-            // The first line is the request's or the status line.
+            // The first line is the request line or the status line.
             if self.lines > max_lines + 1 {
                 return Scan::TooLarge;
             }
@@ -62,7 +62,7 @@ impl Scanner {
     }
 }
 
-/// What a header line is to a proxy.
+/// Class of a header line, as this proxy handles it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
     Accept,
@@ -78,16 +78,16 @@ pub(crate) enum Known {
     SetCookie,
     TransferEncoding,
     Upgrade,
-    /// Speaks of one connection only, and is never forwarded.
+    /// Applies to one connection only; never forwarded.
     HopByHop,
-    /// Says who is calling; never forwarded.
+    /// Carries the caller's identity; never forwarded.
     Identity,
     /// Anything else.
     Other,
 }
 
 impl Known {
-    /// Tells what a header line is by its name, in any case.
+    /// Classifies a header line by its name, in any case.
     pub(crate) fn of(name: &[u8]) -> Self {
         let candidates: &[(&[u8], Self)] = match name.len() {
             2 => &[(b"te", Self::HopByHop)],
@@ -119,7 +119,7 @@ pub(crate) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// The elements of a comma-separated header value, trimmed, without empty ones.
+/// Returns the elements of a comma-separated header value, trimmed, without empty ones.
 pub(crate) fn elements(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
 }

@@ -1,7 +1,7 @@
 //! `launcher-sidecar wait-isolated`: waits until the network enforces the pod's NetworkPolicies.
 //!
-//! Some networks enforce policies only a moment after a pod has its address. The operator runs this mode as an init
-//! container, so that the app starts only once the policies hold.
+//! Some networks enforce policies only a moment after a pod gets its address. The operator runs this mode as an init
+//! container, so that the app starts only once the policies are enforced.
 
 mod network_up;
 mod settings;
@@ -24,10 +24,10 @@ const REFUSALS: u32 = 3;
 /// Time without any answer that counts as isolation. Shorter silences occur where many pods start at once: the network
 /// stalls, and is open again afterwards.
 const SILENCE: Duration = Duration::from_millis(1200);
-/// Time after which a blocked address counts as isolation although nothing has shown that the pod's network is up.
+/// Time after which a blocked address counts as isolation without evidence that the pod's network is up.
 const NETWORK_GRACE: Duration = Duration::from_secs(2);
 
-/// Why the wait ended without isolation.
+/// Error of a wait that ended without isolation.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolationError {
     /// No address to try.
@@ -39,12 +39,12 @@ pub enum IsolationError {
     /// The address has no IP address.
     #[error("SERVICE_FORBIDDEN_ADDR {address} cannot be resolved: {error}; write HOST:PORT")]
     Unresolved {
-        /// The address as it was given.
+        /// The configured address.
         address: String,
-        /// What the resolver said.
+        /// The resolver's error.
         error: std::io::Error,
     },
-    /// The address could be reached until the end.
+    /// The address was still reachable at the timeout.
     #[error(
         "network-not-isolated: {address} can still be reached {seconds} s after the start of the pod, although the network \
          policies forbid it. The cluster's network does not enforce NetworkPolicies, or they are missing in this namespace. \
@@ -52,17 +52,17 @@ pub enum IsolationError {
          (networkPolicy.waitForIsolation: false): workshops can then reach the cluster's network"
     )]
     NotIsolated {
-        /// The address that was tried.
+        /// The address of the connection attempts.
         address: SocketAddr,
-        /// Seconds that were waited.
+        /// Seconds of waiting.
         seconds: u64,
     },
 }
 
 /// Waits until the forbidden address is blocked and the pod's network is known to be up. Returns how long that took.
 ///
-/// The network is up once the forbidden address was reached or a DNS server answered: a missing route must not look like a
-/// policy. A refused connection counts as blocked, because policies reject in this way too.
+/// The network is up once the forbidden address was reached or a DNS server answered: a missing route must not look
+/// like a policy. A refused connection counts as blocked, because policies reject in this way too.
 ///
 /// # Errors
 /// [`IsolationError`].

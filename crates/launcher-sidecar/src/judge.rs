@@ -1,7 +1,7 @@
-//! The decision about one request, from its head alone.
+//! Authorization of one request, based on its head alone.
 //!
-//! The order matters: a head that cannot be read is refused before it is interpreted, and the caller's identity is
-//! decided before anything else that the head says.
+//! The order matters: a malformed head is refused before it is interpreted, and the caller's identity is checked before
+//! anything else in the head.
 
 use std::net::IpAddr;
 
@@ -15,43 +15,42 @@ use crate::rewrite::{self, Forward};
 use crate::sidecar::Rules;
 use crate::target::{self, TargetError};
 
-/// A request that may go to the app; its new head is written.
+/// A request that may be forwarded to the app; its new head is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Admitted {
-    /// How long its body is.
     pub(crate) framing: Framing,
-    /// Whether it is a HEAD request, whose response has no body.
+    /// True for a HEAD request, whose response has no body.
     pub(crate) is_head: bool,
-    /// Whether it may be sent once more when the app's connection turns out to be dead.
+    /// True when the request may be retried after the reused connection to the app turns out to be dead.
     pub(crate) is_repeatable: bool,
-    /// Whether the client speaks HTTP/1.1, and so knows chunks and interim responses.
+    /// True for HTTP/1.1 clients, which understand chunks and interim responses.
     pub(crate) is_http11: bool,
-    /// Whether the client would send another request on this connection.
+    /// True when the client may send another request on this connection.
     pub(crate) keep_alive: bool,
-    /// Whether it asks for a WebSocket.
+    /// True when the request asks for a WebSocket.
     pub(crate) is_upgrade: bool,
-    /// Whether the client would show a page.
+    /// True when the client accepts HTML.
     pub(crate) wants_html: bool,
 }
 
-/// A request that does not go to the app.
+/// A request that is not forwarded to the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) reason: Reason,
     pub(crate) is_head: bool,
     pub(crate) wants_html: bool,
-    /// Whether the connection can go on: the request was understood, and it has no body.
+    /// True when the connection stays usable: the request was understood, and has no unread body.
     pub(crate) keep_alive: bool,
 }
 
 impl Refused {
-    /// Refuses a head that was not understood, and ends the connection.
+    /// Refuses a head that was not understood, and closes the connection.
     pub(crate) fn unread(reason: Reason) -> Self {
         Self { reason, is_head: false, wants_html: false, keep_alive: false }
     }
 }
 
-/// What the header lines say, before anything is decided.
+/// Summary of the header lines, collected before any decision.
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'h> {
     pub(crate) framing: FramingLines<'h>,
@@ -66,13 +65,13 @@ pub(crate) struct Facts<'h> {
     upgrades: usize,
     connection_close: bool,
     connection_upgrade: bool,
-    /// Whether `Connection` names header lines that are to be dropped.
+    /// True when `Connection` names header lines to drop.
     pub(crate) has_nominations: bool,
     has_alias: bool,
     wants_html: bool,
 }
 
-/// Judges the request whose head is `head`, and appends its new head to `out` when it is admitted.
+/// Authorizes the request with the head `head`. Appends its new head to `out` when the request is admitted.
 pub(crate) fn judge(rules: &Rules, head: &[u8], peer: Option<IpAddr>, out: &mut Vec<u8>) -> Result<Admitted, Refused> {
     let mut room: Room<'_, MAX_REQUEST_LINES> = [const { std::mem::MaybeUninit::uninit() }; MAX_REQUEST_LINES];
     let mut parsed = httparse::Request::new(&mut []);
@@ -125,7 +124,7 @@ pub(crate) fn judge(rules: &Rules, head: &[u8], peer: Option<IpAddr>, out: &mut 
     })
 }
 
-/// Whether the request's line is well-formed but for a version of HTTP that is not spoken here.
+/// Returns true when the request line is well-formed but names an unsupported version of HTTP.
 fn names_other_version(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
     let mut words = line.split(|&byte| byte == b' ').skip(2);
@@ -236,7 +235,8 @@ impl<'h> Facts<'h> {
             && self.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"))
     }
 
-    /// Programs that are no browser send no Origin, and no page can make a browser leave it out.
+    /// Returns true for the workshop's own origin, or without an Origin. Clients other than browsers send none, and no
+    /// page can make a browser omit it.
     fn has_own_origin(&self) -> bool {
         match (self.origins, self.origin, self.host) {
             (0, _, _) => true,
@@ -246,8 +246,8 @@ impl<'h> Facts<'h> {
     }
 }
 
-/// A quick no for most names: the spellings of an identity's name differ in what stands between its letters, so its
-/// first letter is the trusted name's, or the `x` of all the others.
+/// Rejects most names quickly. Spellings of an identity header differ only between its letters. The first letter is
+/// therefore that of the trusted name, or the `x` of all the others.
 fn may_speak_of_identity(trusted: &TrustedHeader, name: &[u8]) -> bool {
     match name.first() {
         Some(first) if first.is_ascii_alphanumeric() => {
@@ -258,8 +258,8 @@ fn may_speak_of_identity(trusted: &TrustedHeader, name: &[u8]) -> bool {
     }
 }
 
-/// Whether a name becomes one of those that frame a message in a program that takes `_` or `.` for `-`, as many do when
-/// they make variables of header lines.
+/// Returns true when a program that reads `_` or `.` as `-` would take this name for a framing header. Many programs do
+/// so when they turn header lines into variables.
 fn is_alias_of_framing(name: &[u8]) -> bool {
     const FRAMING: [&[u8]; 2] = [b"content-length", b"transfer-encoding"];
     FRAMING.iter().any(|framing| {

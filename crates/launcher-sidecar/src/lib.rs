@@ -1,9 +1,9 @@
 //! The owner-checking reverse proxy in front of one workshop.
 //!
-//! One connection is one task that reads a request's head, judges it ([`Policy`]), writes a new head for the app, and
-//! then moves bytes both ways. Nothing of a request reaches the app before it is judged; nothing is forwarded as it
-//! stood: heads and chunked bodies are read strictly and written anew, so that the app's parser cannot see another
-//! request than this one did. A connection that waits holds no buffer.
+//! Each connection is one task. It reads a request's head, checks it against the [`Policy`], writes a new head for the
+//! app, and then relays bytes both ways. No byte of a request reaches the app before this check. Heads and chunked
+//! bodies are parsed strictly and serialized again, so the app's parser sees the same request as this proxy. An idle
+//! connection holds no buffer.
 
 mod alarm;
 mod body;

@@ -1,4 +1,4 @@
-//! `launcher-sidecar`: lets only a workshop's owner through to its app.
+//! `launcher-sidecar`: forwards only the workshop owner's requests to the app.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,9 +17,9 @@ use launcher_sidecar::telemetry::{self, Telemetry};
 use launcher_sidecar::{Policy, Sidecar, secret_file};
 use tokio::net::TcpListener;
 
-/// First argument of the mode for an init container.
+/// First argument that selects the init container mode.
 const WAIT_ISOLATED: &str = "wait-isolated";
-/// Exit code when the pod could still connect at the end of its time.
+/// Exit code when the forbidden address is still reachable at the timeout.
 const NOT_ISOLATED: u8 = 3;
 
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]

@@ -1,81 +1,80 @@
 //! Upper bound of the sidecar's memory.
 //!
-//! A container's memory limit counts user space and, under cgroup v2, the kernel buffers of its sockets. Each of them has a
-//! size here, and a test holds [`WORST_CASE`] below the limit that the operator gives the container.
+//! A container's memory limit counts user space and, under cgroup v2, the kernel buffers of its sockets. This module
+//! defines the size of each. A test asserts that [`WORST_CASE`] is below the container limit that the operator sets.
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Connections served at a time, WebSockets included. A browser keeps six connections to a host and one WebSocket for each
-/// open notebook or terminal; a proxy in front keeps as many as it has requests in flight. One person's use stays far below.
+/// Maximum concurrent connections, WebSockets included. A browser keeps six connections to a host and one WebSocket per
+/// open notebook or terminal; a proxy in front keeps one per in-flight request. One person's use stays far below.
 pub(crate) const PLACES: usize = 264;
-/// Connections that wait to be accepted: as many as may come at once. The kernel drops more, and they try again after a
-/// second.
+/// Length of the accept queue, sized for a burst. The kernel drops further connections, and they retry after a second.
 pub(crate) const BACKLOG: u32 = 512;
-/// Kernel receive buffer of a connection that waits to be accepted.
+/// Kernel receive buffer of a connection in the accept queue, in bytes.
 pub(crate) const WAITING_BUFFER: usize = 16 * KIB;
-/// Sizes of a socket's kernel buffers, in bytes. The kernel exceeds the one to send by a segment.
+/// Sizes of a socket's kernel buffers, in bytes. The kernel exceeds the send buffer by one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Buffers {
     pub(crate) receive: usize,
     pub(crate) send: usize,
 }
 
-/// The first connections: two segments of the loopback device in each direction. With less, transfers on it wait for
-/// delayed acknowledgements.
+/// Buffers of the first connections: two segments of the loopback device in each direction. With smaller buffers,
+/// transfers on it wait for delayed acknowledgements.
 pub(crate) const FULL: Buffers = Buffers { receive: 64 * KIB, send: 64 * KIB };
-/// Clients' connections with full buffers, and as many connections to the app.
+/// Number of client connections with full buffers, and of connections to the app with full buffers.
 pub(crate) const FULL_CONNECTIONS: usize = 64;
-/// Further connections.
+/// Buffers of further connections.
 pub(crate) const LEAN: Buffers = Buffers { receive: 32 * KIB, send: 32 * KIB };
-/// In the direction of a bulk transfer. The kernel caps it at `net.core.rmem_max` and `net.core.wmem_max`.
+/// Buffers in the direction of a bulk transfer. The kernel caps them at `net.core.rmem_max` and `net.core.wmem_max`.
 pub(crate) const BULK: Buffers = Buffers { receive: 2 * MIB, send: 2 * MIB };
-/// Bulk transfers at a time. Further ones go on with the buffers they have.
+/// Maximum number of concurrent bulk transfers. Further ones keep their normal buffers.
 pub(crate) const BULK_TRANSFERS: usize = 4;
-/// A direction that has moved this many bytes of one message is a bulk transfer.
+/// Bytes of one message after which its direction counts as a bulk transfer.
 pub(crate) const BULK_AFTER: usize = 128 * KIB;
-/// Bytes read at once, and so kept at most of a body that its receiver does not take.
+/// Bytes per read, and so the maximum kept of a body that its receiver does not take.
 pub(crate) const READ: usize = 48 * KIB;
-/// Maximum bytes of a head, and of what is read ahead after a request.
+/// Maximum bytes of a head, and of the read-ahead after a request.
 pub(crate) const HEAD: usize = 64 * KIB;
-/// Telemetry connections answered at a time, from elsewhere and again from this host.
+/// Maximum number of concurrent telemetry connections, separately for other hosts and for this host.
 pub(crate) const TELEMETRY_CONNECTIONS: usize = 32;
-/// Telemetry connections that wait to be accepted.
+/// Length of the telemetry accept queue.
 pub(crate) const TELEMETRY_BACKLOG: u32 = 128;
-/// Kernel receive and send buffer of a telemetry connection.
+/// Kernel receive and send buffer of a telemetry connection, in bytes.
 pub(crate) const TELEMETRY_BUFFER: usize = 8 * KIB;
 /// Maximum bytes of a telemetry request's head.
 pub(crate) const TELEMETRY_HEAD: usize = 8 * KIB;
 
-/// What the kernel accounts for a buffer that was set to `size`: it doubles it, to have room for its own bookkeeping.
+/// Returns the bytes that the kernel accounts for a buffer set to `size`: it doubles the size for its own bookkeeping.
 const fn accounted(size: usize) -> usize {
     2 * size
 }
 
-/// Largest segment of a send queue, with its bookkeeping.
+/// Largest segment of a send queue, with its bookkeeping, in bytes.
 const SEGMENT: usize = 68 * KIB;
-/// Socket, file and task of one connection.
+/// Socket, file and task of one connection, in bytes.
 const OBJECTS: usize = 8 * KIB;
-/// A head, or a read, that was translated: slightly longer than what came.
+/// A translated head or read: slightly longer than its input.
 const BUFFER: usize = HEAD + 2 * KIB;
 
-/// A socket whose buffers are full in both directions.
+/// Returns the memory of a socket with full buffers in both directions.
 const fn socket(buffers: Buffers) -> usize {
     accounted(buffers.receive) + accounted(buffers.send) + SEGMENT + OBJECTS
 }
 
-/// All connections of clients, all connections to the app, and for each client the four buffers of user space: what came
-/// and what is to be sent, on either side.
+/// Memory of all client connections, all connections to the app, and four user-space buffers per client: input and
+/// output on either side.
 const CONNECTIONS: usize =
     FULL_CONNECTIONS * 2 * socket(FULL) + (PLACES - FULL_CONNECTIONS) * 2 * socket(LEAN) + PLACES * 4 * BUFFER;
-/// What a bulk transfer adds to what its two sockets have at least.
+/// Memory that a bulk transfer adds to the minimum of its two sockets.
 const TRANSFER: usize = accounted(BULK.receive - LEAN.receive) + accounted(BULK.send - LEAN.send);
-/// A telemetry connection. Its answer is a few KiB and fits into its send buffer.
+/// Memory of a telemetry connection. Its response is a few KiB and fits into its send buffer.
 const TELEMETRY: usize = 2 * accounted(TELEMETRY_BUFFER) + TELEMETRY_HEAD + OBJECTS;
-/// The program itself: code, runtime, allocator.
+/// Memory of the program: code, runtime, allocator.
 const PROGRAM: usize = 10 * MIB;
 
-/// The most memory that the process and its sockets take, in bytes.
+/// Maximum memory of the process and its sockets, in bytes.
 pub const WORST_CASE: usize = PROGRAM
     + CONNECTIONS
     + BULK_TRANSFERS * TRANSFER

@@ -1,4 +1,4 @@
-//! What a sidecar counts, and when its app was last used.
+//! The metrics of a sidecar, and the time when its app was last used.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,28 +9,28 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-/// How much an app is used.
+/// Usage of an app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// When the owner last used the app: a request that was let through, part of its body, the end of its response, or
-    /// a WebSocket's data frame in either direction. Pings, pongs and closes do not count. A sidecar that has seen
-    /// nothing yet tells the time of its own start.
+    /// Last use of the app by its owner: an admitted request, part of its body, the end of its response, or a
+    /// WebSocket's data frame in either direction. Pings, pongs and closes do not count. Before the first use, this is
+    /// the time when the sidecar started.
     pub last_used: Instant,
-    /// How many connections are open.
+    /// Number of open connections.
     pub open_connections: u64,
-    /// How many of them are WebSockets.
+    /// Number of open WebSockets among them.
     pub open_websockets: u64,
 }
 
 impl Activity {
-    /// How long ago the app was last used.
+    /// Returns the time since the app was last used.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.last_used.elapsed()
     }
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Forwarded,
@@ -67,7 +67,7 @@ pub(crate) struct Metrics {
     connections: Gauge<i64, AtomicI64>,
     websockets: Gauge<i64, AtomicI64>,
     started: Instant,
-    /// Milliseconds from the start.
+    /// Milliseconds after `started`.
     last_used: AtomicU64,
 }
 
@@ -93,24 +93,24 @@ impl Metrics {
         self.outcomes[outcome as usize].inc();
     }
 
-    /// The counter of requests that would have been refused for their identity.
+    /// Returns the counter of requests that would have been refused for their identity.
     pub(crate) fn mismatches(&self) -> Counter {
         self.mismatches.clone()
     }
 
-    /// The counter of requests whose identity came without a valid proxy secret.
+    /// Returns the counter of requests whose identity has no valid proxy secret.
     pub(crate) fn unproven(&self) -> Counter {
         self.unproven.clone()
     }
 
-    /// Counts connections that were ended to make room for others.
+    /// Counts connections terminated to make room for others.
     pub(crate) fn displaced(&self, count: usize) {
         if count > 0 {
             self.displaced.inc_by(count as u64);
         }
     }
 
-    /// Takes note that the app is used `now`.
+    /// Records that the app is used at `now`.
     pub(crate) fn used(&self, now: Instant) {
         let elapsed = now.duration_since(self.started).as_millis();
         self.last_used.fetch_max(u64::try_from(elapsed).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -134,7 +134,7 @@ impl Metrics {
         }
     }
 
-    /// Lets a registry tell these counters.
+    /// Registers these metrics.
     pub(crate) fn register(&self, registry: &mut Registry) {
         registry.register("sidecar_requests", "Requests, by what became of them", self.requests.clone());
         registry.register(
@@ -157,7 +157,7 @@ impl Metrics {
     }
 }
 
-/// Something that is counted while it lives.
+/// Guard that counts a connection or WebSocket as open until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Open<'m>(&'m Gauge<i64, AtomicI64>);
 

@@ -1,11 +1,10 @@
-//! Whether a page may open a WebSocket: only a page of the workshop's own origin. The browser sends the owner's cookies
-//! with a WebSocket whatever page opens it, so without this check any page could act as the owner.
+//! Origin check of WebSockets: only a page of the workshop's own origin may open one. Browsers send the owner's cookies
+//! with a WebSocket from any page, so without this check any page could act as the owner.
 
-/// Whether the origin (`https://host[:port]`) is the one that `host` (a Host line's value) is reached at.
+/// Returns true when the origin (`https://host[:port]`) is that of `host`, the value of a Host line.
 ///
-/// Whoever ends TLS stands before this proxy, so the scheme is known only from `proto`, the X-Forwarded-Proto line:
-/// when that says that the request came over TLS, an origin without TLS is foreign. A port that is the scheme's default
-/// may be written or left out.
+/// TLS ends at a proxy in front, so the scheme is known only from `proto`, the X-Forwarded-Proto line. If that names
+/// TLS, an origin without TLS is foreign. The scheme's default port may be written or omitted.
 pub(crate) fn is_own(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
     let Some((is_tls, authority)) = split(origin) else { return false };
     let came_over_tls =

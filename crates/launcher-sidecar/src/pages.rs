@@ -1,4 +1,4 @@
-//! The answers that this proxy gives by itself.
+//! Responses that this proxy generates.
 
 use std::io::Write as _;
 
@@ -6,10 +6,10 @@ use crate::framing::FramingError;
 use crate::metrics::Outcome;
 use crate::target::TargetError;
 
-/// Why a request is answered here and not by the app.
+/// Reason why this proxy answers a request instead of the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// What was sent is not the HTTP that this proxy forwards.
+    /// The request is not the HTTP that this proxy forwards.
     Malformed(&'static str),
     Framing(FramingError),
     Target(TargetError),
@@ -22,11 +22,11 @@ pub(crate) enum Reason {
     ForeignOrigin,
     /// The app does not accept connections.
     AppAway,
-    /// The app's answer is no HTTP, or breaks off before its head is there.
+    /// The app's response is not HTTP, or ends before its head is complete.
     AppBroken,
 }
 
-/// The parts of an answer that depend on the reason.
+/// The parts of a response that depend on the reason.
 struct Answer {
     status: &'static str,
     title: &'static str,
@@ -34,12 +34,12 @@ struct Answer {
 }
 
 impl Reason {
-    /// Whether the request was understood, so that the bytes behind it are known to be the next one.
+    /// Returns true when the request was understood, so that the next bytes are known to begin the next request.
     pub(crate) fn is_understood(self) -> bool {
         matches!(self, Self::NoIdentity | Self::NotTheOwner | Self::ForeignOrigin | Self::AppAway | Self::AppBroken)
     }
 
-    /// How the request is counted.
+    /// Returns the outcome that is counted for the request.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
             Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method => {
@@ -105,18 +105,18 @@ impl Reason {
     }
 }
 
-/// How one answer is to be sent.
+/// Format of one response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
-    /// A page instead of a line of text.
+    /// An HTML page instead of a line of text.
     pub(crate) html: bool,
     /// The head alone, as HEAD asks for.
     pub(crate) head_only: bool,
-    /// The connection ends with this answer.
+    /// The connection ends with this response.
     pub(crate) close: bool,
 }
 
-/// Appends the whole answer to `out`.
+/// Appends the whole response to `out`.
 pub(crate) fn write(reason: Reason, form: Form, out: &mut Vec<u8>) {
     let answer = reason.answer();
     let body = if form.html { page(&answer, reason == Reason::AppAway) } else { format!("{}\n", answer.text) };
@@ -151,7 +151,7 @@ fn page(answer: &Answer, reloads: bool) -> String {
     )
 }
 
-/// What an error says, as a sentence.
+/// Formats an error as a sentence.
 fn sentence(what: impl std::fmt::Display) -> String {
     let text = what.to_string();
     let mut letters = text.chars();

@@ -1,5 +1,5 @@
-//! Places: a bounded number of connections. When they are taken, a new connection displaces the one that matters least, so
-//! that clients which hold theirs cannot keep the owner out.
+//! Connection limit. When all places are taken, a new connection displaces the least valuable one, so that clients
+//! which hold their connections cannot lock out the owner.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,37 +12,37 @@ use tokio::time::Instant;
 
 use crate::memory::PLACES;
 
-/// With fewer free places, connections are ended, so that accepting one does not wait for another to end.
+/// Minimum number of free places. Below it, connections are displaced, so that an accept does not wait for one to end.
 const SPARE: usize = 6;
-/// Places that are free afterwards: many may come at once.
+/// Number of free places after displacement: many connections may arrive at once.
 const ROOM: usize = 16;
-/// Connections without an accepted request that stay when connections with one have to go: a head may be on its way.
+/// Number of connections without an admitted request that stay while others are displaced: a head may be in flight.
 const UNPROVEN: usize = 32;
-/// Bytes that count as moved at the start, so that a connection is not displaced before it could move any.
+/// Bytes credited at the start, so that a connection is not displaced before it could move any.
 const CREDIT_TRANSFER: u64 = 64 * 1024;
 const CREDIT_IDLE: u64 = 1024 * 1024;
 const CREDIT_OTHER: u64 = 64 * 1024 * 1024;
 
-/// What a connection is doing.
+/// Activity of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Doing {
-    /// No request of it was let through yet.
+    /// No request has been admitted yet.
     Unproven,
-    /// It waits for its next request.
+    /// Waits for the next request.
     Idle,
-    /// It waits for the app, or for nothing.
+    /// Waits for the app, or for neither side.
     Serving,
-    /// It waits for the client to send or to take bytes.
+    /// Waits for the client to send or take bytes, or, in a stalled WebSocket, for either side.
     Transfer,
 }
 
-/// What a connection is doing and since when, for whoever may have to displace it.
+/// Activity of a connection and its start time. Displacement compares connections by it.
 #[derive(Debug)]
 pub(crate) struct Progress {
     opened: Instant,
     doing: AtomicU8,
-    /// Microseconds from `opened`.
+    /// Microseconds after `opened`.
     since: AtomicU64,
     bytes: AtomicU64,
 }
@@ -57,32 +57,32 @@ impl Progress {
         }
     }
 
-    /// Notes what the connection does as of `now`, with no bytes moved.
+    /// Starts an activity at `now`, with a byte count of zero.
     pub(crate) fn enter(&self, doing: Doing, now: Instant) {
         self.doing.store(doing as u8, Ordering::Relaxed);
         self.touch(now);
         self.bytes.store(0, Ordering::Relaxed);
     }
 
-    /// Notes that a response is complete, and that the next request may come.
+    /// Records that a response is complete, and that the next request may come.
     pub(crate) fn idle(&self, now: Instant) {
         if !self.is_unproven() {
             self.enter(Doing::Idle, now);
         }
     }
 
-    /// Notes what the connection does, in the exchange that it was in before.
+    /// Changes the activity within the same exchange, with the same start time and byte count.
     pub(crate) fn turn(&self, doing: Doing) {
         self.doing.store(doing as u8, Ordering::Relaxed);
     }
 
-    /// Notes that the connection was in use `now`.
+    /// Records that the connection was used at `now`.
     pub(crate) fn touch(&self, now: Instant) {
         let micros = now.saturating_duration_since(self.opened).as_micros();
         self.since.store(u64::try_from(micros).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Notes that `count` bytes moved. Only the connection itself writes, so that no addition is lost.
+    /// Adds `count` moved bytes. Only the connection's own task writes, so no addition is lost.
     pub(crate) fn moved(&self, count: usize) {
         self.bytes.store(self.bytes.load(Ordering::Relaxed).saturating_add(count as u64), Ordering::Relaxed);
     }
@@ -91,7 +91,7 @@ impl Progress {
         self.doing.load(Ordering::Relaxed) == Doing::Unproven as u8
     }
 
-    /// Bytes per second, as far as they can be compared between connections that do different things.
+    /// Returns bytes per second, with a credit that makes different activities comparable.
     fn worth(&self, now: Instant) -> f64 {
         let doing = self.doing.load(Ordering::Relaxed);
         let credit = if doing == Doing::Transfer as u8 {
@@ -119,11 +119,11 @@ pub(crate) struct Places {
 struct Taken {
     progress: Arc<Progress>,
     task: OnceLock<AbortHandle>,
-    /// It was told to end, and has not yet.
+    /// Displaced, but not yet terminated.
     is_ending: AtomicBool,
 }
 
-/// The place of one connection, until it is dropped.
+/// The place of one connection; dropping it frees the place.
 #[derive(Debug)]
 struct Place {
     places: Arc<Places>,
@@ -136,12 +136,12 @@ impl Places {
         Arc::new(Self { free: Arc::new(Semaphore::new(PLACES)), taken: Mutex::default() })
     }
 
-    /// A free place, for a connection that is still to come.
+    /// Waits for a free place and reserves it for the next connection.
     pub(crate) async fn reserve(&self) -> Option<OwnedSemaphorePermit> {
         self.free.clone().acquire_owned().await.ok()
     }
 
-    /// Serves a connection as a task that the stop waits for, and that may be displaced.
+    /// Spawns a task that serves a connection and may be displaced. The stop waits for it.
     pub(crate) fn spawn<F>(
         self: &Arc<Self>,
         permit: OwnedSemaphorePermit,
@@ -164,7 +164,8 @@ impl Places {
         drop(taken.task.set(task.abort_handle()));
     }
 
-    /// Ends connections until enough places are free. Returns how many; their places are free once their tasks are dropped.
+    /// Displaces connections until enough places are free. Returns their number; a place is free once its task is
+    /// dropped.
     pub(crate) fn make_room(&self, now: Instant) -> usize {
         let free = self.free.available_permits();
         if free >= SPARE {
@@ -211,8 +212,8 @@ impl Drop for Place {
     }
 }
 
-/// The connection to end first: the oldest of those without an accepted request, if there are many of them; else the one
-/// that is worth least.
+/// Returns the index of the connection to displace first: the oldest without an admitted request, if there are more
+/// than `UNPROVEN` of them; otherwise the one with the lowest worth.
 fn least(staying: &[&Arc<Taken>], now: Instant) -> Option<usize> {
     let unproven = || staying.iter().enumerate().filter(|(_, taken)| taken.progress.is_unproven());
     let oldest = || unproven().min_by_key(|(_, taken)| taken.progress.opened).map(|(index, _)| index);

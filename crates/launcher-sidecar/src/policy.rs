@@ -1,31 +1,30 @@
-//! What a sidecar enforces.
+//! The access policy that a sidecar enforces.
 
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::proof::ProxySecret;
 
-/// What a sidecar enforces.
+/// The access policy that a sidecar enforces.
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// The only person whose requests reach the app.
     pub owner: EmailAddress,
-    /// The header in which the login proxy says who is calling.
+    /// The header with the caller's identity, which the auth proxy sets.
     pub trusted_header: TrustedHeader,
-    /// `false` logs what would be refused for its identity, and lets it through.
+    /// `false` logs requests that would be refused for their identity, and forwards them.
     pub require_authentication: bool,
-    /// How the names of the login proxy's cookies begin; they are kept from the app, in both directions. An empty
-    /// prefix means every cookie.
+    /// Name prefix of the auth proxy's cookies, which are removed in both directions. An empty prefix matches every
+    /// cookie.
     pub session_cookie_prefix: String,
-    /// The secrets of which an identity needs one beside it (`X-Auth-Request-Proof`). Without any, an identity needs no
-    /// proof.
+    /// Secrets of which an identity needs one in `X-Auth-Request-Proof`. With `None`, an identity needs no proof.
     pub proxy_secret: Option<ProxySecret>,
 }
 
 impl Policy {
-    /// How the login proxy's cookies are called unless it is told otherwise.
+    /// Default name prefix of the auth proxy's cookies.
     pub const SESSION_COOKIE_PREFIX: &str = "_oauth2_proxy";
 
-    /// Lets only `owner` through; everything else as it is by default.
+    /// Creates a policy that admits only `owner`; all other fields have their defaults.
     #[must_use]
     pub fn new(owner: EmailAddress) -> Self {
         Self {

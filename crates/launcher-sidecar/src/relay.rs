@@ -1,4 +1,4 @@
-//! Moving the bytes of one request and its response both ways at the same time.
+//! Relays one request and its response concurrently.
 
 mod waiting;
 
@@ -19,21 +19,21 @@ use crate::sidecar::Inner;
 use crate::socket::{PeerIo, Socket};
 use waiting::Wait;
 
-/// How many bytes behind a request are read while it is answered.
+/// Maximum bytes read ahead after a request while its response is pending.
 const MAX_AHEAD_BYTES: usize = HEAD;
 
-/// Where moving bytes has led to.
+/// Result of a relay.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// The response is complete.
     Complete { app_stays: bool, close: bool },
-    /// The app has taken the WebSocket.
+    /// The app has accepted the WebSocket.
     Switched,
-    /// The app ended its connection without a byte of a response.
+    /// The app closed its connection before the first byte of a response.
     Silent,
-    /// No response can be passed on, and nothing of one has been.
+    /// No final response can be forwarded, and no byte of one has been.
     Refused(Reason),
-    /// The response broke off, or the client is gone.
+    /// The response was cut off, or the client is gone.
     Abort,
 }
 
@@ -43,21 +43,21 @@ enum Phase {
     Body { body: Transfer, app_stays: bool, close: bool },
 }
 
-/// One request and its response on their ways.
+/// One in-flight request and its response.
 pub(crate) struct Relay<'r, IO> {
     sidecar: &'r Inner,
     stop: &'r Stop,
     admitted: &'r Admitted,
     client: &'r mut Client<IO>,
     app: Socket,
-    /// The app's socket has larger buffers than one that may be kept.
+    /// The app's socket has buffers of a bulk transfer, so it must not be kept.
     is_app_wide: bool,
     app_inbox: Vec<u8>,
     app_outbox: &'r mut Outbox,
     request: &'r mut Transfer,
-    /// The app takes no more of the request. Its response may come all the same.
+    /// The app accepts no more bytes of the request. It may still send a response.
     is_refused: bool,
-    /// The app has begun to answer, if only with an interim response.
+    /// The app has started to respond, if only with an interim response.
     has_begun: bool,
     phase: Phase,
     wait: Wait,
@@ -92,17 +92,17 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         }
     }
 
-    /// The connection to the app, and what it sent that is not yet passed on.
+    /// Returns the connection to the app, and the bytes received from it that are not yet forwarded.
     pub(crate) fn into_app(self) -> (Socket, Vec<u8>) {
         (self.app, self.app_inbox)
     }
 
-    /// True when the connection to the app must not be kept, as its buffers are those of a bulk transfer.
+    /// True when the connection to the app has buffers of a bulk transfer, so it must not be kept.
     pub(crate) fn has_wide_app(&self) -> bool {
         self.is_app_wide
     }
 
-    /// Moves whatever can be moved.
+    /// Relays all bytes that can be moved.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         self.has_moved = false;
         if let Poll::Ready(step) = self.poll_request(cx) {
@@ -117,7 +117,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         self.poll_alarm(cx)
     }
 
-    /// From the client to the app. Ready only when that ends the exchange.
+    /// Relays from the client to the app. Ready only when that ends the exchange.
     fn poll_request(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         while !self.is_refused {
             let waiting = self.app_outbox.len();
@@ -163,7 +163,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         Poll::Pending
     }
 
-    /// From the app to the client.
+    /// Relays from the app to the client.
     fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         loop {
             let waiting = self.client.outbox.len();
@@ -175,8 +175,8 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
             let step = match &self.phase {
                 Phase::Head(_) => ready!(self.poll_head(cx)),
                 &Phase::Body { ref body, app_stays, close } if body.is_done() => {
-                    // A client that is still sending ends its connection. An app that has not been sent the whole
-                    // request would take the next one for the rest of this one.
+                    // Close a client's connection while it is still sending. Keep the app's connection only if it got
+                    // the whole request: the app would otherwise read the next request as the rest of this one.
                     let is_taken = self.request.is_done() && !self.is_refused;
                     let is_sent = is_taken && self.app_outbox.is_empty();
                     let app_stays = app_stays && is_sent && self.app_inbox.is_empty();
@@ -204,7 +204,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         }
         match ready!(poll_fill(&mut self.app, cx, &mut self.app_inbox, MAX_HEAD_BYTES)) {
             Ok(1..) => {
-                // What a client does not get to see does not keep its exchange alive.
+                // HTTP/1.0 clients get no interim responses, so only the first bytes count as progress.
                 self.has_moved |= self.admitted.is_http11 || !self.has_begun;
                 self.has_begun = true;
             }
@@ -214,11 +214,11 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         Poll::Ready(None)
     }
 
-    /// Reads the response's head, the first bytes of the app's inbox, and the part of the body that came with it.
+    /// Parses the response's head at the start of the app's inbox, and the part of the body that came with it.
     fn read_head(&mut self, length: usize) -> Option<Step> {
         let close = self.stop.is_requested() || self.is_refused || !self.request.is_done();
         let out = self.client.outbox.space();
-        // What came is about what goes: a head loses lines and gains few.
+        // The output is about as long as the input: a head loses lines and gains few.
         out.reserve(self.app_inbox.len() + 512);
         let (head, mut rest) = self.app_inbox.split_at(length);
         let reply = match response::translate(&self.sidecar.rules, self.admitted, close, head, out) {
@@ -274,7 +274,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         Poll::Ready(None)
     }
 
-    /// Reads what the client sends behind its request, mostly to hear when it goes away. Ready when it has.
+    /// Reads ahead after the request, mainly to detect that the client disconnects. Ready only on a connection error.
     fn poll_ahead(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         while self.request.is_done() && !self.client.has_ended && self.client.inbox.len() < MAX_AHEAD_BYTES {
             match ready!(poll_fill(&mut self.client.io, cx, &mut self.client.inbox, MAX_AHEAD_BYTES)) {

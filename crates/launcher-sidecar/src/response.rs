@@ -1,4 +1,4 @@
-//! Reading the head of the app's response, and writing the client's.
+//! Parses the head of the app's response, and writes the client's.
 
 use crate::body::Transfer;
 use crate::framing::{Framing, FramingError, FramingLines};
@@ -7,24 +7,24 @@ use crate::judge::Admitted;
 use crate::rewrite::{is_nominated, put, put_framing, put_length};
 use crate::sidecar::Rules;
 
-/// What a response's head means.
+/// Meaning of a response's head.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// An interim response; another one follows.
     Interim,
-    /// The app takes the WebSocket.
+    /// The app accepts the WebSocket.
     Upgraded,
-    /// The response itself.
+    /// The final response.
     Final {
         body: Transfer,
-        /// Whether the app would take another request on its connection.
+        /// True when the app accepts another request on its connection.
         app_stays: bool,
-        /// Whether the client's connection ends with this response.
+        /// True when the client's connection ends with this response.
         close: bool,
     },
 }
 
-/// The app's response is not one that can be passed on.
+/// The app's response cannot be forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResponseError {
     #[error("the app's response has a malformed head: {0}")]
@@ -42,11 +42,11 @@ struct Status {
     is_http11: bool,
 }
 
-/// Reads the response head `head` and appends the client's to `out`. `close` ends the client's connection with this
+/// Parses the response head `head` and appends the client's to `out`. `close` ends the client's connection with this
 /// response.
 ///
 /// # Errors
-/// [`ResponseError`]; `out` is as it was.
+/// [`ResponseError`]; `out` is unchanged.
 pub(crate) fn translate(
     rules: &Rules,
     request: &Admitted,
@@ -137,7 +137,7 @@ fn put_status(code: u16, reason: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the lines about the connection, and the empty line.
+/// Appends the lines about framing and the connection, and the empty line.
 fn put_end(
     status: &Status,
     request: &Admitted,
@@ -150,8 +150,8 @@ fn put_end(
         Reply::Upgraded => out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
         Reply::Final { close, .. } => {
             match framing.read()? {
-                // What a response without a body says of a length is about another response, except that there is
-                // never one about 204.
+                // The length in a response without a body describes the response to another request, so it is kept. A
+                // 204 never has one.
                 Some(Framing::Length(length)) if status.code != 204 => put_length(length, out),
                 Some(Framing::Empty) if status.code != 204 => put_length(0, out),
                 _ if has_no_body(status, request) || !request.is_http11 => {}

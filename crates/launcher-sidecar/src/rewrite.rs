@@ -1,4 +1,4 @@
-//! Writing the head that the app gets.
+//! Writes the request's head for the app.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use crate::head::{Known, elements};
 use crate::judge::Facts;
 use crate::sidecar::Rules;
 
-/// What is decided about a request that goes to the app.
+/// Decisions about a request that is forwarded to the app.
 pub(crate) struct Forward<'f, 'h> {
     pub(crate) method: &'f str,
     /// Path and query, in two parts.
@@ -46,7 +46,7 @@ pub(crate) fn request(
             | Known::Identity
             | Known::ForwardedFor => {}
             Known::Cookie => put_cookies(rules, out, name, header.value),
-            // An HTTP/1.0 client cannot be told to continue.
+            // An HTTP/1.0 client does not understand 100 (Continue).
             Known::Expect if !forward.is_http11 => {}
             Known::Other | Known::SetCookie if forward.facts.has_nominations && is_nominated(name, headers, kinds) => {}
             _ => put(out, name, header.value),
@@ -71,7 +71,7 @@ pub(crate) fn put(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends the header line that says how long a message is, if it has a body.
+/// Appends the framing header line of a message that has a body.
 pub(crate) fn put_framing(framing: Framing, out: &mut Vec<u8>) {
     match framing {
         Framing::Empty => {}
@@ -85,7 +85,7 @@ pub(crate) fn put_length(length: u64, out: &mut Vec<u8>) {
     put(out, b"Content-Length", itoa::Buffer::new().format(length).as_bytes());
 }
 
-/// Whether a `Connection` line names this header line as one that is not to be forwarded.
+/// Returns true when a `Connection` line nominates this header line as hop-by-hop.
 pub(crate) fn is_nominated(name: &[u8], headers: &[httparse::Header<'_>], kinds: &[Known]) -> bool {
     let connections = headers.iter().zip(kinds).filter(|(_, kind)| **kind == Known::Connection);
     connections.flat_map(|(header, _)| elements(header.value)).any(|option| option.eq_ignore_ascii_case(name))

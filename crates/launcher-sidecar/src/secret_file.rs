@@ -1,4 +1,4 @@
-//! `SERVICE_PROXY_SECRET_FILE`: the secrets that prove an identity, one or two, one per line.
+//! `SERVICE_PROXY_SECRET_FILE`: one or two secrets that prove an identity, one per line.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use launcher_process::follow;
 /// Reads the secrets of a file.
 ///
 /// # Errors
-/// One line with the setting, the file and the remedy. It never quotes the file.
+/// One line with the setting, the file and the remedy. It never quotes the file's contents.
 pub async fn load(path: &Path) -> Result<ProxySecret, String> {
     let named = format!("SERVICE_PROXY_SECRET_FILE {}", path.display());
     let text = follow::read(path).await.map_err(|error| {

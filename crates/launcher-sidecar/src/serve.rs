@@ -1,4 +1,4 @@
-//! Accepting connections.
+//! The listener for the workshop's users, and its accept loop.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,16 +15,16 @@ use crate::places::Places;
 use crate::sidecar::Sidecar;
 use crate::socket::{BufferPermits, Direction, Socket};
 
-/// How long to wait when the process has no file descriptor left for another connection.
+/// Pause after a failed accept, as when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// After how much silence a client is asked whether it is still there: a node that loses its power says no goodbye.
+/// Idle time before TCP keepalive probes: a node that loses power does not close its connections.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// Listens for the workshop's users; an unspecified address means both address families. What connections inherit from
-/// their listener is set here, once: setting it for each connection would cost four system calls.
+/// Listens for the workshop's users; an unspecified address means both address families. Sets the socket options that
+/// connections inherit from the listener: setting them per connection would cost four system calls.
 ///
 /// # Errors
-/// The address is in use, not of this host, or not permitted.
+/// The address is in use, does not belong to this host, or is not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(BACKLOG),
@@ -36,9 +36,9 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     launcher_process::listen::listen(address, &options)
 }
 
-/// Accepts connections and lets the sidecar serve them, until the stop is requested. Each connection is a task that the
-/// stop waits for. Their number is bounded: the app can connect, too, and must not be able to make the sidecar exceed its
-/// memory. Beyond it a new connection displaces another one.
+/// Accepts connections and serves them until a stop is requested. The stop waits for the task of each connection. The
+/// number of connections is bounded: the app can connect too, and must not make the sidecar exceed its memory limit. At
+/// the bound, a new connection displaces another one.
 pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
     let (places, buffers) = (Places::new(), BufferPermits::new(LEAN));
     loop {
@@ -69,8 +69,8 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
     }
 }
 
-/// Ends each connection that comes; never returns. For as long as the process lives its port is not free: an app that
-/// goes on when both are told to stop could listen there in its place.
+/// Accepts and closes new connections; never returns. This keeps the port bound until the process exits: an app that
+/// keeps running after the stop signal could otherwise listen on it.
 pub async fn turn_away(listener: &TcpListener) {
     loop {
         if let Err(error) = listener.accept().await {

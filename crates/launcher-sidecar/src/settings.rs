@@ -1,4 +1,4 @@
-//! What the program is told by flags and environment.
+//! Settings from flags and environment variables.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU16;
@@ -63,7 +63,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The policy that these settings ask for, without the secrets of [`Settings::proxy_secret_file`].
+    /// Returns the policy of these settings, without the secrets of [`Settings::proxy_secret_file`].
     #[must_use]
     pub fn policy(&self) -> Policy {
         Policy {
@@ -75,13 +75,13 @@ impl Settings {
         }
     }
 
-    /// Where the app is.
+    /// Returns the app's address.
     #[must_use]
     pub fn app(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.app_port.get()))
     }
 
-    /// How long requests under way get to finish when the process is told to stop.
+    /// Returns the time that in-flight requests get to complete after a stop signal.
     #[must_use]
     pub fn grace(&self) -> Duration {
         Duration::from_secs(self.shutdown_grace.into())

@@ -1,4 +1,4 @@
-//! A sidecar: one owner, one app.
+//! A sidecar for one owner and one app.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::policy::Policy;
 use crate::socket::{PeerIo, Plain, Socket};
 use crate::upstream::Pool;
 
-/// Number of warnings about mismatches, and about missing proofs. Further ones are logged at debug level only.
+/// Maximum number of warnings about mismatches, and about missing proofs. Further ones are logged at debug level only.
 const WARNINGS: u64 = 10;
 
-/// The owner-checking proxy in front of one app. Clones are the same sidecar.
+/// The owner-checking proxy in front of one app. Clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Sidecar {
     inner: Arc<Inner>,
 }
 
-/// What the connections of a sidecar share.
+/// State shared by all connections of a sidecar.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) rules: Rules,
@@ -36,20 +36,20 @@ pub(crate) struct Inner {
     pub(crate) bulk: BulkPermits,
 }
 
-/// A policy, ready to be applied.
+/// A policy prepared for requests, with its counters.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) policy: Policy,
     pub(crate) login_cookies: LoginCookies,
-    /// What the app is called when the client names no host.
+    /// Host sent to the app when the client sends none.
     pub(crate) app_name: String,
     mismatches: Counter,
     unproven: Counter,
 }
 
 impl Sidecar {
-    /// A sidecar in front of the app at `app`. It never forwards to anything but this machine: of an address elsewhere
-    /// only the port is taken.
+    /// Creates a sidecar in front of the app at `app`. It forwards only to the loopback interface: of any other address
+    /// it uses only the port.
     #[must_use]
     pub fn new(policy: Policy, app: SocketAddr) -> Self {
         let host = if app.ip().is_loopback() { app.ip() } else { IpAddr::V4(Ipv4Addr::LOCALHOST) };
@@ -65,10 +65,10 @@ impl Sidecar {
         Self { inner: Arc::new(Inner { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default() }) }
     }
 
-    /// Serves one connection until either side ends it, or the stop is requested and nothing is under way. Requests
-    /// under way are finished; WebSockets are closed with 1001 (going away). `peer` is added to X-Forwarded-For.
+    /// Serves one connection until either side ends it, or until a stop finds no request in flight. In-flight requests
+    /// are completed; WebSockets are closed with 1001 (going away). Appends `peer` to X-Forwarded-For.
     ///
-    /// Call it within a tokio runtime that has I/O and time enabled.
+    /// Must be called within a tokio runtime that has I/O and time enabled.
     pub async fn serve_connection<IO>(&self, io: IO, peer: Option<IpAddr>, stop: Stop)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -76,7 +76,7 @@ impl Sidecar {
         self.serve_io(Plain(io), peer, Arc::new(Progress::new()), &stop).await;
     }
 
-    /// Serves one connection whose place may be needed for another one.
+    /// Serves one connection that a new connection may displace.
     pub(crate) async fn serve_socket(&self, socket: Socket, peer: IpAddr, progress: Arc<Progress>, stop: Stop) {
         self.serve_io(socket, Some(peer), progress, &stop).await;
     }
@@ -86,46 +86,46 @@ impl Sidecar {
         Connection::new(&self.inner, io, peer, progress).run(stop).await;
     }
 
-    /// Counts connections that were ended to make room for others.
+    /// Counts connections terminated to make room for others.
     pub(crate) fn count_displaced(&self, count: usize) {
         self.inner.metrics.displaced(count);
     }
 
-    /// What its connections share.
+    /// Returns the state shared by its connections.
     #[cfg(test)]
     pub(crate) fn inner(&self) -> &Inner {
         &self.inner
     }
 
-    /// How much the app is used.
+    /// Returns the app's usage.
     #[must_use]
     pub fn activity(&self) -> Activity {
         self.inner.metrics.activity()
     }
 
-    /// Lets a registry tell this sidecar's counters.
+    /// Registers this sidecar's metrics.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.inner.metrics.register(registry);
     }
 
-    /// Whether the app accepts a connection.
+    /// Checks that the app accepts a connection.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The error of the connection attempt.
     pub async fn check_app(&self) -> std::io::Result<()> {
         self.inner.pool.connect().await.map(drop)
     }
 }
 
 impl Rules {
-    /// Counts a request whose identity came without a valid proxy secret. True for the first ones, which are logged as
+    /// Counts a request whose identity has no valid proxy secret. Returns true for the first ones, which are logged as
     /// warnings.
     pub(crate) fn count_unproven(&self) -> bool {
         self.unproven.inc() < WARNINGS
     }
 
-    /// Logs a request that is let through only because authentication is not required. `error` is why it names nobody;
-    /// without one it names somebody else.
+    /// Counts and logs a request that is forwarded only because authentication is not required. `error` is why the
+    /// identity is invalid; `None` means that it is valid but not the owner's.
     pub(crate) fn report_mismatch(&self, error: Option<IdentityError>) {
         let before = self.mismatches.inc();
         let reason = error.map_or_else(|| "the request is somebody else's".to_owned(), |error| error.to_string());

@@ -1,4 +1,4 @@
-//! TCP connections with bounded kernel buffers, of clients and to the app.
+//! TCP connections with bounded kernel buffers: from clients and to the app.
 
 use std::io;
 use std::pin::Pin;
@@ -14,15 +14,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::memory::{BULK, Buffers, FULL, FULL_CONNECTIONS};
 
-/// One side of a connection that this proxy has with a peer: a client, or the app.
+/// A connection of this proxy to a peer: a client, or the app.
 pub(crate) trait PeerIo: AsyncRead + AsyncWrite + Unpin {
-    /// The socket, if it is one: its kernel buffers can be resized.
+    /// Returns the socket, if it is one: its kernel buffers can be resized.
     fn socket(&self) -> Option<&Socket> {
         None
     }
 
-    /// Ready when the peer has received what was written, but for at most 3 KiB. To be asked before it is shut down; nothing
-    /// may be written afterwards.
+    /// Ready when the peer has received all written bytes except at most 3 KiB. Must be called before the shutdown; no
+    /// byte may be written afterwards.
     fn poll_delivered(&mut self, _cx: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -35,7 +35,7 @@ pub(crate) enum Direction {
     Send,
 }
 
-/// Which connections of one side have full buffers: the first ones.
+/// Permits for full buffers, which the first connections of one side get.
 #[derive(Debug, Clone)]
 pub(crate) struct BufferPermits {
     full: Arc<Semaphore>,
@@ -47,7 +47,7 @@ impl BufferPermits {
         Self { full: Arc::new(Semaphore::new(FULL_CONNECTIONS)), lean }
     }
 
-    /// Sizes of the buffers of one more connection, and the permit that it keeps.
+    /// Returns the buffer sizes of a new connection, and the permit that it keeps.
     pub(crate) fn take(&self) -> (Buffers, Option<OwnedSemaphorePermit>) {
         match self.full.clone().try_acquire_owned() {
             Ok(permit) => (FULL, Some(permit)),
@@ -56,21 +56,21 @@ impl BufferPermits {
     }
 }
 
-/// A TCP connection. Dropping it while the peer has not taken what was written resets it: the kernel would keep those
-/// bytes for minutes, for as many closed connections as there are.
+/// A TCP connection. Dropping it before the peer has received the written bytes resets it: the kernel would otherwise
+/// keep them for minutes, for every closed connection.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: TcpStream,
     buffers: Buffers,
     _permit: Option<OwnedSemaphorePermit>,
-    /// The send buffer has its smallest size, as there is nothing more to write.
+    /// The send buffer has its minimum size, because no further bytes are written.
     is_shrunk: bool,
-    /// It was shut down, which is done once everything is delivered.
+    /// The connection was shut down, which happens after delivery.
     is_shut: bool,
 }
 
 impl Socket {
-    /// A connection whose buffers have these sizes.
+    /// Wraps a connection whose buffers have these sizes.
     pub(crate) fn new(stream: TcpStream, (buffers, permit): (Buffers, Option<OwnedSemaphorePermit>)) -> Self {
         Self { stream, buffers, _permit: permit, is_shrunk: false, is_shut: false }
     }
@@ -83,12 +83,12 @@ impl Socket {
         &self.stream
     }
 
-    /// Sizes a kernel buffer for a bulk transfer.
+    /// Enlarges a kernel buffer for a bulk transfer.
     pub(crate) fn widen(&self, direction: Direction) {
         self.resize(direction, BULK);
     }
 
-    /// Sizes a kernel buffer as it was at first.
+    /// Restores the initial size of a kernel buffer.
     pub(crate) fn narrow(&self, direction: Direction) {
         self.resize(direction, self.buffers);
     }
@@ -111,14 +111,14 @@ impl Socket {
         poll(&mut interest, Some(&now)).map_or(true, |ready| ready > 0)
     }
 
-    /// True when the peer has acknowledged all but 3 KiB of what was written. Nothing may be written afterwards.
+    /// True when the peer has acknowledged all written bytes except at most 3 KiB. No byte may be written afterwards.
     fn is_delivered(&mut self) -> bool {
         if self.is_shut {
             return true;
         }
         if !self.is_shrunk {
             self.is_shrunk = true;
-            // The kernel has a minimum of 4,608 bytes, of which two thirds may be in use.
+            // The kernel's minimum is 4,608 bytes, of which two thirds may be in use.
             drop(SockRef::from(&self.stream).set_send_buffer_size(0));
         }
         self.has_room()
@@ -132,7 +132,7 @@ impl PeerIo for Socket {
 
     fn poll_delivered(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while !self.is_delivered() {
-            // Asks for the next event, in place of the one that said that there was room.
+            // Clears the readiness, which is stale, and so waits for the next event.
             let full = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
             drop(self.stream.try_io(Interest::WRITABLE, full));
             if ready!(self.stream.poll_write_ready(cx)).is_err() {
@@ -172,7 +172,7 @@ impl Drop for Socket {
     }
 }
 
-/// Any other stream of bytes, such as a pipe within the process.
+/// Any other byte stream, such as an in-process pipe.
 #[derive(Debug)]
 pub(crate) struct Plain<IO>(pub(crate) IO);
 

@@ -1,6 +1,6 @@
-//! What a request asks for: its target and its Host. The target never decides where the request goes; that is the app.
+//! A request's target and Host. The target never selects the upstream, which is always the app.
 
-/// The target is none that this proxy forwards.
+/// This proxy does not forward requests with this target or Host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TargetError {
     #[error("the request's target is no path")]
@@ -13,8 +13,8 @@ pub(crate) enum TargetError {
     OtherHost,
 }
 
-/// The path and query to ask the app for, byte for byte as received: `target` itself, or what stands behind the
-/// authority of an absolute-form target. In two parts, for a path that has to be completed with `/`.
+/// Returns the path and query for the app, byte for byte as received: `target` itself, or the part after the authority
+/// of an absolute-form target. The first of the two parts is a missing `/` or `*`, or empty.
 ///
 /// # Errors
 /// [`TargetError`]. `host` is the value of the Host line, if there is one.
@@ -53,7 +53,7 @@ fn starts_with(target: &[u8], scheme: &[u8]) -> bool {
     target.split_at_checked(scheme.len()).is_some_and(|(start, _)| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether the value of a Host line is a host and perhaps a port.
+/// Checks that the value of a Host line has only characters of a host and port.
 ///
 /// # Errors
 /// [`TargetError::Host`].

@@ -1,5 +1,5 @@
-//! The listener for the machines around the sidecar. Its paths are on a port of their own, so none of them can be
-//! reached through the workshop's address.
+//! The listener for probes and scrapes. It has a separate port, so its paths cannot be reached through the workshop's
+//! address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,15 +21,15 @@ use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
 use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
 
-/// How long one request may take, its answer included.
+/// Maximum time of a request, its response included.
 const REQUEST: Duration = Duration::from_secs(2);
-/// How long to wait when the process has no file descriptor left for another connection.
+/// Pause after a failed accept, as when the process has no file descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Listens for probes and scrapes; an unspecified address means both address families.
 ///
 /// # Errors
-/// The address is in use, not of this host, or not permitted.
+/// The address is in use, does not belong to this host, or is not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(TELEMETRY_BACKLOG),
@@ -40,7 +40,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     launcher_process::listen::listen(address, &options)
 }
 
-/// What the listener tells.
+/// The telemetry of a sidecar.
 #[derive(Debug)]
 pub struct Telemetry {
     sidecar: Sidecar,
@@ -51,7 +51,7 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Tells about `sidecar`, which is not ready once `stop` is requested. `clock` is asked for the time of the last
+    /// Creates the telemetry of `sidecar`, which is not ready once `stop` is requested. `clock` dates the last
     /// activity.
     #[must_use]
     pub fn new(sidecar: Sidecar, clock: Arc<dyn Clock>, stop: Stop) -> Self {
@@ -66,12 +66,12 @@ impl Telemetry {
         Self { sidecar, clock, stop, registry, last_used }
     }
 
-    /// Answers `/healthz` (200 while the process lives), `/readyz` (200 when the app accepts a connection, else 503 with
-    /// the reason), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
-    /// `open_connections`, `open_websockets`); one request a connection. Never returns.
+    /// Answers `/healthz` (200 while the process lives), `/readyz` (200 when the app accepts a connection, else 503
+    /// with the reason), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
+    /// `open_connections`, `open_websockets`). Serves one request per connection. Never returns.
     pub async fn serve(self, listener: TcpListener) {
         let telemetry = Arc::new(self);
-        // The app's connections come from this host. They must not keep the kubelet's probes waiting until the sidecar is
+        // The app connects from this host. Its connections must not block the kubelet's probes until the sidecar is
         // killed.
         let [elsewhere, here] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
@@ -161,7 +161,7 @@ impl Telemetry {
     }
 }
 
-/// Whether the other side is on this host, which in a pod is the pod.
+/// Returns true when the peer is on this host, which in a pod is the pod.
 fn is_from_here(stream: &TcpStream, peer: SocketAddr) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)

@@ -1,4 +1,4 @@
-//! A WebSocket: bytes pass both ways as they are. A tunnel in which nothing moves holds no buffer and no timer.
+//! A WebSocket tunnel, which relays bytes unchanged both ways. An idle tunnel holds no buffer and no timer.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -16,37 +16,37 @@ use crate::metrics::Metrics;
 use crate::places::{Doing, Progress};
 use crate::socket::{PeerIo, Socket};
 
-/// How long the two ends get to close once they were told to.
+/// Maximum time for both ends to close after a stop is requested.
 const CLOSING: Duration = Duration::from_secs(3);
-/// How long one end may be silent when the other has ended its side.
+/// Timeout for a silent end after the other end has closed its sending side.
 const HALF_CLOSED: Duration = Duration::from_secs(60);
-/// How long an end may take no byte that waits for it.
+/// Timeout for an end that accepts none of its pending bytes.
 const STALL: Duration = Duration::from_secs(300);
 
-/// One direction.
+/// One direction of the tunnel.
 #[derive(Debug, Default)]
 struct Flow {
     frames: Frames,
     outbox: Outbox,
     /// The sender has sent its last byte.
     has_ended: bool,
-    /// And the receiver was told so.
+    /// The end of the stream was forwarded to the receiver.
     is_shut: bool,
-    /// This proxy has sent a close frame in the sender's name; what the sender still sends is dropped.
+    /// This proxy or the sender has sent a close frame; further bytes of the sender are dropped.
     is_closed: bool,
     /// The sender has sent a close frame.
     has_said_close: bool,
     has_moved: bool,
 }
 
-/// Where it is noted that the tunnel is used.
+/// Records that the tunnel is used.
 #[derive(Debug, Clone, Copy)]
 struct Usage<'t> {
     metrics: &'t Metrics,
     progress: &'t Progress,
 }
 
-/// Both directions.
+/// Both directions of the tunnel.
 struct Tunnel<'t, IO> {
     io: &'t mut IO,
     app: Socket,
@@ -58,8 +58,8 @@ struct Tunnel<'t, IO> {
     is_waiting: bool,
 }
 
-/// Relays between the client and the app until both have ended, or `stop` is ready and both have been told. The client's
-/// outbox holds the response that opened the WebSocket; `app_inbox` and the client's inbox hold what came behind it.
+/// Relays between the client and the app until both have ended, or until `stop` is ready and both got a close. The
+/// client's outbox holds the upgrade response; `app_inbox` and the client's inbox hold the bytes received after it.
 pub(crate) async fn run<IO, S>(
     client: &mut Client<IO>,
     app: Socket,
@@ -92,9 +92,9 @@ pub(crate) async fn run<IO, S>(
 }
 
 impl<IO: PeerIo> Tunnel<'_, IO> {
-    /// Ready when the tunnel is at its end.
+    /// Ready when the tunnel has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        // Before anything is read: who always has more to send leaves no turn for what comes after.
+        // Poll the timer before reading: an end that never stops sending would starve it.
         if self.is_closing && self.alarm.poll(cx).is_ready() {
             return Poll::Ready(());
         }
@@ -104,7 +104,7 @@ impl<IO: PeerIo> Tunnel<'_, IO> {
         let downward = down.poll(app, *io, CLOSE_TO_CLIENT, *is_closing, *usage, cx);
         let is_over = match (upward, downward) {
             (Poll::Ready(Err(_)), _) | (_, Poll::Ready(Err(_))) | (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => true,
-            // The client has heard that this ends, and has ended it.
+            // The client got the close, and has closed its side.
             _ => *is_closing && down.is_closed && down.outbox.is_empty() && (up.has_said_close || up.has_ended),
         };
         if is_over {
@@ -139,7 +139,7 @@ impl<IO: PeerIo> Tunnel<'_, IO> {
 }
 
 impl Flow {
-    /// Takes bytes that were read before the tunnel began.
+    /// Queues bytes that were read before the tunnel began.
     fn accept(&mut self, bytes: &[u8], usage: Usage<'_>) {
         self.outbox.space().extend_from_slice(bytes);
         self.note(bytes, usage);
@@ -156,7 +156,7 @@ impl Flow {
         }
     }
 
-    /// Ready when the sender has ended and the receiver knows.
+    /// Relays this direction. Ready when the end of the sender's stream has been forwarded.
     fn poll<R, W>(
         &mut self,
         from: &mut R,

@@ -1,4 +1,4 @@
-//! Connections to the app, kept for the next request.
+//! Pool of connections to the app.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,15 +12,15 @@ use tokio::time::Instant;
 use crate::memory::LEAN;
 use crate::socket::{BufferPermits, Socket};
 
-/// How long a connection is kept for another request.
+/// Maximum idle time of a connection in the pool.
 const IDLE: Duration = Duration::from_secs(30);
-/// How many connections are kept at most: about as many as the ingress in front keeps to this proxy. Beyond it each
-/// request opens a connection of its own, which costs as much as the request itself.
+/// Maximum number of idle connections: about as many as the ingress in front keeps to this proxy. Above it, each
+/// request opens a new connection, which costs as much as the request itself.
 const MAX_IDLE: usize = 256;
-/// How long the app may take to accept a connection. It is on the same machine.
+/// Connect timeout. The app is on the same node.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The app, and connections to it that wait for a request.
+/// The app's address, and the idle connections to it.
 #[derive(Debug)]
 pub(crate) struct Pool {
     app: SocketAddr,
@@ -39,8 +39,8 @@ impl Pool {
         Self { app, buffers: BufferPermits::new(LEAN), state: Mutex::default() }
     }
 
-    /// A connection that was used before and is still open. `look` asks the kernel whether it is, for a request that
-    /// could not be sent once more; otherwise what the runtime has heard is enough.
+    /// Takes an idle connection that is still open. With `look`, it asks the kernel, for a request that cannot be
+    /// retried; otherwise the runtime's knowledge is enough.
     pub(crate) fn take(&self, look: bool, now: Instant) -> Option<Socket> {
         loop {
             let (stream, since) = self.lock().idle.pop()?;
@@ -50,7 +50,7 @@ impl Pool {
         }
     }
 
-    /// Keeps a connection whose response has been read to its end, as it was `now`.
+    /// Keeps a connection whose response was complete at `now`.
     pub(crate) fn put(self: &Arc<Self>, stream: Socket, now: Instant) {
         let mut state = self.lock();
         if state.idle.len() < MAX_IDLE {
@@ -62,14 +62,14 @@ impl Pool {
         }
     }
 
-    /// A new connection.
+    /// Opens a new connection.
     ///
     /// # Errors
-    /// The app does not accept one.
+    /// The app does not accept the connection.
     pub(crate) async fn connect(&self) -> io::Result<Socket> {
         let socket = if self.app.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_nodelay(true)?;
-        // Before it connects: the kernel derives the first window from them.
+        // Set them before connecting: the kernel derives the first window from them.
         let (sizes, permit) = self.buffers.take();
         socket.set_recv_buffer_size(sizes.receive.try_into().unwrap_or(u32::MAX))?;
         socket.set_send_buffer_size(sizes.send.try_into().unwrap_or(u32::MAX))?;
@@ -82,7 +82,7 @@ impl Pool {
     }
 }
 
-/// Closes connections that nobody has used for long; ends when there are none.
+/// Closes connections at the end of their idle time. Ends when none are left.
 async fn sweep(pool: std::sync::Weak<Pool>) {
     loop {
         tokio::time::sleep(IDLE).await;
@@ -97,7 +97,7 @@ async fn sweep(pool: std::sync::Weak<Pool>) {
     }
 }
 
-/// Whether the app has neither closed the connection nor sent anything that nobody asked for.
+/// Returns true when the app has neither closed the connection nor sent unsolicited bytes.
 fn is_open(socket: &Socket, look: bool) -> bool {
     let stream = socket.stream();
     let mut byte = [0];

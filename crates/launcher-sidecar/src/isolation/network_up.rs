@@ -12,10 +12,10 @@ use tokio::time::{sleep, timeout};
 
 /// Pause between two queries: a packet that a new pod sends too early is lost.
 const RETRY: Duration = Duration::from_millis(50);
-/// Port of DNS, unless the file says otherwise, as no real one does.
+/// DNS port, unless the file names one, which real files do not.
 const PORT: u16 = 53;
 
-/// Knows whether the network is up. Ends its queries when dropped.
+/// Detects whether the network is up. Dropping it ends the queries.
 #[derive(Debug)]
 pub(super) struct NetworkUp {
     is_up: Arc<AtomicBool>,
@@ -23,7 +23,7 @@ pub(super) struct NetworkUp {
 }
 
 impl NetworkUp {
-    /// Asks each name server of a resolv.conf until one answers. Without a readable file nothing is asked.
+    /// Queries each name server of a resolv.conf until one answers. Sends no query if the file is unreadable.
     pub(super) fn watch(resolv_conf: &Path) -> Self {
         let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
         let (is_up, mut queries) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
@@ -47,13 +47,13 @@ impl NetworkUp {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// Notes other evidence.
+    /// Records other evidence that the network is up.
     pub(super) fn set_up(&self) {
         self.is_up.store(true, Ordering::Relaxed);
     }
 }
 
-/// The servers of `nameserver` lines. A port may follow the address, as in `127.0.0.1:5353`.
+/// Returns the servers of `nameserver` lines. A port may follow the address, as in `127.0.0.1:5353`.
 fn servers(text: &str) -> Vec<SocketAddr> {
     let addresses = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")).map(str::trim);
     let server = |text: &str| {
@@ -63,13 +63,13 @@ fn servers(text: &str) -> Vec<SocketAddr> {
     addresses.filter_map(server).collect()
 }
 
-/// The first domain of the `search` line: the cluster's DNS answers for it without asking anybody.
+/// Returns the first domain of the `search` line: the cluster's DNS answers for it without another server.
 fn search_domain(text: &str) -> &str {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("search"));
     line.and_then(|domains| domains.split_whitespace().next()).unwrap_or_default()
 }
 
-/// A query for the A record of a name (RFC 1035, 4.1). Labels that are too long are left out: any answer will do.
+/// Builds a query for the A record of a name (RFC 1035, 4.1). Omits labels that are too long: any answer is sufficient.
 fn query(name: &str) -> Vec<u8> {
     const HEAD: [u8; 12] = [0x57, 0x4c, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     const TYPE_A_CLASS_IN: [u8; 4] = [0, 1, 0, 1];
@@ -87,7 +87,7 @@ async fn answers(server: SocketAddr, query: &[u8]) -> bool {
     let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let asked = async {
         let socket = UdpSocket::bind((any, 0)).await?;
-        // Only the server's own datagrams are received from then on.
+        // From here on, the socket receives only the server's datagrams.
         socket.connect(server).await?;
         socket.send(query).await?;
         socket.recv(&mut [0; 512]).await

@@ -41,7 +41,7 @@ pub struct IsolationSettings {
 }
 
 impl IsolationSettings {
-    /// The address as HOST:PORT; `None` outside of a cluster when none is given.
+    /// Returns the address as HOST:PORT; `None` outside of a cluster if none is configured.
     pub(super) fn forbidden_address(&self) -> Option<String> {
         let api_server = || {
             let host = self.kubernetes_host.as_deref()?;

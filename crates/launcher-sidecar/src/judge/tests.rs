@@ -1,4 +1,4 @@
-//! Whatever bytes come: what goes on is read by another parser as what came, request for request.
+//! Property tests on arbitrary bytes: another parser reads the forwarded requests exactly as the received ones.
 
 use launcher_domain::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
@@ -11,7 +11,7 @@ use crate::body::Transfer;
 use crate::head::{Scan, Scanner};
 use crate::{Policy, Sidecar};
 
-/// A request as a plain program reads it.
+/// A request as read by a simple parser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Read {
     method: String,
@@ -27,7 +27,7 @@ impl Read {
     }
 }
 
-/// Reads one request off the bytes, with httparse and nothing of this crate.
+/// Reads one request with httparse, without any parser of this crate.
 fn read_one(bytes: &mut &[u8]) -> Option<Read> {
     let mut lines = [httparse::EMPTY_HEADER; 200];
     let mut parsed = httparse::Request::new(&mut lines);
@@ -48,7 +48,7 @@ fn read_one(bytes: &mut &[u8]) -> Option<Read> {
             let data = rest[start..].get(..size)?;
             rest = &rest[start + size..];
             if size == 0 {
-                // The trailer, to its empty line.
+                // Skip the trailer up to its empty line.
                 while !rest.starts_with(b"\r\n") {
                     rest = &rest[rest.windows(2).position(|two| two == b"\r\n")? + 2..];
                 }
@@ -67,7 +67,7 @@ fn read_one(bytes: &mut &[u8]) -> Option<Read> {
     Some(read)
 }
 
-/// What goes to the app of these bytes, and how many whole requests that is, as a connection does it.
+/// Processes these bytes like a connection. Returns the bytes sent to the app, and the number of complete requests.
 fn forwarded(mut bytes: &[u8]) -> (Vec<u8>, usize) {
     let sidecar =
         Sidecar::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), ([127, 0, 0, 1], 9).into());
@@ -86,7 +86,7 @@ fn forwarded(mut bytes: &[u8]) -> (Vec<u8>, usize) {
     (out, count)
 }
 
-/// The lines that say something to the app, and not to this proxy or about the connection.
+/// Returns the header lines for the app, without those for this proxy or about the connection.
 fn meant_for_the_app<'r>(read: &'r Read, came: &Read) -> Vec<&'r (String, Vec<u8>)> {
     const OWN: [&str; 16] = [
         "connection",
@@ -193,7 +193,7 @@ fn request() -> impl Strategy<Value = String> {
     })
 }
 
-/// Requests one behind the other, with some bytes changed, put in or left out.
+/// Pipelined requests, with some bytes changed, inserted or removed.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop_oneof![any::<u8>(), prop::sample::select(&b"\r\n\t :;,0a\0"[..])];
     let change = (any::<prop::sample::Index>(), byte, 0..3_u8);
@@ -224,7 +224,7 @@ proptest! {
     }
 }
 
-/// What the properties say would be worth nothing if all requests were refused.
+/// The properties would hold trivially if all requests were refused.
 #[test]
 fn many_of_the_requests_that_are_tried_go_on() {
     let mut runner = TestRunner::deterministic();

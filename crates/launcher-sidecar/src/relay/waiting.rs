@@ -1,4 +1,4 @@
-//! How long an exchange waits in which nothing moves.
+//! Timeouts of exchanges that make no progress.
 
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,18 +9,18 @@ use super::{Relay, Step};
 use crate::places::Doing;
 use crate::socket::PeerIo;
 
-/// How long a client may neither take nor send a byte that is waited for.
+/// Timeout for a client that neither takes nor sends a byte while the exchange waits for it.
 const STALL: Duration = Duration::from_secs(300);
-/// How long an app may be silent when its client has ended its side of the connection, and so may be gone.
+/// Timeout for a silent app after its client has closed its sending side, and so may be gone.
 const HALF_CLOSED: Duration = Duration::from_secs(30);
-/// How long an app may take no byte of what it is sent. Longer than most of what keeps an app from reading, and yet not for
-/// ever: behind bytes that wait nobody hears that the client is gone.
+/// Timeout for an app that accepts none of the request's pending bytes. It exceeds most pauses of an app. It is finite
+/// because pending bytes block reading from the client, so a disconnect stays undetected.
 const NOT_TAKEN: Duration = Duration::from_secs(900);
 
-/// Whom an exchange waits for.
+/// The peer that an exchange waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// The app, which takes its time.
+    /// The app's response, without a timeout.
     Answer,
     Client,
     AnswerForHalfClosed,
@@ -28,7 +28,7 @@ pub(super) enum Wait {
 }
 
 impl Wait {
-    /// How long nothing may move; no limit when an app that has been sent everything takes its time to answer.
+    /// Returns the maximum time without progress. `None` while only the app's response is pending.
     fn limit(self) -> Option<Duration> {
         match self {
             Self::Answer => None,
@@ -40,7 +40,7 @@ impl Wait {
 }
 
 impl<IO: PeerIo> Relay<'_, IO> {
-    /// Ends an exchange in which nothing moves, unless it is the app that takes its time to answer.
+    /// Aborts an exchange that makes no progress, unless only the app's response is pending.
     pub(super) fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
         let wait = self.waits_for();
         match wait.limit() {

@@ -1,4 +1,4 @@
-//! The program: its settings, its telemetry, and how it stops.
+//! The program: settings, telemetry and graceful stop.
 
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
@@ -118,7 +118,7 @@ async fn told_to_stop_it_finishes_what_is_under_way() {
     client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.terminate().await;
-    // The app is told to stop, too: if it goes on instead, it must not get what is sent here.
+    // The app gets the stop signal too. If it keeps running, it must not get the requests for this port.
     assert!(listen(program.addr).is_err());
     assert_eq!(Client::connect(program.addr).await.read_to_end().await, "");
     client.send("bc").await;
@@ -149,7 +149,7 @@ async fn told_to_stop_twice_it_waits_for_nothing() {
         stream.read_end().await;
     })
     .await;
-    // More than the test's patience.
+    // Longer than the test's timeout.
     let mut program = Program::start(app.addr, &[("SERVICE_SHUTDOWN_GRACE", "1000")]).await;
     let mut client = Client::connect(program.addr).await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
@@ -208,7 +208,7 @@ async fn killed_it_cuts_what_is_under_way_and_passes_nothing_on_any_more() {
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.child.kill().unwrap();
     program.child.wait().unwrap();
-    // No other process holds what it held.
+    // No other process holds the program's connections.
     soon(leaving.recv()).await.unwrap();
     assert!(client.is_closed().await);
     assert!(std::net::TcpStream::connect(program.addr).is_err());

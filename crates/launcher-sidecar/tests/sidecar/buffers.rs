@@ -1,4 +1,4 @@
-//! The kernel's buffers of live connections, in a network namespace of their own.
+//! Kernel buffers of live connections, in a separate network namespace.
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::support::namespace::run_in_namespace;
 use super::support::program::Program;
 use super::support::{ALICE, App, Client, eventually};
 
-/// More than have full buffers.
+/// More connections than get full buffers.
 const STALLED: usize = 100;
 const KIB: u64 = 1024;
 
-/// A socket's memory as `ss` has it: bytes received and to be sent with the kernel's overhead, and their limits.
+/// A socket's memory as reported by `ss`: bytes to be read and sent, with the kernel's overhead, and their limits.
 #[derive(Debug)]
 struct Memory {
     received: u64,
@@ -25,7 +25,7 @@ struct Memory {
     reserved: u64,
 }
 
-/// The connections that `ss` finds by this filter.
+/// Returns the connections that match an `ss` filter.
 fn sockets(filter: &str) -> Vec<Memory> {
     let output = Command::new("ss").args(["-tmnH", "state", "established", filter]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -55,7 +55,7 @@ fn kernel_buffers_of_stalled_connections_are_bounded() {
 #[ignore = "runs in a network namespace"]
 async fn in_a_namespace_kernel_buffers_are_bounded() {
     open_as_many_as_allowed();
-    // It sends without end and reads nothing.
+    // The app sends without end and reads no further byte.
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         let (mut reader, mut writer) = stream.stream.into_split();
@@ -94,7 +94,7 @@ async fn in_a_namespace_kernel_buffers_are_bounded() {
     assert_eq!(sockets(&to_app).len(), STALLED);
     let (mut full, mut lean, mut bulk) = (0, 0, 0);
     for socket in sockets(&served).into_iter().chain(sockets(&to_app)) {
-        // What the sidecar asks for, doubled by the kernel.
+        // The size that the sidecar sets, doubled by the kernel.
         let plain = [128 * KIB, 64 * KIB];
         match (plain.contains(&socket.receive_limit), plain.contains(&socket.send_limit)) {
             (true, true) if socket.receive_limit == 128 * KIB => full += 1,
@@ -107,7 +107,7 @@ async fn in_a_namespace_kernel_buffers_are_bounded() {
     }
     assert!(bulk <= 2 * 4 && lean >= 2 * (STALLED - 64) - bulk, "{full} full, {lean} lean, {bulk} in bulk");
     assert!(before > 10 * 1024 * KIB, "the connections are stalled with {before} bytes");
-    // With the kernel's own sizing it is some 8 MiB each.
+    // Kernel autotuning would give about 8 MiB per connection.
     let bound = STALLED as u64 * 600 * KIB + 4 * 8 * 1024 * KIB;
     assert!(before < bound && bound < WORST_CASE as u64, "{before} bytes in the kernel, at most {bound}");
     assert!(program.memory_kib("VmRSS") < 48 * KIB, "{} KiB", program.memory_kib("VmRSS"));

@@ -1,4 +1,4 @@
-//! How connections are kept and ended.
+//! Reuse and termination of connections.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tokio::sync::Barrier;
 
 use super::support::{ALICE, App, Setup, policy};
 
-/// As many as a busy ingress keeps to one proxy.
+/// As many connections as a busy ingress keeps to one proxy.
 const MANY: usize = 200;
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_client_that_said_it_is_the_last_request_gets_all_of_the_response_and_
         let answer = setup.send(format!("GET / {version}\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
         assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with(&body), "{} bytes", answer.len());
     }
-    // What comes behind it all the same is not read; it does not cost the client the response.
+    // Bytes after the last request are not read, and do not cost the client its response.
     let behind = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
     assert!(setup.send(behind).await.ends_with(&body));
     assert!(!setup.app.seen().contains("/2"));
@@ -65,7 +65,7 @@ async fn a_silent_client_is_asked_by_the_kernel_whether_it_is_still_there() {
     assert!(timer.starts_with("02:"), "the timer of the connection is {timer}, 02 would be the one of keepalive");
 }
 
-/// The timer of the connection from `near` to `far`, as `/proc/net/tcp` has it: its kind, and when it is due.
+/// Returns the kernel's timer of the connection from `near` to `far` (`/proc/net/tcp`): its kind and its due time.
 #[cfg(target_os = "linux")]
 fn timer_of(near: SocketAddr, far: SocketAddr) -> String {
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();

@@ -1,4 +1,4 @@
-//! The login proxy's cookies stay between it and the browser.
+//! The auth proxy's cookies do not reach the app, and the app cannot set them.
 
 use super::support::{ALICE, App, Setup, policy};
 

@@ -1,4 +1,4 @@
-//! Events that come one by one, for a long time.
+//! Long-lived event streams with single events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::support::program::Program;
 use super::support::{ALICE, App, Client, Setup, policy};
 
-/// An app that answers with a stream of events, and sends each when it is told to.
+/// Starts an app that answers with an event stream, and returns the channel whose events it sends.
 async fn telling() -> (App, UnboundedSender<String>) {
     let (sender, receiver) = unbounded_channel::<String>();
     let receiver: Arc<Mutex<UnboundedReceiver<String>>> = Arc::new(Mutex::new(receiver));
@@ -47,7 +47,7 @@ async fn each_event_arrives_before_the_next_is_sent() {
     }
 }
 
-/// Lets time pass. The clock stands still only meanwhile: the app's socket knows no other time than the real one.
+/// Advances the clock, which is paused only meanwhile: the app's socket follows real time.
 async fn pass(step: Duration) {
     tokio::time::pause();
     tokio::time::advance(step).await;

@@ -1,8 +1,8 @@
-//! What two parsers could read differently is refused, and ends the connection.
+//! Ambiguous framing, which two parsers could read differently, is refused and closes the connection.
 
 use super::support::{ALICE, Setup};
 
-/// A second request, which must never be seen as one.
+/// A smuggled request, which must never be parsed as a request.
 const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
 
 async fn assert_refused(status: u16, requests: &[String]) {

@@ -1,4 +1,4 @@
-//! `launcher-sidecar wait-isolated`, on the program itself.
+//! `launcher-sidecar wait-isolated`, run as a process.
 
 use std::net::{TcpListener, UdpSocket};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::support::program::command;
 
-/// A DNS server that answers every query, and the resolv.conf that names it. Both go when dropped.
+/// A DNS server that answers every query, and the resolv.conf that names it. Dropping it removes both.
 struct Dns {
     resolv_conf: PathBuf,
     stopped: std::sync::Arc<AtomicBool>,
@@ -60,7 +60,7 @@ impl Drop for Dns {
     }
 }
 
-/// Accepts connections until it is dropped; returns it with its address.
+/// Returns a listener, which accepts connections until it is dropped, and its address.
 fn listening() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -105,7 +105,7 @@ fn address_that_becomes_blocked_is_isolation() {
     let dns = Dns::silent();
     let (listener, address) = listening();
     let waiting = dns.start(&[("SERVICE_FORBIDDEN_ADDR", &address)]);
-    // It was reached, and goes on waiting.
+    // The program reaches the address and keeps waiting.
     for _ in 0..4 {
         listener.accept().unwrap();
     }

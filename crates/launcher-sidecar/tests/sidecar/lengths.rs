@@ -1,8 +1,8 @@
-//! Bodies of more bytes than 32 bits can count.
+//! Bodies longer than a 32-bit length.
 
 use super::support::{ALICE, App, Setup, eventually, policy};
 
-/// Five bytes more than 32 bits can count, so that whoever counts with 32 bits takes the sixth for something else.
+/// Five bytes more than 32 bits can count: a 32-bit counter would end the body after five bytes.
 const HUGE: u64 = (1 << 32) + 5;
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn a_body_of_more_than_4_gib_does_not_end_early_downwards() {
     let head = client.read_head().await;
     assert_eq!(head.header("Content-Length"), Some(HUGE.to_string().as_str()));
     assert_eq!(client.read_exact(5).await, b"hello");
-    // A response that had ended would let another request through.
+    // After the end of the response, this request would reach the app.
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     sender.send(()).unwrap();
     assert_eq!(client.read_exact(6).await, b" world");

@@ -1,4 +1,4 @@
-//! How long a client is listened to behind its last answer.
+//! Time limit for reading from a client after its last response.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::limits::serve;
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// A request that is refused before its body, which is longer than anybody sends here.
+/// A request that is refused before its body, which is longer than any test sends.
 const REFUSED: &str = "POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000000\r\n\r\n";
 
 #[tokio::test(start_paused = true)]
@@ -36,7 +36,7 @@ async fn also_one_that_sends_faster_than_it_is_read() {
     let client = tokio::io::join(Cursor::new(REFUSED).chain(tokio::io::repeat(b'b')), tokio::io::sink());
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
-    // The clock does not go on by itself as long as there is something to read.
+    // The paused clock does not advance automatically while there are bytes to read.
     for _ in 0..100 {
         tokio::time::advance(Duration::from_millis(100)).await;
     }

@@ -1,4 +1,4 @@
-//! Limits on heads, in size and in time; and who may be slow.
+//! Limits on the size and time of heads, and the cases in which slowness is allowed.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn a_head_has_at_most_64_kib() {
     assert_eq!(setup.status(sized(64 * 1024)).await, 200);
 }
 
-/// A connection within the process, whose time can be paused, to a sidecar whose app is never needed.
+/// An in-process connection, which follows the paused clock, to a sidecar whose app is never needed.
 pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
@@ -64,7 +64,7 @@ async fn a_head_that_drips_is_ended_after_30_seconds() {
     let mut status = [0; 13];
     reader.read_exact(&mut status).await.unwrap();
     assert_eq!((&status, begun.elapsed().as_secs()), (b"HTTP/1.1 408 ", 30));
-    // Neither end of the client is closed, and it goes on.
+    // The client closes neither direction and keeps sending.
     soon(task).await.unwrap();
     assert_eq!(begun.elapsed().as_secs(), 32);
     reader.read_to_end(&mut Vec::new()).await.unwrap();
@@ -85,7 +85,7 @@ async fn between_requests_a_connection_may_wait_longer() {
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
     let answered = Instant::now();
-    // An empty line is no request, and keeps nothing alive.
+    // An empty line is not a request, and does not reset the idle timeout.
     tokio::time::sleep(Duration::from_secs(10)).await;
     client.send("\r\n").await;
     task.await.unwrap();

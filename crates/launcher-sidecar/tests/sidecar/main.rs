@@ -1,4 +1,4 @@
-//! The sidecar over raw sockets: what is sent and what arrives, byte for byte.
+//! Tests of the sidecar over raw sockets, byte for byte.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod binary;

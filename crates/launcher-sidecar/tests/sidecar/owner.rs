@@ -1,4 +1,4 @@
-//! Only the owner, in one spelling, once.
+//! Identity check: exactly one line, in its exact spelling, with the owner's address.
 
 use super::support::{ALICE, App, Setup, policy};
 

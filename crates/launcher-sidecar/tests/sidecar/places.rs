@@ -1,4 +1,4 @@
-//! More clients than places: who is served, and who has to go.
+//! More clients than places: which are served, and which are displaced.
 
 use std::net::SocketAddr;
 
@@ -8,11 +8,11 @@ use tokio::net::TcpStream;
 use super::support::{ALICE, App, Client, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// More than there are places.
+/// More clients than places.
 const CROWD: usize = 400;
 const GET: &str = "GET / HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
 
-/// An app that answers GET at once, takes WebSockets, and reads bodies to their end.
+/// An app that answers GET at once, accepts WebSockets, and reads bodies to their end.
 async fn app() -> App {
     App::start(|mut stream| async move {
         while let Some(head) = stream.read_head().await {
@@ -29,12 +29,12 @@ async fn app() -> App {
     .await
 }
 
-/// Clients that send this and nothing more, one after the other.
+/// Connects clients one after the other, each of which sends only these bytes.
 async fn crowd(addr: SocketAddr, bytes: &str) -> Vec<Client<TcpStream>> {
     let mut clients = Vec::new();
     for _ in 0..CROWD {
         let mut client = Client::connect(addr).await;
-        // The sidecar may have ended it again.
+        // The sidecar may already have displaced it.
         drop(tokio::io::AsyncWriteExt::write_all(&mut client.io, bytes.as_bytes()).await);
         clients.push(client);
     }
@@ -49,7 +49,7 @@ async fn assert_served_beside(bytes: &str) {
         assert_eq!(setup.status(GET).await, 200, "beside {CROWD} clients that sent {bytes:?}");
     }
     assert!(setup.sidecar.activity().open_connections <= 264);
-    // The first of them is the first to go.
+    // The oldest client is displaced first.
     crowd[0].read_to_end().await;
 }
 
@@ -119,7 +119,7 @@ async fn response_that_nobody_reads_is_not_kept_after_its_connection() {
         crowd.push(other);
     }
     crowd.push(setup.client().await);
-    // A reset discards what the kernel still holds for the client; a plain close would keep it for minutes.
+    // A reset discards the bytes that the kernel still holds for the client; a plain close would keep them for minutes.
     let left = soon(tokio::io::AsyncReadExt::read_to_end(&mut client.io, &mut Vec::new())).await;
     assert_eq!(left.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
 }

@@ -10,7 +10,7 @@ use super::support::namespace::run_in_namespace;
 use super::support::program::command;
 use super::support::{ALICE, App, Client, eventually};
 
-/// The program with its default addresses, until it is dropped.
+/// The program with its default addresses, terminated when dropped.
 struct Default(Child);
 
 impl Default {
@@ -29,7 +29,7 @@ impl Drop for Default {
     }
 }
 
-/// Listens as an app could that wants the port for itself.
+/// Listens like an app that tries to take over the port.
 fn bind(address: IpAddr, port: u16, only_v6: bool, reuse: bool) -> io::Result<Socket> {
     let address = SocketAddr::new(address, port);
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
@@ -88,7 +88,7 @@ fn sidecar_serves_a_network_with_ipv6_only() {
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
 async fn in_a_namespace_with_ipv6_it_serves() {
-    // The only address of IPv4 is 127.0.0.1, which every network namespace has.
+    // The only IPv4 address is 127.0.0.1, which every network namespace has.
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     assert_serves(&["fd00::8".parse().unwrap()]).await;

@@ -1,4 +1,4 @@
-//! The proxy secret: an identity counts only beside it, and no app ever sees it.
+//! The proxy secret: an identity is valid only with it, and it never reaches an app.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -107,7 +107,7 @@ async fn unproven_identity_is_let_through_without_authentication() {
     assert!(!setup.app.seen().contains(OTHER), "{}", setup.app.seen());
 }
 
-/// A file of secrets, removed at the end of its test.
+/// A secret file, removed at the end of its test.
 struct SecretFile(PathBuf);
 
 impl SecretFile {

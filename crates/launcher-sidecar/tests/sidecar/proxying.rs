@@ -1,4 +1,4 @@
-//! What the app gets to see of a request.
+//! Requests as the app receives them.
 
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 
@@ -87,7 +87,7 @@ async fn connections_to_the_app_are_used_again() {
 
 #[tokio::test]
 async fn a_connection_that_the_app_has_closed_is_not_noticed_by_the_client() {
-    // Each connection answers one request, says nothing about closing, and closes.
+    // Each connection answers one request without `Connection: close`, and then closes.
     let app = App::start(|mut stream| async move {
         if stream.read_head().await.is_some() {
             stream.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;

@@ -1,4 +1,4 @@
-//! What the client gets to see of the app's response.
+//! Responses as the client receives them.
 
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ async fn an_app_that_is_not_up_is_503_with_a_page_that_reloads() {
     let line = client.read_response().await;
     assert_eq!((line.status, line.header("Content-Type")), (503, Some("text/plain; charset=utf-8")));
     assert!(setup.sidecar.check_app().await.is_err());
-    // It is noticed as soon as it is up.
+    // The sidecar connects as soon as the app listens.
     let listener = TcpListener::bind(port).await.unwrap();
     client.send(get("")).await;
     let (mut stream, _) = super::support::soon(listener.accept()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Bodies of any size and any slowness, at the same memory.
+//! Large and slow bodies, with constant memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -9,13 +9,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::support::program::Program;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
 
-/// How much is streamed, in bytes.
+/// Bytes streamed.
 const LARGE: usize = 300 * 1024 * 1024;
-/// How much the program may grow meanwhile, in KiB.
+/// Maximum growth of the program meanwhile, in KiB.
 const GROWTH_KIB: u64 = 16 * 1024;
 const PIECE: usize = 1024 * 1024;
 
-/// A piece of a body, in which a lost, doubled or misplaced byte shows.
+/// Returns a piece of a body that reveals lost, repeated or misplaced bytes.
 fn piece(number: usize) -> Vec<u8> {
     static WORDS: LazyLock<Vec<u8>> = LazyLock::new(|| (0..PIECE / 8).flat_map(usize::to_le_bytes).collect());
     let mut bytes = WORDS.clone();
@@ -23,7 +23,7 @@ fn piece(number: usize) -> Vec<u8> {
     bytes
 }
 
-/// Takes whole pieces off the data that has arrived, after `count` bytes that were taken before.
+/// Checks and removes complete pieces of `data`, which follows `count` bytes that were removed before.
 fn check_pieces(data: &mut Vec<u8>, count: &mut usize) {
     while data.len() >= PIECE {
         let rest = data.split_off(PIECE);
@@ -52,7 +52,7 @@ async fn write_large(io: &mut (impl AsyncWriteExt + Unpin), chunked: bool, sent:
     }
 }
 
-/// An app that sends back the length of what it gets, and sends a large body when asked to; and how much it has sent.
+/// An app that returns the length of each request body, or sends a large body on request. Also returns the bytes sent.
 async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = sent.clone();
@@ -70,7 +70,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
             let mut data = Vec::new();
             let mut count = 0;
             while count < LARGE {
-                // Chunks need not be cut as they were sent.
+                // Received chunks may differ in size from sent ones.
                 let size = match chunked {
                     true => usize::from_str_radix(stream.read_until(b"\r\n").await.unwrap().trim_end(), 16).unwrap(),
                     false => PIECE,
@@ -90,7 +90,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
     (app, sent)
 }
 
-/// Waits until a count has stopped: until it was the same at 20 looks, one after the other.
+/// Waits until a count has the same value in 20 consecutive checks.
 pub(crate) async fn stopped(count: &AtomicUsize) {
     let (mut last, mut looks) = (usize::MAX, 0);
     eventually("nothing moves any more", || {
@@ -132,7 +132,7 @@ async fn large_bodies_come_down_at_the_same_memory_to_slow_readers_too() {
         let mut client = Client::connect(program.addr).await;
         client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
         client.read_head().await;
-        // A reader that pauses: whoever buffers has time to.
+        // The reader pauses, so that a buffering proxy has time to buffer.
         stopped(&sent).await;
         assert!(sent.load(Ordering::SeqCst) < LARGE, "all of it was taken for a reader who takes nothing");
         let mut data = Vec::new();
@@ -180,7 +180,7 @@ async fn both_directions_stream_at_once() {
     assert_eq!(client.read_to_end().await, "0\r\n\r\n");
 }
 
-/// An app that sends one byte and then nothing, and tells when it is left.
+/// An app that sends one byte and then waits, and signals when its peer disconnects.
 async fn silent(left: tokio::sync::mpsc::UnboundedSender<()>) -> App {
     App::start(move |mut stream| {
         let left = left.clone();
@@ -201,7 +201,7 @@ async fn an_app_hears_when_its_reader_is_gone() {
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     client.read_until(b"1\r\n:\r\n").await;
-    // A reset, as of a browser that is killed.
+    // A reset, as from a killed browser.
     rustix::net::sockopt::set_socket_linger(&client.io, Some(Duration::ZERO)).unwrap();
     drop(client);
     soon(leaving.recv()).await.unwrap();
@@ -222,7 +222,7 @@ async fn a_reader_that_only_ended_its_side_is_given_up_when_the_app_stays_silent
     tokio::time::sleep(Duration::from_secs(29)).await;
     assert!(leaving.is_empty());
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // The app hears of it over a real socket, which knows no paused time.
+    // The app sees the disconnect over a real socket, which does not follow the paused clock.
     tokio::time::resume();
     soon(leaving.recv()).await.unwrap();
     assert_eq!(client.read_to_end().await, "");
@@ -246,7 +246,7 @@ async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
     eventually("the app has sent", || setup.app.seen().ends_with("\r\n\r\n")).await;
     tokio::time::pause();
     let begun = tokio::time::Instant::now();
-    // One byte now and then is progress.
+    // Single bytes count as progress.
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_secs(200)).await;
         client.io.read_exact(&mut [0; 1]).await.unwrap();
@@ -270,7 +270,7 @@ async fn an_app_that_takes_nothing_of_an_upload_for_minutes_is_given_up() {
     let mut client = Client::over(near);
     client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: {}\r\n\r\n", u32::MAX)).await;
     eventually("the app has the head", || setup.app.seen().ends_with("\r\n\r\n")).await;
-    // Whoever breaks off behind bytes that wait is not heard.
+    // A disconnect is not detected while request bytes are pending.
     let uploading = tokio::spawn(async move { while client.io.write_all(&[b'a'; 4096]).await.is_ok() {} });
     tokio::time::pause();
     let begun = tokio::time::Instant::now();

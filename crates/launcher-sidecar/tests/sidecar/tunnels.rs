@@ -1,4 +1,4 @@
-//! How long a WebSocket stays in which nothing moves.
+//! Timeouts of WebSockets without traffic.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::streaming::stopped;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// A WebSocket through a sidecar, whose client's side knows the paused time.
+/// A WebSocket through a sidecar. Its client side follows the paused clock.
 struct Opened {
     setup: Setup,
     client: Client<DuplexStream>,
@@ -21,7 +21,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// One to an app that goes on by `serve` once it has switched.
+    /// Opens one to an app that runs `serve` after the upgrade.
     async fn to<F, S>(serve: S) -> Self
     where
         S: Fn(AppStream) -> F + Send + Sync + 'static,
@@ -47,7 +47,7 @@ impl Opened {
         Self { setup, client, task }
     }
 
-    /// Waits for its end by the clock of the test, which stands still outside of this; how long that took, in seconds.
+    /// Waits for its end with the clock paused. Returns the duration in seconds.
     async fn ended(&mut self) -> u64 {
         pause();
         let begun = Instant::now();
@@ -60,7 +60,7 @@ impl Opened {
     }
 }
 
-/// Tells that something has happened, and where that is heard.
+/// Returns both ends of a channel that signals an event.
 fn told() -> (UnboundedSender<()>, UnboundedReceiver<()>) {
     unbounded_channel()
 }
@@ -102,7 +102,7 @@ async fn one_whose_reader_takes_nothing_for_5_minutes_is_given_up() {
     })
     .await;
     stopped(&sent).await;
-    // One byte now and then is progress.
+    // Single bytes count as progress.
     for _ in 0..3 {
         pause();
         sleep(Duration::from_secs(200)).await;
@@ -130,7 +130,7 @@ async fn one_whose_client_has_ended_its_side_is_given_up_after_a_minute_of_silen
     .await;
     opened.client.io.shutdown().await.unwrap();
     soon(hearing.recv()).await.unwrap();
-    // The app's own side is open as before.
+    // The app's sending side is still open.
     assert_eq!(opened.client.read_exact(1).await, b"!");
     let taken = opened.ended().await;
     assert!((50..=60).contains(&taken), "given up after {taken} s");
@@ -152,7 +152,7 @@ async fn one_whose_app_has_ended_its_side_is_given_up_after_a_minute_of_silence(
     })
     .await;
     assert!(opened.client.is_closed().await);
-    // The client's own side is open as before.
+    // The client's sending side is still open.
     opened.client.send("a").await;
     soon(hearing.recv()).await.unwrap();
     let taken = opened.ended().await;

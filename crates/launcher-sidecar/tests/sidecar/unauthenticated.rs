@@ -1,4 +1,4 @@
-//! Without authentication: that it is off is said loudly, and who would be refused is counted and logged.
+//! Disabled authentication: the program warns about it, and counts and logs requests that it would refuse.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::support::program::Program;
 use super::support::{ALICE, App, Client};
 
-/// The program with what it logs, instead of nowhere, on its standard output.
+/// Returns a command for the program with its log on standard output, where tests can read it.
 fn logging(required: &str) -> Command {
     let mut command = Command::new("sh");
     command.env_clear().args(["-c", "exec \"$0\" 2>&1", env!("CARGO_BIN_EXE_launcher-sidecar")]);
@@ -14,7 +14,7 @@ fn logging(required: &str) -> Command {
     command
 }
 
-/// What it answers to the owner, to Bob and to nobody; how many mismatches it counts; and what it logs until it is ended.
+/// Returns the statuses for the owner, for Bob and without identity, the mismatch count, and the program's log.
 async fn asked(required: &str) -> ([u16; 3], String, String) {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let mut program = Program::start_by(logging(required), app.addr).await;

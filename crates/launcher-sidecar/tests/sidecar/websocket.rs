@@ -1,4 +1,4 @@
-//! WebSockets: who may open one, what passes, and how it ends.
+//! WebSockets: authorization, relayed bytes, and close.
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ pub(crate) fn upgrade(lines: &str) -> String {
     )
 }
 
-/// An app that takes every WebSocket, and sends back what it gets in capitals.
+/// An app that accepts every WebSocket, and echoes bytes in capitals.
 async fn shouting() -> App {
     App::start(|mut stream| async move {
         stream.read_head().await;
@@ -71,7 +71,7 @@ async fn bytes_pass_both_ways_and_host_and_origin_arrive_as_they_were() {
         client.send("hello").await;
         assert_eq!(client.read_exact(5).await, b"HELLO");
         eventually("it is counted", || setup.sidecar.activity().open_websockets == 1).await;
-        // Each side may end before the other.
+        // Either side may close first.
         client.io.shutdown().await.unwrap();
         assert_eq!(client.read_to_end().await, "bye");
         let seen = setup.app.seen();
@@ -147,7 +147,7 @@ async fn only_data_is_activity() {
     client.read_head().await;
     let opened = setup.sidecar.activity().last_used;
     for (frame, is_data) in [(b"\x89\x80abcd", false), (b"\x8a\x80abcd", false), (b"\x81\x80abcd", true)] {
-        // A frame counts by the millisecond in which it passes.
+        // Use of the app is recorded in milliseconds, so frames need different ones.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         client.send(frame).await;
         client.read_exact(frame.len()).await;
@@ -155,7 +155,7 @@ async fn only_data_is_activity() {
     }
 }
 
-/// A real WebSocket server that echoes, and a client connected to it through the sidecar.
+/// Uses a real WebSocket server that echoes, and a client connected to it through the sidecar.
 #[tokio::test]
 async fn a_stop_closes_both_ends_with_going_away() {
     let (told, mut closed) = tokio::sync::mpsc::unbounded_channel();
@@ -197,7 +197,7 @@ async fn a_stop_waits_for_the_end_of_a_frame() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write([SWITCH.as_bytes(), b"\x82\x05he"].concat()).await;
-        // The sidecar's close, masked, says that the stop has begun.
+        // The sidecar's masked close frame shows that the stop has begun.
         assert_eq!(stream.read_exact(8).await.unwrap(), [0x88, 0x82, 0, 0, 0, 0, 3, 0xe9]);
         stream.write(b"llo\x82\x01x").await;
         stream.read_end().await;

@@ -1,4 +1,4 @@
-//! An app that records every byte it gets.
+//! An app that records every byte it receives.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// An app on a port of its own, for as long as it is not dropped.
+/// An app on a separate port, running until it is dropped.
 pub(crate) struct App {
     pub(crate) addr: SocketAddr,
     record: Record,
@@ -22,7 +22,7 @@ struct Record {
 }
 
 impl App {
-    /// An app that handles each connection by `serve`.
+    /// Starts an app that handles each connection with `serve`.
     pub(crate) async fn start<F, S>(serve: S) -> Self
     where
         S: Fn(AppStream) -> F + Send + 'static,
@@ -43,7 +43,7 @@ impl App {
         Self { addr, record, task }
     }
 
-    /// An app that answers every request, read to the end of its body, with these bytes.
+    /// Starts an app that answers every completely read request with these bytes.
     pub(crate) async fn answering(response: &'static str) -> Self {
         Self::start(move |mut stream| async move {
             while let Some(head) = stream.read_head().await {
@@ -54,7 +54,7 @@ impl App {
         .await
     }
 
-    /// Everything it has got, of all connections.
+    /// Returns all bytes received so far, over all connections.
     pub(crate) fn seen(&self) -> String {
         String::from_utf8_lossy(&self.record.seen.lock().unwrap()).into_owned()
     }
@@ -78,7 +78,7 @@ pub(crate) struct AppStream {
 }
 
 impl AppStream {
-    /// Reads more; false at the end.
+    /// Reads more bytes. Returns false at the end of the stream.
     async fn fill(&mut self) -> bool {
         let mut area = vec![0; 64 * 1024];
         let count = self.stream.read(&mut area).await.unwrap_or(0);
@@ -87,12 +87,12 @@ impl AppStream {
         count > 0
     }
 
-    /// The next head, its empty line included.
+    /// Reads the next head, including its empty line.
     pub(crate) async fn read_head(&mut self) -> Option<String> {
         self.read_until(b"\r\n\r\n").await
     }
 
-    /// The next bytes up to and including `end`.
+    /// Reads up to and including `end`.
     pub(crate) async fn read_until(&mut self, end: &[u8]) -> Option<String> {
         loop {
             if let Some(at) = self.unread.windows(end.len()).position(|window| window == end) {
@@ -114,12 +114,12 @@ impl AppStream {
         Some(self.unread.drain(..length).collect())
     }
 
-    /// Whether the other side ends the connection.
+    /// Waits for the end of the stream. Returns false if bytes arrive first.
     pub(crate) async fn read_end(&mut self) -> bool {
         self.unread.is_empty() && !self.fill().await
     }
 
-    /// Forgets what was recorded, for bodies that would fill the memory.
+    /// Discards the recorded bytes, because large bodies would fill the memory.
     pub(crate) fn forget(&mut self) {
         self.record.seen.lock().unwrap().clear();
     }
@@ -133,7 +133,7 @@ impl AppStream {
     }
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        // The sidecar may have gone away on purpose.
+        // The sidecar may have closed the connection on purpose.
         let _ = self.stream.write_all(bytes.as_ref()).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A client that sends bytes as they are, and reads responses plainly.
+//! A client that sends bytes unchanged, and parses responses simply.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ pub(crate) struct Client<IO> {
     unread: Vec<u8>,
 }
 
-/// A response that was read.
+/// A parsed response.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -22,7 +22,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The value of the first line with this name.
+    /// Returns the value of the first header line with this name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.split("\r\n").filter_map(|line| line.split_once(": "));
         lines.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value).next()
@@ -46,7 +46,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         soon(self.io.write_all(bytes.as_ref())).await.unwrap();
     }
 
-    /// Everything until the sidecar closes.
+    /// Reads until the sidecar closes the connection.
     pub(crate) async fn read_to_end(&mut self) -> String {
         while self.fill().await {}
         String::from_utf8_lossy(&std::mem::take(&mut self.unread)).into_owned()
@@ -54,7 +54,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
 
     async fn fill(&mut self) -> bool {
         let mut area = vec![0; 64 * 1024];
-        // A reset ends a connection too.
+        // A reset also counts as the end of the connection.
         let count = soon(self.io.read(&mut area)).await.unwrap_or(0);
         self.unread.extend_from_slice(&area[..count]);
         count > 0
@@ -76,7 +76,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         self.unread.drain(..length).collect()
     }
 
-    /// Whether the sidecar has closed, without another byte.
+    /// Returns true when the sidecar closes the connection without another byte.
     pub(crate) async fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.fill().await
     }
@@ -87,7 +87,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         Response { status, head, body: String::new() }
     }
 
-    /// One response, with its body if its head gives a length.
+    /// Reads one response, with its body if its head has a length.
     pub(crate) async fn read_response(&mut self) -> Response {
         let mut response = self.read_head().await;
         if let Some(length) = response.header("Content-Length") {

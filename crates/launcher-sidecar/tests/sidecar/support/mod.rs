@@ -1,4 +1,4 @@
-//! A sidecar, an app behind it that records every byte it gets, and a client that sends bytes as they are.
+//! A sidecar, its app, which records every byte it receives, and a client that sends bytes unchanged.
 
 pub(crate) mod app;
 pub(crate) mod client;
@@ -16,17 +16,17 @@ use launcher_sidecar::{Policy, Sidecar};
 pub(crate) use app::{App, AppStream};
 pub(crate) use client::Client;
 
-/// How long anything may take before a test fails.
+/// Timeout of every wait, after which the test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// The owner's identity, as a header line.
 pub(crate) const ALICE: &str = "X-Auth-Request-Email: alice@example.org\r\n";
 
-/// The policy of a sidecar whose owner is Alice.
+/// Returns the policy of a sidecar whose owner is Alice.
 pub(crate) fn policy() -> Policy {
     Policy::new(EmailAddress::parse("alice@example.org").unwrap())
 }
 
-/// A sidecar that listens, and the app behind it.
+/// A listening sidecar and its app.
 pub(crate) struct Setup {
     pub(crate) sidecar: Sidecar,
     pub(crate) addr: SocketAddr,
@@ -35,12 +35,12 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// Alice's sidecar before an app that answers every request with 200 and `ok`.
+    /// Starts Alice's sidecar with an app that answers every request with 200 and `ok`.
     pub(crate) async fn new() -> Self {
         Self::with(policy(), App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await).await
     }
 
-    /// Alice's sidecar before an app that answers every request with these bytes.
+    /// Starts Alice's sidecar with an app that answers every request with these bytes.
     pub(crate) async fn answering(response: &'static str) -> Self {
         Self::with(policy(), App::answering(response).await).await
     }
@@ -59,23 +59,23 @@ impl Setup {
         Client::connect(self.addr).await
     }
 
-    /// What a client gets that sends these bytes and then reads until the sidecar closes.
+    /// Sends these bytes as a client. Returns all bytes received until the sidecar closes.
     pub(crate) async fn send(&self, request: impl AsRef<[u8]>) -> String {
         let mut client = self.client().await;
         client.send(request).await;
         client.read_to_end().await
     }
 
-    /// The status of the first response to these bytes.
+    /// Sends these bytes as a client. Returns the status of the first response.
     pub(crate) async fn status(&self, request: impl AsRef<[u8]>) -> u16 {
         let mut client = self.client().await;
         client.send(request).await;
         client.read_response().await.status
     }
 
-    /// Fails if a single byte has reached the app, or a single connection, until now.
+    /// Fails if any byte or connection has reached the app so far.
     pub(crate) async fn assert_app_untouched(&self) {
-        // Whatever was on its way has arrived once a later request has been answered.
+        // Earlier bytes have arrived once a later request is answered.
         let marker = format!("GET /marker HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n");
         assert!(self.send(marker).await.starts_with("HTTP/1.1 200"));
         let seen = self.app.seen();
@@ -91,12 +91,12 @@ impl Drop for Setup {
     }
 }
 
-/// Waits for a future, but not for ever.
+/// Waits for a future, with a timeout.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("this took too long")
 }
 
-/// Waits until a condition holds.
+/// Waits until a condition holds, with a timeout.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !holds() {

@@ -1,9 +1,9 @@
-//! Tests that run in a network namespace of their own, where ports, addresses and memory of sockets are theirs alone.
+//! Tests that run in a separate network namespace, with exclusive ports, addresses and socket memory.
 
 use std::process::Command;
 
-/// Runs an ignored test of this program in a new network namespace, after `setup`, a shell script. Without the right to
-/// make one the test does not run: it says so, and passes.
+/// Runs an ignored test of this program in a new network namespace, after the shell script `setup`. Without permission
+/// to create a namespace, the test prints that it did not run, and passes.
 #[expect(clippy::print_stdout, reason = "says why the test did not run")]
 pub(crate) fn run_in_namespace(test: &str, setup: &str) {
     let may = Command::new("unshare").args(["-n", "ip", "link", "set", "lo", "up"]).output();

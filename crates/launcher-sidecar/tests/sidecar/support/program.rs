@@ -1,4 +1,4 @@
-//! The program itself, with an environment of its own.
+//! The program, with a separate environment.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Output, Stdio};
@@ -25,7 +25,7 @@ pub(crate) fn run(settings: &[(&str, &str)]) -> Output {
     command(settings).output().unwrap()
 }
 
-/// A port that is free, on a loopback address of its own: on the one that all share, somebody else might take it first.
+/// Returns a free port on a separate loopback address: on the shared one, another process might take it first.
 fn free() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let address = Ipv4Addr::new(127, 0, 77, NEXT.fetch_add(1, Ordering::Relaxed));
@@ -53,14 +53,14 @@ impl Program {
         Self { child, addr, telemetry }
     }
 
-    /// What the telemetry listener answers.
+    /// Returns the telemetry listener's response.
     pub(crate) async fn ask(&self, path: &str) -> String {
         let mut client = Client::connect(self.telemetry).await;
         client.send(format!("GET {path} HTTP/1.1\r\nHost: w\r\n\r\n")).await;
         client.read_to_end().await
     }
 
-    /// Sends it SIGTERM.
+    /// Sends SIGTERM to the program.
     pub(crate) fn signal(&self) {
         let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
@@ -76,14 +76,14 @@ impl Program {
         soon(stopping).await;
     }
 
-    /// The exit code, once it has ended.
+    /// Waits for the program to exit. Returns its exit code.
     pub(crate) async fn exit_code(&mut self) -> Option<i32> {
         let child = &mut self.child;
         eventually("the program ends", || child.try_wait().unwrap().is_some()).await;
         self.child.wait().unwrap().code()
     }
 
-    /// A line of /proc/PID/status, in KiB.
+    /// Returns a line of /proc/PID/status, in KiB.
     pub(crate) fn memory_kib(&self, line: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).unwrap();
