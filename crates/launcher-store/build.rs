@@ -1,4 +1,4 @@
-//! A new migration file must lead to a new build: `sqlx::migrate!` embeds the folder, and cargo does not look there.
+//! Triggers a rebuild when a migration file is added: `sqlx::migrate!` embeds the folder, but cargo does not track it.
 
 fn main() {
     println!("cargo:rerun-if-changed=migrations");

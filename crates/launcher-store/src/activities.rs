@@ -1,5 +1,4 @@
-//! The activity log. A line is written in the transaction of the change that it tells of, so that there is none without
-//! the other.
+//! Activity log. An entry is written in the transaction of its change, so that neither exists without the other.
 
 use jiff::Timestamp;
 use launcher_domain::Activity;
@@ -14,12 +13,13 @@ use crate::write::Write;
 pub(crate) const INSERT: &str =
     concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
 pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at LIMIT 1";
-/// In portions, so that no launch waits long behind it.
+/// Deletes in batches, so that no launch waits long for it.
 pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
      (SELECT activity_id FROM activities WHERE at < $1 ORDER BY at LIMIT 500)";
 
 impl Store {
-    /// A page of the activity log, newest first. Everybody's: who may read it is decided before the store is asked.
+    /// Returns a page of the activity log, newest first. Contains all owners' entries: the caller of the store
+    /// authorizes the read.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -32,14 +32,14 @@ impl Store {
         rows::all(&rows, rows::activity)
     }
 
-    /// Removes the lines that were written before this time. Returns how many.
+    /// Removes the entries written before this time. Returns how many.
     ///
     /// # Errors
-    /// [`StoreError`]; what was removed until then stays removed.
+    /// [`StoreError`]; earlier batches stay removed.
     pub async fn purge_activities(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = before.as_millisecond();
         let mut removed = 0;
-        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
+        // Usually no entry is old enough: a read detects that without blocking a writer.
         while query(OLD).bind(before).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
             removed += query(PURGE).bind(before).execute(write.on()).await?.rows_affected();
@@ -50,7 +50,7 @@ impl Store {
 }
 
 impl Write {
-    /// Writes a line, under the revision that the change took.
+    /// Writes an entry with the revision of the change as its identifier.
     pub(crate) async fn log(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
         let email =
             |email: &Option<launcher_domain::EmailAddress>| email.as_ref().map(|email| email.as_str().to_owned());
@@ -69,8 +69,8 @@ impl Write {
     }
 }
 
-/// What a person did and what happened to theirs are two walks along two indexes, merged as they go: one condition with
-/// OR would read and sort everything of both.
+/// Merges two index scans: the person's actions, and events of the person's instances. One condition with OR would read
+/// and sort all rows of both.
 pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", activity_columns!(), " FROM activities"));
     match &filter.person {

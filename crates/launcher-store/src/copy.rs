@@ -1,4 +1,4 @@
-//! All rows of one database into another, empty one: how a launcher moves from SQLite to PostgreSQL, or back.
+//! Copies all rows into another, empty database: moves a launcher from SQLite to PostgreSQL, or back.
 
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -9,11 +9,11 @@ use crate::rows;
 use crate::sql::{Statement, in_time, query};
 use crate::write::Write;
 
-/// How many rows are read at a time.
+/// Rows per batch.
 const PORTION: i64 = 500;
 const COUNTER: &str = "UPDATE change_counter SET revision = $1 WHERE counter_id = 1";
 
-/// What a table holds, and the key in whose order it is read.
+/// Columns of a table by type, and the key that orders its rows.
 struct Table {
     name: &'static str,
     key: &'static str,
@@ -21,7 +21,7 @@ struct Table {
     numbers: &'static [&'static str],
 }
 
-/// Each table after those that it refers to. The counter is not among them: both databases have its one row.
+/// Tables in foreign-key order. The change counter is absent: both databases already have its single row.
 const TABLES: [Table; 7] = [
     Table {
         name: "workshop_templates",
@@ -76,27 +76,28 @@ const TABLES: [Table; 7] = [
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];
 
-/// The table that says which fleet the rows belong to.
+/// Table with the fleet that the rows belong to.
 const BINDING: &str = "fleet_binding";
 
-/// Where the workshops of a copy will be.
+/// Fleet of a copied database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FleetOfCopy {
-    /// In the fleet that the rows belong to.
+    /// The fleet that the rows belong to.
     Same,
-    /// In whichever fleet the first service finds that is given the copy.
+    /// The fleet of the first service that uses the copy.
     New,
 }
 
 impl Store {
-    /// Copies all rows, as they are at one moment, into another database, which has to be empty: all of them, or none.
-    /// Returns how many rows each table has.
+    /// Copies all rows of one snapshot into another database, which must be empty. Copies all of them or none. Returns
+    /// the number of rows per table.
     ///
-    /// Nothing keeps others from writing to this database meanwhile, and what they write is not copied: stop them first.
+    /// Does not lock this database: rows that others write during the copy are not copied. Stop the launchers first.
     ///
     /// # Errors
-    /// [`StoreError::NothingToCopy`] when this database is new, [`StoreError::NotEmpty`] when the other one has rows,
-    /// [`StoreError::Other`] when it did not keep each of them; otherwise [`StoreError`]. Nothing was written.
+    /// [`StoreError::NothingToCopy`] when this database has no rows, [`StoreError::NotEmpty`] when the other one has
+    /// rows, [`StoreError::Other`] when row counts differ after the copy; otherwise [`StoreError`]. Nothing was
+    /// written.
     pub async fn copy_to(&self, other: &Self, fleet: FleetOfCopy) -> Result<Vec<(&'static str, u64)>, StoreError> {
         let mut from = in_time(self.pool.begin_with(self.engine.begin_snapshot)).await?;
         let mut rows = 0;
@@ -107,7 +108,7 @@ impl Store {
             return Err(StoreError::NothingToCopy);
         }
         let mut to = other.write().await?;
-        // Whoever changes instances there waits for the end of this.
+        // Locks the counter's row: changes of instances there wait until the copy ends.
         if to.take_revisions(0).await? != 0 {
             return Err(StoreError::NotEmpty { table: "change_counter" });
         }

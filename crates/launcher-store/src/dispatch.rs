@@ -1,4 +1,5 @@
-//! For the loop that tells the fleet what should run. It acts for the service itself, so it sees everybody's rows.
+//! Queries of the dispatch loop, which applies Workshops to the fleet. It acts for the service and sees all owners'
+//! rows.
 
 use jiff::Timestamp;
 use launcher_domain::Instance;
@@ -29,18 +30,18 @@ pub(crate) const AGAIN: &str = "UPDATE workshop_instances \
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
      SET applied_version = $1, workshop_uid = COALESCE(workshop_uid, $2) WHERE instance_id = $3 AND applied_version <= $1";
 
-/// A part of what the fleet has to be told.
+/// One batch of instances whose Workshop must be applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// The oldest change first.
+    /// Ordered by change, oldest first.
     pub instances: Vec<Instance>,
-    /// Where to go on; `None` when this was all.
+    /// Cursor of the next batch; `None` after the last one.
     pub next: Option<i64>,
 }
 
 impl Store {
-    /// Moves the oldest queued instances to starting, until `max_starting` are, and returns those it moved. However
-    /// many replicas do it at once, no more than `max_starting` are starting, and none is moved twice.
+    /// Moves the oldest queued instances to starting until `max_starting` are starting, and returns them. The limit
+    /// holds across concurrent replicas, and no instance is moved twice.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -49,7 +50,7 @@ impl Store {
         max_starting: u32,
         now: Timestamp,
     ) -> Result<Vec<Instance>, StoreError> {
-        // Most of the time nobody waits: a read answers that without keeping any writer waiting.
+        // The queue is usually empty: a read detects that without blocking a writer.
         let queued: i64 = query(QUEUED).fetch_one(&self.pool).await?.try_get(0)?;
         if queued == 0 {
             return Ok(Vec::new());
@@ -78,8 +79,8 @@ impl Store {
         Ok(promoted)
     }
 
-    /// Instances whose Workshop is not yet as it should be (`applied_version < spec_version`), at most `limit` of them,
-    /// behind the place where the part before ended (0 for the first part). A row that cannot be read is passed over.
+    /// Returns at most `limit` instances with `applied_version < spec_version`, whose revision is greater than `behind`
+    /// (0 for the first batch). Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -90,7 +91,7 @@ impl Store {
         Ok(Pending { instances: rows::readable(&rows), next })
     }
 
-    /// Notes that the Workshop is not what the fleet was told: it is told again.
+    /// Marks the instance for another apply, because its Workshop differs from its spec.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -100,9 +101,9 @@ impl Store {
         write.commit().await
     }
 
-    /// Notes that the fleet was told this `version` of the instance, and the identity that the Workshop has, if none is
-    /// known yet: what a late call has made anew is another Workshop. An older version than the one noted changes nothing.
-    /// It takes no revision: nothing that anybody can see has changed.
+    /// Records that `version` of the instance was applied, and the Workshop's UID unless one is recorded: a Workshop
+    /// that a late call created anew is another one. An older version than the recorded one changes nothing. Takes no
+    /// revision, because no visible field changes.
     ///
     /// # Errors
     /// [`StoreError`].

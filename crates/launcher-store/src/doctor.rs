@@ -1,4 +1,4 @@
-//! For `launcher doctor`: looks at a database as it is. Nothing is made, brought up to date or changed.
+//! Examination of a database for `launcher doctor`: creates, migrates and changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,59 +16,59 @@ const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY v
 pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
 pub(crate) const OLDEST: &str =
     "SELECT created_at FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number LIMIT 1";
-/// How many templates are read at a time.
+/// Templates per batch.
 const PORTION: u32 = 200;
 
-/// A database that is looked at.
+/// A database under examination.
 #[derive(Debug)]
 pub struct Examination {
     store: Store,
     file: Option<PathBuf>,
 }
 
-/// How a database's schema stands to this program.
+/// Schema of a database compared with this program's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schema {
-    /// As this program has it.
+    /// Equal to this program's.
     Current,
-    /// There is none yet: the first start makes it.
+    /// The schema is missing: the first start creates it.
     None,
-    /// So many changes are missing: the next start makes them.
+    /// This many migrations are missing: the next start applies them.
     Older(usize),
-    /// It has a change that this program does not know.
+    /// This program does not know this migration of the database.
     Newer(i64),
-    /// This change is not the one that this program has.
+    /// This migration differs from the one embedded in this program.
     Changed(i64),
 }
 
-/// The instances of a database.
+/// Instance counts of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
-    /// How many there are in each state; a state without any is absent.
+    /// Number of instances per state; a state without any is absent.
     pub states: BTreeMap<&'static str, u32>,
-    /// When the one that is first in line was launched.
+    /// Launch time of the first instance in the queue.
     pub oldest_queued: Option<Timestamp>,
 }
 
 impl Examination {
-    /// Opens the database that `url` names, which has to be there.
+    /// Opens the database at `url`, which must exist.
     ///
     /// # Errors
-    /// [`StoreError::Open`] when the URL, the path or the server will not do, [`StoreError::Unavailable`] when it does
-    /// not answer.
+    /// [`StoreError::Open`] when the URL, the path or the server is unusable, [`StoreError::Unavailable`] when the
+    /// database does not answer.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let (pool, engine) = driver::open_as_it_is(url).await?;
         let file = url.strip_prefix("sqlite:").map(|path| PathBuf::from(path.strip_prefix("//").unwrap_or(path)));
         Ok(Self { store: Store::new(pool, engine), file })
     }
 
-    /// The file of a SQLite database.
+    /// Returns the file of a SQLite database.
     #[must_use]
     pub fn file(&self) -> Option<&PathBuf> {
         self.file.as_ref()
     }
 
-    /// The engine with its version, as in `PostgreSQL 17.2`.
+    /// Returns the engine with its version, as in `PostgreSQL 17.2`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -78,7 +78,7 @@ impl Examination {
         Ok(format!("{name} {}", row.try_get::<String, _>(0)?))
     }
 
-    /// How its schema stands to this program.
+    /// Compares the schema with this program's.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -106,7 +106,7 @@ impl Examination {
         })
     }
 
-    /// Whether the server takes no writes at all: a standby, or one that was told so.
+    /// Returns true if the server refuses all writes: a standby, or a server configured as read-only.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -115,16 +115,16 @@ impl Examination {
         Ok(query(question).fetch_one(&self.store.pool).await?.try_get::<String, _>(0)? == "on")
     }
 
-    /// Writes, and takes it back.
+    /// Writes and rolls back, to test if the database takes writes.
     ///
     /// # Errors
-    /// [`StoreError`] when it cannot.
+    /// [`StoreError`] when the write fails.
     pub async fn try_to_write(&self) -> Result<(), StoreError> {
-        // Dropped without a commit, nothing of it has happened.
+        // Dropped without a commit, so the write is rolled back.
         self.store.write().await?.take_revisions(0).await.map(|_| ())
     }
 
-    /// The fleet that its rows belong to; `None` while they belong to none.
+    /// Returns the fleet that the rows belong to; `None` if unbound.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -132,7 +132,7 @@ impl Examination {
         self.store.bound_fleet().await
     }
 
-    /// Its instances.
+    /// Counts the instances by state, and reads the oldest queued one.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -149,7 +149,7 @@ impl Examination {
         Ok(Rows { states, oldest_queued: oldest.and_then(|millis| Timestamp::from_millisecond(millis).ok()) })
     }
 
-    /// The kinds of app that people can launch: those of the active templates.
+    /// Returns the app types of the active templates, which users can launch.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -171,7 +171,7 @@ impl Examination {
         }
     }
 
-    /// The time on the server's clock; `None` where it is this machine's.
+    /// Returns the time of the server's clock; `None` if the engine uses this host's clock.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -181,7 +181,7 @@ impl Examination {
         Ok(Timestamp::from_millisecond(millis).ok())
     }
 
-    /// Closes its connection.
+    /// Closes the connection.
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -1,5 +1,4 @@
-//! What differs between engines, and nothing else: how a URL is opened, how a session is set up, how a write begins,
-//! which migrations apply.
+//! Differences between the engines: opening a URL, session settings, the start of a write, and the migrations.
 
 mod postgres;
 mod sqlite;
@@ -14,64 +13,65 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::error::{StoreError, is_locked, silent};
 
-/// How long a request waits for a connection, or for its turn to write; and how long an opening is tried.
+/// Maximum wait of a request for a connection or a write permit, and maximum duration of opening the database.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long one statement may take, with the wait for a connection. A server ends it earlier by itself; this is for one
-/// that is gone without a word, whose connections would wait for hours.
+/// Maximum duration of one statement, including the wait for a connection. A server's own timeout is shorter. This one
+/// is for a server that vanished silently: its connections would otherwise wait for hours.
 pub(crate) const STATEMENT: Duration = Duration::from_secs(20);
-/// How long a server may take to greet, or to say that a connection is still alive.
+/// Maximum duration of a connection attempt, a session setup or a liveness check.
 const GREETING: Duration = Duration::from_secs(3);
-/// How soon an opening that found nobody, or a locked file, is tried again: at first, and at most.
+/// Backoff after a failed attempt to open (no server, or a locked file): first and maximum delay.
 const RETRY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
 /// One database engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    /// Run on each new connection.
+    /// Statements run on each new connection.
     session: &'static str,
     /// Begins a transaction that will write.
     pub(crate) begin_write: &'static str,
-    /// Begins a transaction in which all reads see the same moment.
+    /// Begins a transaction whose reads all see one snapshot.
     pub(crate) begin_snapshot: &'static str,
-    /// Connections of the pool. Fewer may write, so that a read never waits behind writers.
+    /// Connections of the pool. `writers` is smaller, so that a read never waits for writers.
     connections: u32,
-    /// Transactions of this process that may write at the same time.
+    /// Maximum concurrent write transactions of this process.
     pub(crate) writers: usize,
-    /// Asked of a connection to a server, before and after each use; `on` means that the server takes no writes any
-    /// more, and that another may have its name by now.
+    /// Query sent to a server before and after each use of a connection. The answer `on` means that the server no
+    /// longer takes writes, and that another server may have its name by now.
     read_only: Option<&'static str>,
-    /// The name in an instance's settings, in small letters: what lists are sorted by.
+    /// SQL expression for the template name in an instance's settings, in lower case: the sort key of lists.
     pub(crate) template_name: &'static str,
     migrations: &'static Migrator,
     pub(crate) doctor: Questions,
 }
 
-/// What `launcher doctor` asks of an engine.
+/// Queries of `launcher doctor`.
 #[derive(Debug)]
 pub(crate) struct Questions {
-    /// Run on each connection instead of the session: it only limits how long an answer may take.
+    /// Sets timeouts on each connection; used instead of `Engine::session`.
     session: &'static str,
-    /// Answers one row where migrations have been run.
+    /// Returns one row if migrations have been run.
     pub(crate) migrated: &'static str,
-    /// The engine's version, as text.
+    /// Returns the engine's version as text.
     pub(crate) version: &'static str,
-    /// Milliseconds since the epoch, on the server's clock; `None` where it is this machine's.
+    /// Returns the server's clock in milliseconds since the epoch; `None` if the engine uses this host's clock.
     pub(crate) clock: Option<&'static str>,
 }
 
 impl Engine {
-    /// The migrations that this program carries, oldest first: version and checksum.
+    /// Returns version and checksum of each embedded migration, oldest first.
     pub(crate) fn migrations(&self) -> impl Iterator<Item = (i64, &[u8])> {
         self.migrations.iter().map(|migration| (migration.version, migration.checksum.as_ref()))
     }
 
-    /// Whether this program may ask for writes and be told that the server takes none.
+    /// Returns the query that shows if the server refuses writes; `None` for an engine without a server.
     pub(crate) fn read_only(&self) -> Option<&'static str> {
         self.read_only
     }
 }
 
-/// Refuses the URL of a file that is not there. A database of a server is there, or cannot be opened.
+/// Returns an error for a SQLite URL without an existing file. Other URLs pass: a server's database exists or fails to
+/// open.
 pub(crate) fn must_exist(url: &str) -> Result<(), StoreError> {
     let Some(("sqlite", path)) = url.split_once(':') else { return Ok(()) };
     let path = path.strip_prefix("//").unwrap_or(path);
@@ -84,7 +84,7 @@ pub(crate) fn must_exist(url: &str) -> Result<(), StoreError> {
     Err(refused(path, &problem, "check its path"))
 }
 
-/// Opens the database that a URL names, and brings its schema up to date.
+/// Opens the database at a URL and applies pending migrations.
 pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
     let (engine, target, options) = options(url).await?;
     prepare(&options, engine, &target).await?;
@@ -92,12 +92,12 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
     Ok((pool, engine))
 }
 
-/// Opens the database that a URL names as it is: nothing is made, set or brought up to date. Tried once.
+/// Opens the database at a URL without creating, configuring or migrating it. Makes one attempt.
 pub(crate) async fn open_as_it_is(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
     must_exist(url)?;
     let (engine, target, options) = options(url).await?;
     let session = engine.doctor.session;
-    // The pool would keep to itself why it cannot connect.
+    // The pool would hide the reason of a failed connection.
     let connection = connect(&options, session).await.map_err(|error| match not_opened(error, &target) {
         error @ StoreError::Unavailable(_) if engine.read_only.is_some() => postgres::away(&target, error),
         error => error,
@@ -129,10 +129,10 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
         .acquire_timeout(PATIENCE)
         .after_connect(move |connection, _| Box::pin(set_up(connection, engine.session)));
     let Some(question) = engine.read_only else {
-        // A file needs no asking whether it is still there; each question is a way to SQLite's thread and back.
+        // A file needs no liveness check, and each query is a round trip to SQLite's thread.
         return options.test_before_acquire(false).after_release(|connection, _| Box::pin(is_whole(connection)));
     };
-    // The pool's own test of a connection has no end where the server is gone without a word.
+    // The pool's own liveness check has no timeout: it hangs if the server vanished silently.
     options
         .test_before_acquire(false)
         .before_acquire(move |connection, _| Box::pin(takes_writes(connection, question)))
@@ -149,11 +149,11 @@ async fn set_up(connection: &mut AnyConnection, session: &'static str) -> Result
     timeout(GREETING, connection.execute(session)).await.map_err(|_| silent())?.map(|_| ())
 }
 
-/// Whether nothing is left of the transaction that ran on it. Where the disk is full, SQLite rolls back by itself, and the
-/// driver's own rollback then fails: the driver would count a transaction for ever, and refuse to begin another.
+/// Checks that no transaction is left open on the connection. On a full disk SQLite rolls back on its own, and the
+/// driver's later rollback fails. The driver would then count a transaction forever, and refuse to begin another.
 async fn is_whole(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
-        // What was asked before is done when this is answered, a rollback among it.
+        // The driver answers in order: a pending rollback is done when the ping returns.
         connection.ping().await?;
     }
     Ok(!connection.is_in_transaction())
@@ -164,15 +164,15 @@ async fn takes_writes(connection: &mut AnyConnection, question: &'static str) ->
     Ok(answer.try_get::<String, _>(0)? != "on")
 }
 
-/// Opens the database once, and brings its schema up to date; again and again, for a while, where somebody holds a lock
-/// or nobody answers. The pool would try as long, and keep the reason to itself.
+/// Opens the database once and applies pending migrations. Retries until `PATIENCE` has passed while the database is
+/// locked or the server does not answer. The pool would retry as long, but hide the reason.
 async fn prepare(options: &AnyConnectOptions, engine: &Engine, target: &str) -> Result<(), StoreError> {
     let deadline = Instant::now() + PATIENCE;
     let (mut pause, longest) = RETRY;
     loop {
         let error = match prepare_once(options, engine, target).await {
-            // SQLite does not wait for its lock where a file turns to WAL: who opens a new file beside others tries
-            // again.
+            // SQLite does not wait for the lock while a file switches to WAL. A process that opens a new file at the
+            // same time as others therefore retries.
             Err(error @ StoreError::Unavailable(_)) => error,
             decided => return decided,
         };
@@ -190,12 +190,13 @@ async fn prepare_once(options: &AnyConnectOptions, engine: &Engine, target: &str
     Ok(connection.close().await?)
 }
 
-/// Whoever holds a lock gives it back, and a server that is away may come; everything else has to be put right first.
+/// Returns locks and an absent server as errors that `prepare` retries: a lock is released, and a server may come back.
+/// Every other error needs a correction by an admin.
 fn not_opened(error: sqlx::Error, target: &str) -> StoreError {
     let problem = match &error {
         sqlx::Error::Database(said) if said.code().is_some_and(|code| is_locked(&code)) => return error.into(),
         sqlx::Error::Database(said) => said.message().to_owned(),
-        // What TLS says of a certificate.
+        // A certificate that TLS rejected.
         sqlx::Error::Io(said) if said.kind() == std::io::ErrorKind::InvalidData => said.to_string(),
         sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::Configuration(_) => error.to_string(),
         _ => return error.into(),
@@ -203,8 +204,9 @@ fn not_opened(error: sqlx::Error, target: &str) -> StoreError {
     refused(target, &problem, "look at it and at the rights to it, or set SERVICE_DATABASE_URL to another one")
 }
 
-/// Several processes may open a new database at once. PostgreSQL lets them wait for each other; with SQLite one that
-/// comes second finds its step done when it looks again, and may come second at each step.
+/// Several processes may open a new database at once. PostgreSQL serializes them. On SQLite the loser of a race fails,
+/// and finds the migration applied when it retries. It may lose the race at each migration, so the retries are as many
+/// as the migrations.
 async fn migrate(connection: &mut AnyConnection, migrations: &Migrator, target: &str) -> Result<(), StoreError> {
     let mut outcome = migrations.run(&mut *connection).await;
     for _ in migrations.iter() {

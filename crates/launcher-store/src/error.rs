@@ -1,15 +1,15 @@
-//! What can go wrong between a caller and its rows.
+//! Errors of the store.
 
 use std::error::Error;
 
 use uuid::Uuid;
 
-/// A read or write that did not happen. No message holds SQL or a stored value: what the engine said is the source, for
-/// the log.
+/// A read or write that failed. No message contains SQL or a stored value: the engine's error is the source, for the
+/// log.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Locked, busy, away, out of connections, or its storage fails. The same request may succeed later. Nothing was
-    /// written; only where the connection broke in the middle of a commit, nobody can say.
+    /// The database is locked, busy, unreachable, out of connections, or its storage fails. The same request may
+    /// succeed later. Nothing was written. The outcome is unknown only if the connection broke during a commit.
     #[error("the database cannot answer right now (locked, busy, away, or its storage fails): try again in a moment")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
     /// The database was last opened by a newer program.
@@ -18,19 +18,19 @@ pub enum StoreError {
          it, or restore the backup that was made before the upgrade"
     )]
     NewerSchema {
-        /// The migration that this program lacks.
+        /// Version of the migration that this program lacks.
         version: i64,
     },
-    /// A migration that was applied is not the one that this program carries.
+    /// An applied migration differs from the one embedded in this program.
     #[error(
         "schema change {version} of the database differs from this program's: they come from different builds; run the \
          version that created the database, or start with a new one"
     )]
     ChangedSchema {
-        /// The migration that differs.
+        /// Version of the migration that differs.
         version: i64,
     },
-    /// A row that this program cannot have written.
+    /// A row has a value that this program cannot have written.
     #[error(
         "row {row} of table {table} has an unreadable value in column {column}: it was changed from outside; correct it \
          by hand or restore a backup"
@@ -43,26 +43,26 @@ pub enum StoreError {
         /// The column.
         column: &'static str,
     },
-    /// A database that is to be copied has never been used.
+    /// The database to copy from has never been used.
     #[error("the database to copy from is new, there is nothing in it: check its URL")]
     NothingToCopy,
-    /// The database cannot be opened as the settings say.
+    /// The database cannot be opened with these settings.
     #[error("cannot open the database {target}: {problem}; {remedy}")]
     Open {
         /// The path, or the kind of URL; never a password.
         target: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// Rows can be copied into an empty database only.
+    /// The database to copy to is not empty.
     #[error("the database to copy to is not empty: its table {table} has rows; give a new, empty one")]
     NotEmpty {
         /// The first table that has rows.
         table: &'static str,
     },
-    /// The engine refused a statement: a mistake in this program or a damaged database.
+    /// The engine refused a statement: a bug in this program or a damaged database.
     #[error("the database refused a statement: see the log for what it said")]
     Other(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -87,8 +87,8 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Storage that fails may be whole again in a moment: READONLY, IOERR, FULL, CANTOPEN, PROTOCOL of SQLite. So may a
-/// server that does not take our password or has no such database, though it did and had: somebody is changing it.
+/// Returns true for errors that may be temporary. SQLite's READONLY, IOERR, FULL, CANTOPEN and PROTOCOL: storage may
+/// recover. A server that rejects a known password or lacks a known database: an admin may be changing it.
 fn is_unavailable_code(code: &str) -> bool {
     const SQLSTATE: [&str; 2] = ["28", "3D"];
     is_locked(code)
@@ -98,9 +98,9 @@ fn is_unavailable_code(code: &str) -> bool {
         }
 }
 
-/// Whether the engine is there, and somebody else keeps it from answering: BUSY and LOCKED of SQLite, and the SQLSTATE
-/// classes of connections, resources, shutdown, deadlock, serialisation and lock timeout, of a transaction that stood
-/// still for too long, and of a server that takes no writes because another one took over.
+/// Returns true if the engine is reachable but currently cannot answer: BUSY and LOCKED of SQLite, and the SQLSTATE
+/// classes of connections, resources, shutdown, system errors, deadlock, serialization and lock timeout, of an idle
+/// transaction's timeout, and of a server that is read-only after a failover.
 pub(crate) fn is_locked(code: &str) -> bool {
     const SQLSTATE: [&str; 9] = ["08", "53", "57", "58", "25006", "25P03", "40001", "40P01", "55P03"];
     match primary_code(code) {
@@ -109,13 +109,13 @@ pub(crate) fn is_locked(code: &str) -> bool {
     }
 }
 
-/// Nobody answers, and nobody says why.
+/// Returns the error for a database that does not answer in time.
 pub(crate) fn silent() -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not answer"))
 }
 
-/// SQLite's result code without its extension, which is in the higher bits; `None` for an SQLSTATE, which has five
-/// characters where SQLite's codes have fewer digits.
+/// Returns SQLite's primary result code, without the extension in the higher bits; `None` for an SQLSTATE. An SQLSTATE
+/// has five characters, and SQLite's codes have fewer digits.
 fn primary_code(code: &str) -> Option<i32> {
     (code.len() < 5).then(|| code.parse::<i32>().ok()).flatten().map(|code| code & 0xff)
 }

@@ -1,4 +1,4 @@
-//! What changed, in the order in which it changed: the event stream; and who waits in line.
+//! Changes in commit order, for the event stream; and the queue.
 
 use launcher_domain::Scope;
 use sqlx::Row;
@@ -12,28 +12,29 @@ use crate::rows::{self, Listed, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
-/// Places are counted in the order of the rows: a count for each would cost the square of the line's length.
+/// Queue positions are counted while reading the rows in order: one count per row would be quadratic in the queue's
+/// length.
 pub(crate) const QUEUE: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number");
 pub(crate) const LINE: &str =
     "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number";
 
-/// What changed behind a revision.
+/// Instances that changed after a revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changes {
-    /// In the order of their last change. A row that cannot be read is passed over.
+    /// Ordered by last change. Unreadable rows are skipped.
     pub listed: Vec<Listed>,
-    /// Up to which revision this tells everything: where to go on.
+    /// All changes up to this revision are included: the cursor of the next read.
     pub upto: i64,
-    /// Whether there may be more.
+    /// True if there may be more changes.
     pub more: bool,
 }
 
 impl Store {
-    /// The instances within the scope that changed after this revision, in the order of their last change. Each comes
-    /// once, as it is now: what happened in between two changes of one row is not kept.
+    /// Returns the instances within the scope that changed after this revision, ordered by last change. Each appears
+    /// once, in its current state: intermediate states are not kept.
     ///
-    /// Nothing that was committed before the last of them is still to come.
+    /// Revisions are committed in order: no change up to the last one returned can appear later.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -42,8 +43,8 @@ impl Store {
         changes(&rows, rows::listed, revision, limit)
     }
 
-    /// The instances within the scope that have neither ended nor wait in line, and whose last change is behind `revision`
-    /// and not behind `latest`, in the order of their last change.
+    /// Returns the instances within the scope that are neither terminated nor queued, and whose last change is after
+    /// `revision` and not after `latest`. Ordered by last change.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -59,7 +60,7 @@ impl Store {
         changes(&rows, read, revision, limit)
     }
 
-    /// The revision of the latest change; 0 when nothing ever changed.
+    /// Returns the revision of the latest change; 0 before the first change.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -67,8 +68,8 @@ impl Store {
         Ok(query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
     }
 
-    /// The queued instances within the scope, the next one first, each with its place. A row that cannot be read is
-    /// passed over.
+    /// Returns the queued instances within the scope, each with its queue position: all owners' in queue order, one
+    /// owner's by identifier. Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -86,7 +87,7 @@ impl Store {
         Ok(read.collect())
     }
 
-    /// Who waits, the next one first: [`Store::queue`] of everybody, at a small part of its cost.
+    /// Returns the identifiers of all queued instances in queue order, at a small part of the cost of [`Store::queue`].
     ///
     /// # Errors
     /// [`StoreError`].
@@ -96,7 +97,7 @@ impl Store {
     }
 }
 
-/// What these rows tell. Also one that cannot be read is a step on the way: whoever stayed before it would read it again.
+/// Reads rows as changes. An unreadable row still advances `upto`: otherwise the reader would read it again forever.
 fn changes(
     rows: &[AnyRow],
     read: fn(&AnyRow) -> Result<Listed, StoreError>,
@@ -120,7 +121,7 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     sql
 }
 
-/// The first two conditions are those of an index, letter by letter: SQLite uses a partial index only then.
+/// The first two conditions must match the index predicate exactly: otherwise SQLite does not use the partial index.
 pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances"));
     sql.condition("state <> 'terminated'");
@@ -133,7 +134,7 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
     sql
 }
 
-/// One owner's are few: each counts who is ahead of it.
+/// One owner has few queued instances, so each row counts its own position.
 pub(crate) fn queue_of(scope: Scope<'_>) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     within(&mut sql, scope);

@@ -1,4 +1,4 @@
-//! Which fleet the rows belong to.
+//! Binding of the database to one fleet.
 
 use sqlx::Row;
 
@@ -10,7 +10,7 @@ const BOUND: &str = "SELECT fleet FROM fleet_binding WHERE binding_id = 1";
 const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1) ON CONFLICT (binding_id) DO NOTHING";
 
 impl Store {
-    /// The fleet that the rows of this database belong to; `None` while they belong to none.
+    /// Returns the fleet that the rows of this database belong to; `None` if unbound.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -19,7 +19,7 @@ impl Store {
         Ok(row.map(|row| row.try_get("fleet")).transpose()?)
     }
 
-    /// Binds the rows of this database to a fleet, once: the first binding stays. Returns the fleet they are bound to.
+    /// Binds the rows of this database to a fleet unless they are bound. Returns the fleet they are bound to.
     ///
     /// # Errors
     /// [`StoreError`].

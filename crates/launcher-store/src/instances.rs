@@ -1,4 +1,4 @@
-//! Instances, for a caller: what the scope leaves out does not exist.
+//! Instances, as a caller sees them: an instance outside the scope is treated as missing.
 
 use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
 
@@ -8,8 +8,8 @@ use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::rows::{self, Listed, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
 
-/// Compare-and-swap: the row has to be the one that the change was made from. What only the dispatch loop writes
-/// (`applied_version`, `workshop_uid`) and what never changes is left out.
+/// Compare-and-swap on the revision that the change was made from. Omits columns that only the dispatch loop writes
+/// (`applied_version`, `workshop_uid`), and columns that never change.
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
@@ -18,7 +18,7 @@ pub(crate) const CHANGE: &str = concat!(
 );
 
 impl Store {
-    /// The instance with this name, when the caller may see it.
+    /// Returns the instance with this name if the caller may see it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -27,7 +27,7 @@ impl Store {
         row.as_ref().map(rows::listed).transpose()
     }
 
-    /// A page of the instances that the caller may see, newest first.
+    /// Returns a page of the instances that the caller may see, newest first.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -41,8 +41,9 @@ impl Store {
         rows::all(&rows, rows::listed)
     }
 
-    /// Stores `after` in the place of `before`, with its line in the activity log where it is worth one, and returns the row as it is now, with its new revision. `None`:
-    /// somebody else changed the row since `before` was read, and nothing was written; read it again.
+    /// Replaces `before` by `after`, and writes an activity log entry if the change is one that is logged. Returns the
+    /// stored row with its new revision. Returns `None`, and writes nothing, if the row changed since `before` was
+    /// read: read it again.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -100,8 +101,8 @@ pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sq
     sql
 }
 
-/// Leaves out what is beyond the scope or the filter. Each text of a condition is that of an index, letter by letter:
-/// SQLite uses a partial index only then.
+/// Adds the conditions of the scope and the filter. Condition texts must match the index predicates exactly: otherwise
+/// SQLite does not use a partial index.
 pub(crate) fn matching(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
     within(sql, scope);
     if let Some(owner) = &filter.owner_email {
@@ -118,7 +119,7 @@ pub(crate) fn matching(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter)
     }
 }
 
-/// Leaves out what is beyond the scope.
+/// Adds the condition of the scope.
 pub(crate) fn within(sql: &mut Sql, scope: Scope<'_>) {
     if let Scope::Owner(email) = scope {
         sql.condition_with("owner_email = ", email.as_str().to_owned());

@@ -1,4 +1,4 @@
-//! One launch: replayed, refused or stored, decided in one transaction.
+//! A launch is replayed, refused or stored, all in one transaction.
 
 use std::time::Duration;
 
@@ -13,52 +13,52 @@ use crate::settings::StoredSettings;
 use crate::sql::query;
 use crate::write::Write;
 
-/// What a launch has to keep to.
+/// Limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchRules {
     /// Maximum instances of the owner that count against the limit; `None` without limit.
     pub max_per_user: Option<u32>,
     /// Launch rate limit of the owner; `None` without limit.
     pub rate: Option<LaunchRate>,
-    /// How many launches may wait in the queue.
+    /// Maximum instances in the queue.
     pub max_queued: u32,
 }
 
-/// What makes a repeated request the same request.
+/// Identity of a request that may be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// The key as the caller sent it. It counts for this caller alone.
+    /// Key as the caller sent it. Keys of different callers are independent.
     pub key: String,
-    /// A hash of everything else that the request says.
+    /// Hash of the rest of the request.
     pub body_hash: String,
 }
 
-/// What became of a launch. Only `Created` wrote anything.
+/// Outcome of a launch. Only `Created` writes to the database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LaunchOutcome {
-    /// Stored, in state queued.
+    /// The instance was stored in state queued.
     Created(Instance),
-    /// The same key and body came before: the instance of then, as it is now.
+    /// The same key and body were used before: the instance of that launch in its current state.
     Replayed(Instance),
-    /// The same key came before with another body.
+    /// The same key was used before with another body.
     KeyReused,
-    /// The owner holds as many instances as they may.
+    /// The owner has reached the instance limit.
     LimitReached {
-        /// How many they may hold.
+        /// Maximum instances of the owner.
         limit: u32,
-        /// How many they hold.
+        /// Instances that count against the limit.
         held: u32,
-        /// How many of those are terminating: they count until nothing of them runs any more.
+        /// Terminating instances among them: each counts until its workload is gone.
         ending: u32,
     },
-    /// The owner has launched too often in a short time.
+    /// The owner has exceeded the launch rate limit.
     TooManyLaunches {
-        /// The time until the next launch is possible.
+        /// Time until the next launch is possible.
         wait: Duration,
     },
     /// The queue is full.
     AtCapacity,
-    /// Another instance has this `k8s_name`: draw another.
+    /// Another instance has this `k8s_name`: draw a new name.
     NameTaken,
 }
 
@@ -86,12 +86,12 @@ const INSERT: &str = concat!(
 );
 
 impl Store {
-    /// Launches: stores the instance in state queued with `spec_version` 0, whatever its other fields say, unless its
-    /// key was used before, or a limit refuses it. Its `created_at` is the time that the rate limit goes by. Only a launch
-    /// that is stored takes a token.
+    /// Stores the instance in state queued with `spec_version` 0, regardless of its other fields. Replays a used key,
+    /// and refuses a launch beyond a limit. The rate limit uses `created_at` as the current time. Only a stored launch
+    /// takes a token.
     ///
-    /// The limits hold exactly, however many launches arrive at once: one owner's launches wait for each other at the
-    /// owner's gate, and everybody's at the change counter.
+    /// The limits are exact under concurrent launches: one owner's launches are serialized by the owner's `launch_gate`
+    /// row, and all launches by the change counter.
     ///
     /// # Errors
     /// [`StoreError`]; nothing was written.
@@ -139,8 +139,8 @@ impl Store {
 }
 
 impl Store {
-    /// The launch that this caller made with this key: [`LaunchOutcome::Replayed`] or [`LaunchOutcome::KeyReused`];
-    /// `None` when there was none. It writes nothing.
+    /// Returns the earlier launch of this caller with this key as [`LaunchOutcome::Replayed`] or
+    /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Writes nothing.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -161,7 +161,7 @@ async fn replay(write: &mut Write, owner: &str, key: &IdempotencyKey) -> Result<
         return Ok(Some(LaunchOutcome::KeyReused));
     }
     let k8s_name: String = known.try_get("k8s_name")?;
-    // A purge may just have removed both: then the key is as good as new.
+    // A purge may have just removed the key and its instance: the key then counts as unused.
     let row = query(BY_NAME).bind(k8s_name).fetch_optional(write.on()).await?;
     Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
 }
@@ -172,7 +172,7 @@ async fn held(write: &mut Write, owner: &str) -> Result<(u32, u32), StoreError> 
     Ok((u32::try_from(held).unwrap_or(u32::MAX), u32::try_from(ending).unwrap_or(u32::MAX)))
 }
 
-/// Takes a token from the owner's bucket, or says how long the next one takes.
+/// Takes a token from the owner's bucket, or returns the time until the next token.
 async fn take_token(
     write: &mut Write,
     instance: &Instance,
@@ -221,7 +221,7 @@ async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey)
     Ok(())
 }
 
-/// The single number that a statement counts.
+/// Runs a statement that returns a single count.
 pub(crate) async fn count(write: &mut Write, sql: &'static str) -> Result<u32, StoreError> {
     let count: i64 = query(sql).fetch_one(write.on()).await?.try_get(0)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))

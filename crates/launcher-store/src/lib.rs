@@ -1,11 +1,11 @@
-//! The rows of the workshop launcher. Nobody else sees SQL.
+//! Persistence of the workshop launcher. Other crates see no SQL.
 //!
 //! Every read and write of an instance takes a [`Caller`](launcher_domain::Caller) or a
-//! [`Scope`](launcher_domain::Scope) and puts it into the statement, so that "not yours" and "not there" are the same
-//! missing row; or it is named for the loop that may do without (`dispatch_…`, `observe_…`). A launch carries its owner
-//! in the instance itself, and a change needs the row that was read before.
+//! [`Scope`](launcher_domain::Scope) and puts it into the statement. "Not yours" and "not there" are therefore the same
+//! missing row. Functions without one are named for the loop that may call them (`dispatch_…`, `observe_…`). A launch
+//! carries its owner in the instance itself, and a change needs the row that was read before.
 //!
-//! There is one text for each statement, in the SQL that SQLite and PostgreSQL share; what differs between engines is in
+//! Each statement has one text, in the SQL that SQLite and PostgreSQL share. Differences between engines are in
 //! `driver.rs` and its folder.
 
 mod activities;
@@ -45,25 +45,25 @@ pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 pub use rows::{Listed, LoggedActivity};
 
-/// The database. Clones share its connections.
+/// Handle to the database. Clones share its connection pool.
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: AnyPool,
     engine: &'static driver::Engine,
-    /// Turns of writers, given in the order in which they were asked for.
+    /// Write permits, granted in the order of the requests.
     writers: Arc<Semaphore>,
 }
 
 impl Store {
-    /// Opens the database that `url` names, creates its file where there is none, and brings its schema up to date.
+    /// Opens the database at `url`, creates a missing SQLite file, and applies pending migrations.
     ///
-    /// `sqlite:///absolute/path.db` or `sqlite:relative/path.db`; the path is taken as it is written. A new file and its
-    /// folder are readable by their owner alone. `postgres://user:password@host/database` names a database that exists.
+    /// `sqlite:///absolute/path.db` or `sqlite:relative/path.db`; the path is used verbatim. A new file and its folder
+    /// are accessible to their owner only. `postgres://user:password@host/database` names an existing database.
     ///
     /// # Errors
-    /// [`StoreError::Open`] when the URL, the path or the server will not do, [`StoreError::NewerSchema`] and
+    /// [`StoreError::Open`] when the URL, the path or the server is unusable, [`StoreError::NewerSchema`] and
     /// [`StoreError::ChangedSchema`] when another version of the program wrote the database,
-    /// [`StoreError::Unavailable`] when somebody holds the lock of its file.
+    /// [`StoreError::Unavailable`] when another process holds the lock of its file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         let (pool, engine) = driver::open(url).await?;
         Ok(Self::new(pool, engine))
@@ -73,7 +73,7 @@ impl Store {
         Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) }
     }
 
-    /// Opens a database as [`Store::open`] does, and makes no new one.
+    /// Opens a database as [`Store::open`] does, but never creates the file.
     ///
     /// # Errors
     /// As [`Store::open`], and [`StoreError::Open`] when there is no such file.
@@ -82,13 +82,13 @@ impl Store {
         Self::open(url).await
     }
 
-    /// True where several launchers may use the database at once, also of different versions during an upgrade.
+    /// True when several launchers may use the database at once, also of different versions during an upgrade.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.engine.read_only().is_some()
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it does not.
@@ -96,14 +96,14 @@ impl Store {
         self.feed_latest().await.map(|_| ())
     }
 
-    /// Whether nothing is under way: no connection is in use, and none is being made. Where a test decides the time, it
-    /// passes only then, because the threads of the database know nothing of that time.
+    /// True while no connection is in use or being opened. Tests with a simulated clock advance it only then, because
+    /// the database threads do not follow that clock.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         usize::try_from(self.pool.size()).is_ok_and(|connections| connections == self.pool.num_idle())
     }
 
-    /// Waits for what is under way, and closes all connections. Whatever comes later is [`StoreError::Unavailable`].
+    /// Waits for connections in use, then closes all. Later calls return [`StoreError::Unavailable`].
     pub async fn close(&self) {
         self.pool.close().await;
     }

@@ -1,5 +1,5 @@
-//! For the loop that brings the fleet's reports into rows, and for housekeeping. They act for the service itself, so
-//! they see everybody's rows.
+//! Queries of the observe loop, which brings the fleet's status into rows, and of upkeep. They act for the service and
+//! see all owners' rows.
 
 use jiff::Timestamp;
 use launcher_domain::names::earliest_uuid;
@@ -12,7 +12,7 @@ use crate::launch::BY_NAME;
 use crate::rows::{self, instance_columns};
 use crate::sql::query;
 
-/// A failed instance's Workshop exists until the fleet was told to delete it.
+/// A failed instance's Workshop exists until the deletion has been applied to the fleet.
 pub(crate) const WITH_WORKSHOP: &str = concat!(
     "SELECT ",
     instance_columns!(),
@@ -20,30 +20,30 @@ pub(crate) const WITH_WORKSHOP: &str = concat!(
      AND (state <> 'failed' OR applied_version < spec_version)"
 );
 pub(crate) const OLD: &str = "SELECT 1 FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 LIMIT 1";
-/// In portions, so that no launch waits long behind it.
+/// Deletes in batches, so that no launch waits long for it.
 pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
-/// As [`OLD`] and [`PURGE`], of instances that never left the queue.
+/// As [`OLD`] and [`PURGE`], for instances that never left the queue.
 pub(crate) const OLD_WITHDRAWN: &str = "SELECT 1 FROM workshop_instances \
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 LIMIT 1";
 pub(crate) const PURGE_WITHDRAWN: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances \
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
-/// When one failed is not kept. It was before the end of its time, or of its start, and after its launch: by that it is
-/// found.
+/// The time of a failure is not stored: the expiry stands in for it, or the dispatch of an instance that was never
+/// ready. The launch precedes both, so `instance_id` bounds the scan.
 pub(crate) const FORGOTTEN: &str = concat!(
     "SELECT ",
     instance_columns!(),
     " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
      AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
 );
-/// The gates of owners whose token bucket is full: the next launch makes the same gate again.
+/// `launch_gate` rows of owners whose token bucket is full: the next launch recreates the same row.
 pub(crate) const FULL: &str = "SELECT 1 FROM launch_gate WHERE full_at <= $1 LIMIT 1";
 pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE full_at <= $1";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_instances GROUP BY state";
 
 impl Store {
-    /// The instance with this name, whoever owns it.
+    /// Returns the instance with this name, regardless of its owner.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -52,8 +52,8 @@ impl Store {
         row.as_ref().map(rows::instance).transpose()
     }
 
-    /// The instances that may have a Workshop: starting, running, terminating, and failed ones whose Workshop the fleet
-    /// was not yet told to delete.
+    /// Returns the instances that may have a Workshop: starting, running, terminating, and failed ones whose deletion
+    /// has not been applied to the fleet.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -62,8 +62,8 @@ impl Store {
         Ok(rows::readable(&rows))
     }
 
-    /// Some of the failed instances that nobody has dismissed, though their time would have been up before this one, the
-    /// oldest first. A row that cannot be read is passed over.
+    /// Returns at most 500 undismissed failed instances whose expiry is before this time, oldest first. Instances that
+    /// were never ready count from their dispatch. Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -76,7 +76,7 @@ impl Store {
     /// Removes the terminated instances that ended before this time, with their idempotency keys. Returns how many.
     ///
     /// # Errors
-    /// [`StoreError`]; what was removed until then stays removed.
+    /// [`StoreError`]; earlier batches stay removed.
     pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.purge_portions(OLD, PURGE, before).await
     }
@@ -85,12 +85,12 @@ impl Store {
     /// how many.
     ///
     /// # Errors
-    /// [`StoreError`]; what was removed until then stays removed.
+    /// [`StoreError`]; earlier batches stay removed.
     pub async fn purge_withdrawn(&self, before: Timestamp) -> Result<u64, StoreError> {
         self.purge_portions(OLD_WITHDRAWN, PURGE_WITHDRAWN, before).await
     }
 
-    /// Removes the gates of owners whose token bucket is full at this time. Returns how many.
+    /// Removes the `launch_gate` rows of owners whose token bucket is full at this time. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -111,7 +111,7 @@ impl Store {
         before: Timestamp,
     ) -> Result<u64, StoreError> {
         let mut removed = 0;
-        // Most of the time nothing is old enough: a read answers that without keeping any writer waiting.
+        // Usually no row is old enough: a read detects that without blocking a writer.
         while query(old).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
             removed += query(purge).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
@@ -120,7 +120,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// How many instances there are in each state, in the order of a life; also where there are none.
+    /// Counts the instances in each state, in lifecycle order, including states without any.
     ///
     /// # Errors
     /// [`StoreError`].

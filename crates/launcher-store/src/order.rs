@@ -1,8 +1,9 @@
-//! Lists of what has not ended, in an order of somebody's choice.
+//! Sorted lists of instances that have not ended.
 //!
-//! By the time of the launch there is an index for every list; by anything else, all that matches is read and sorted.
-//! That is meant for what has not ended, which the limits keep to a few thousand rows: their keys are sorted, and only
-//! the rows of the page are read whole. An index for each order and filter would cost every launch and every change.
+//! Every list has an index by launch time. For any other sort key, all matching rows are read and sorted. This is meant
+//! for instances that have not ended, which the limits keep to a few thousand rows. Only their keys are sorted, and
+//! only the rows of the page are read whole. An index for each order and filter would cost every launch and every
+//! change.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,32 +18,32 @@ use crate::page::InstanceFilter;
 use crate::rows::{self, Listed, listed_columns};
 use crate::sql::Sql;
 
-/// By what a list is sorted. What is equal comes newest first.
+/// Sort key of a list. Rows with equal keys are ordered newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortBy {
-    /// The time of the launch.
+    /// Launch time.
     Launch,
-    /// The owner's address.
+    /// Owner's address.
     Owner,
-    /// The template's name at the launch, in small letters as far as they are ASCII.
+    /// Template name at the launch, with ASCII letters in lower case.
     Template,
-    /// The state, in the order of a life.
+    /// State, in lifecycle order.
     State,
-    /// When its time is up, or when it ended; what has neither comes last in both directions.
+    /// Expiry while running, otherwise the end; rows without a value come last in both directions.
     End,
 }
 
-/// The order of a list.
+/// Sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Order {
-    /// By what.
+    /// Sort key.
     pub by: SortBy,
-    /// The greatest first.
+    /// True for greatest first.
     pub descending: bool,
 }
 
-/// The place of a row in an order, as it was when the row was read: a page begins behind it. A row whose value changes
-/// meanwhile may come twice or not at all.
+/// Cursor: the position of a row in a sort order when the row was read. The next page begins after it. A row whose sort
+/// key changes in between may appear twice or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     key: Option<Key>,
@@ -56,10 +57,10 @@ enum Key {
 }
 
 impl Order {
-    /// The newest first.
+    /// Newest first.
     pub const NEWEST: Self = Self { by: SortBy::Launch, descending: true };
 
-    /// The place of an instance in this order.
+    /// Returns the cursor of an instance in this order.
     #[must_use]
     pub fn place(self, instance: &Instance) -> Place {
         let key = match self.by {
@@ -80,7 +81,7 @@ impl Order {
     }
 }
 
-/// `<identifier>`, `<identifier> n<number>` or `<identifier> t<text>`.
+/// Formats as `<identifier>`, `<identifier> n<number>` or `<identifier> t<text>`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.key {
@@ -91,7 +92,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is not a place.
+/// Error of parsing an invalid cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this is not the place of a row in a list")]
 pub struct NotAPlace;
@@ -104,7 +105,7 @@ impl FromStr for Place {
         let key = match key.map(|key| key.split_at_checked(1)) {
             None => None,
             Some(Some(("n", number))) => Some(Key::Number(number.parse().map_err(|_| NotAPlace)?)),
-            // No row has a NUL, and PostgreSQL takes none.
+            // No row contains a NUL, and PostgreSQL rejects it.
             Some(Some(("t", text))) if !text.contains('\0') => Some(Key::Text(text.to_owned())),
             Some(_) => return Err(NotAPlace),
         };
@@ -113,8 +114,8 @@ impl FromStr for Place {
 }
 
 impl Store {
-    /// At most `limit` of the instances that the caller may see, in this order, behind the place of the last one of the
-    /// page before. A place of another kind of order is passed over: the list begins at its start.
+    /// Returns at most `limit` instances that the caller may see, in this order, after the cursor. Ignores a cursor of
+    /// another kind of sort key: the list then begins at its start.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -132,7 +133,7 @@ impl Store {
     }
 }
 
-/// Keys are sorted in a list of their own: rows would be sorted whole, each with its place in the queue.
+/// A subquery sorts the keys alone: a single query would sort whole rows, each with its queue position.
 pub(crate) fn sorted(
     scope: Scope<'_>,
     filter: &InstanceFilter,
@@ -160,11 +161,12 @@ pub(crate) fn sorted(
     sql
 }
 
-/// The value that is sorted by, as a text of SQL; `None`: the identifier, which sorts by the time of the launch.
+/// Returns the sort key as an SQL expression; `None` for launch time, which is the order of the identifiers.
 fn key(order: Order, template_name: &'static str) -> Option<&'static str> {
     match (order.by, order.descending) {
         (SortBy::Launch, _) => None,
-        // An expression: SQLite would walk an index of all rows in this order, and leave out those that have ended one by one.
+        // An expression, not the column: SQLite would otherwise scan an owner index of all rows, and filter out ended
+        // rows one at a time.
         (SortBy::Owner, _) => Some("owner_email || ''"),
         (SortBy::Template, _) => Some(template_name),
         (SortBy::State, _) => Some(

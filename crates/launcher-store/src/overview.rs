@@ -1,5 +1,5 @@
-//! Figures over many instances, counted by the database: a page that sums up a day of a hundred thousand launches must
-//! not read them one by one.
+//! Statistics over many instances, counted by the database: a page over a day of 100,000 launches must not read each
+//! row.
 
 use jiff::Timestamp;
 use launcher_domain::names::earliest_uuid;
@@ -13,19 +13,19 @@ use crate::error::StoreError;
 use crate::instances::within;
 use crate::sql::Sql;
 
-/// Launches of one template in one hour that took equally long to be ready.
+/// Launches of one template in one hour with the same time to ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchCount {
     /// The template.
     pub template_id: Uuid,
-    /// Whole hours from the time that was asked for to the launch.
+    /// Whole hours from `since` to the launch.
     pub hour: i64,
-    /// Milliseconds from the launch to ready: whole tenths of a second, from ten seconds on whole seconds; so that more
-    /// of them are equal. `None`: never ready, or not yet.
+    /// Milliseconds from the launch to ready; `None` if never or not yet ready. Rounded down to 0.1 s, and from 10 s to
+    /// 1 s, so that more launches share a row.
     pub ready_millis: Option<i64>,
-    /// How many launches.
+    /// Number of launches.
     pub launches: u64,
-    /// How many of them failed, dismissed or not.
+    /// Number of failed launches, dismissed or not.
     pub failures: u64,
 }
 
@@ -36,25 +36,25 @@ pub struct LiveCount {
     pub template_id: Uuid,
     /// The state.
     pub state: InstanceState,
-    /// Whole hours from the time that was asked for to ready; 0 or less when that was earlier; `None`: not ready yet.
+    /// Whole hours from `since` to ready; 0 or less if ready before `since`; `None` if not ready yet.
     pub ready_hour: Option<i64>,
-    /// How many instances.
+    /// Number of instances.
     pub instances: u64,
 }
 
-/// Instances that were ready in the same hour, and ended in the same hour.
+/// Instances that became ready in the same hour and ended in the same hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndedCount {
-    /// Whole hours from the time that was asked for to ready; 0 or less when that was earlier.
+    /// Whole hours from `since` to ready; 0 or less if ready before `since`.
     pub ready_hour: i64,
-    /// Whole hours from the time that was asked for to the end.
+    /// Whole hours from `since` to the end.
     pub ended_hour: i64,
-    /// How many instances.
+    /// Number of instances.
     pub instances: u64,
 }
 
 impl Store {
-    /// What the caller may see of the launches since this time.
+    /// Counts the launches since this time that the caller may see.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -72,7 +72,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// What the caller may see of the instances that have not ended.
+    /// Counts the instances that have not ended and that the caller may see. Hours are relative to `since`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -89,8 +89,8 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// What the caller may see of the instances that were ready once and have ended since this time. What failed is
-    /// left out: nobody has noted when it stopped, only when it was dismissed.
+    /// Counts the instances that the caller may see, that were ready once, and that ended since this time. Excludes
+    /// failed instances: the time of the failure is not stored, only that of the dismissal.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -112,7 +112,7 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Uuid::parse_str(text).map_err(|_| unreadable("template_id"))
 }
 
-/// Of many rows, so that none can be named.
+/// The row counts many instances, so the error names none.
 fn unreadable(column: &'static str) -> StoreError {
     StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
 }
@@ -122,7 +122,7 @@ fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// Whole hours since a time, as a column: `from` is the start of the difference.
+/// Appends a column of whole hours since a time; `from` is the start of the subtraction.
 fn hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
     sql.push(from);
     sql.bind(since.as_millisecond());
@@ -130,7 +130,7 @@ fn hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str
     sql.push(name);
 }
 
-/// Identifiers sort by the time of the launch, so the day is the end of the primary key's index.
+/// Identifiers sort by launch time: the query reads only the end of the primary key's index.
 pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, ");
     hours(&mut sql, "(created_at - ", since, "hour");
@@ -145,7 +145,7 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     sql
 }
 
-/// With each state by its name: told only what to leave out, SQLite would go through all rows in the order of a group.
+/// Names each state: with only an exclusion, SQLite would scan all rows in group order.
 pub(crate) fn live(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, state, ");
     hours(&mut sql, "(started_at - ", since, "ready_hour");

@@ -1,48 +1,48 @@
-//! Which rows of a list, and how many of them.
+//! Filters and pages of lists.
 
 use launcher_domain::{EmailAddress, InstanceState};
 use uuid::Uuid;
 
-/// A part of a list, newest first. Rows of most lists are known by a UUID.
+/// A page of a list, newest first. Most lists identify their rows by UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page<Id = Uuid> {
-    /// At most so many rows.
+    /// Maximum rows.
     pub limit: u32,
-    /// The identifier of the last row of the page before; `None` for the first page. The row itself need not exist any
-    /// more.
+    /// Cursor: identifier of the last row of the previous page; `None` for the first page. The row may have been
+    /// deleted since.
     pub after: Option<Id>,
 }
 
-/// Which states a list shows.
+/// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateFilter {
-    /// Everything but terminated: also what failed and was not dismissed yet.
+    /// All states but terminated. Includes failed instances that were not dismissed.
     #[default]
     Live,
-    /// Terminated.
+    /// Terminated instances.
     Ended,
-    /// Everything.
+    /// All states.
     All,
     /// One state.
     Only(InstanceState),
 }
 
-/// Which instances a list shows, within what its caller may see.
+/// Filter of instances, applied within the caller's scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceFilter {
-    /// By state.
+    /// State filter.
     pub state: StateFilter,
-    /// Only this owner's.
+    /// Restricts the list to this owner's instances.
     pub owner_email: Option<EmailAddress>,
-    /// Only this template's.
+    /// Restricts the list to this template's instances.
     pub template_id: Option<Uuid>,
 }
 
-/// Which lines of the activity log a list shows.
+/// Filter of the activity log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
-    /// Only what this person did, and what happened to this person's instances.
+    /// Restricts the list to actions by this person, and to events of this person's instances.
     pub person: Option<EmailAddress>,
-    /// Only of the instance with this `k8s_name`, or the template with this identifier.
+    /// Restricts the list to the instance with this `k8s_name`, or the template with this identifier.
     pub subject: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! How SQLite runs each statement: along the index that was made for it, without sorting, so that it costs the same
-//! with a thousand rows and with a hundred thousand.
+//! Asserts that SQLite runs each statement along its index and without sorting: the cost is the same with a thousand
+//! rows and with a hundred thousand.
 
 #[cfg(feature = "test-postgres")]
 mod postgres;
@@ -15,7 +15,7 @@ use crate::order::{self, Order, SortBy};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
 
-/// The index of the primary key of each table, as SQLite calls it.
+/// SQLite's names for the indexes of primary keys and unique columns.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
 const INSTANCE_ID: &str = "sqlite_autoindex_workshop_instances_1";
 const K8S_NAME: &str = "sqlite_autoindex_workshop_instances_2";
@@ -39,7 +39,7 @@ impl Planner {
         rows.unwrap().iter().map(|row| row.get::<String, _>("detail")).collect()
     }
 
-    /// The statement finds its rows through this index alone, and sorts nothing.
+    /// Asserts that the statement reads its rows through this index alone, and does not sort.
     async fn assert_uses(&self, sql: &str, index: &str) {
         let plan = self.plan(sql).await;
         let access: Vec<_> = plan
@@ -184,7 +184,7 @@ async fn an_order_of_choice_reads_and_sorts_only_what_has_not_ended() {
             let order = Order { by, descending: false };
             let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
             let plan = planner.plan(sql.text()).await;
-            // The first is how the page's rows are found by their identifiers, the second how these are.
+            // The first step looks up the page's rows by identifier, the second finds these identifiers.
             let access: Vec<_> = plan.iter().filter(|step| step.contains(" workshop_instances USING ")).collect();
             let [rows, keys] = access[..] else { panic!("{plan:#?}") };
             assert!(rows.contains(&format!("{INSTANCE_ID} (instance_id=?)")), "{plan:#?}");
@@ -193,7 +193,7 @@ async fn an_order_of_choice_reads_and_sorts_only_what_has_not_ended() {
     }
 }
 
-/// Grouping sorts, but only what its index has found: the day's launches, what lives, what ended in the day.
+/// Grouping sorts, but only the rows found through the index: launches of the day, live instances, and ends in the day.
 #[tokio::test]
 async fn figures_read_the_last_day_and_what_lives_along_an_index() {
     let planner = Planner::new().await;

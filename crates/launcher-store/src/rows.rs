@@ -1,4 +1,4 @@
-//! Rows to domain types and back. What cannot be read is [`StoreError::Corrupt`], never a default.
+//! Conversion between rows and domain types. An unreadable value is [`StoreError::Corrupt`], never a default.
 
 use jiff::Timestamp;
 use launcher_domain::{
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 
-/// An instance's settings: those that it refers to, or its own where it was launched by an earlier version.
+/// An instance's settings: the shared ones it refers to, or the row's own if an earlier version launched it.
 macro_rules! instance_settings {
     () => {
         "COALESCE((SELECT launched.settings FROM template_settings AS launched \
@@ -20,7 +20,7 @@ macro_rules! instance_settings {
     };
 }
 
-/// The columns that [`instance`] reads.
+/// Columns that [`instance`] reads.
 macro_rules! instance_columns {
     () => {
         concat!(
@@ -32,7 +32,7 @@ macro_rules! instance_columns {
     };
 }
 
-/// The columns that [`listed`] reads: the instance, and its place in the queue at the same moment.
+/// Columns that [`listed`] reads: the instance, and its queue position in the same snapshot.
 macro_rules! listed_columns {
     () => {
         concat!(
@@ -44,14 +44,14 @@ macro_rules! listed_columns {
     };
 }
 
-/// The columns that [`template`] reads.
+/// Columns that [`template`] reads.
 macro_rules! template_columns {
     () => {
         "template_id, settings, active, version, created_by, created_at, updated_at"
     };
 }
 
-/// The columns that [`activity`] reads.
+/// Columns that [`activity`] reads.
 macro_rules! activity_columns {
     () => {
         "activity_id, at, actor_email, action, subject, subject_name, owner_email, detail"
@@ -60,21 +60,21 @@ macro_rules! activity_columns {
 
 pub(crate) use {activity_columns, instance_columns, instance_settings, listed_columns, template_columns};
 
-/// An instance as a list or a page shows it.
+/// An instance with its queue position, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// The row.
+    /// The instance.
     pub instance: Instance,
-    /// 1 when it starts next; only while it is queued.
+    /// Queue position, 1 for the next to start; `None` unless queued.
     pub queue_position: Option<u32>,
 }
 
-/// A line of the activity log, with its place in the one order of all changes.
+/// An activity log entry with its revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedActivity {
-    /// Grows from line to line.
+    /// Revision of the change: increases from entry to entry.
     pub activity_id: i64,
-    /// What it tells.
+    /// The entry.
     pub activity: Activity,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
     })
 }
 
-/// Of a row that has nothing else.
+/// Reads a row whose only column is `instance_id`.
 pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new(row, "workshop_instances", "instance_id")?.id)
 }
@@ -154,32 +154,32 @@ pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>
     rows.iter().map(read).collect()
 }
 
-/// What can be read, for a loop: one row that cannot must not stop all the others. It is reported, again and again.
+/// Reads the readable rows, for a loop: one unreadable row must not block the others. Each call logs it again.
 pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
     rows.iter().filter_map(|row| reported(instance(row))).collect()
 }
 
-/// Reports a row that cannot be read, and passes over it.
+/// Logs an unreadable row and returns `None`.
 pub(crate) fn reported<T>(row: Result<T, StoreError>) -> Option<T> {
     row.inspect_err(|error| tracing::error!(%error, "a row is passed over")).ok()
 }
 
-/// A time as it is stored: milliseconds since the epoch.
+/// Converts a time to its stored form: milliseconds since the epoch.
 pub(crate) fn millis(time: Option<Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())
 }
 
-/// A text as it is stored. PostgreSQL stores no NUL, and what a program wrote into its log may hold one.
+/// Replaces NUL characters: PostgreSQL cannot store them, and a program's log may contain them.
 pub(crate) fn text(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// A value as it is stored: JSON.
+/// Converts a value to its stored form, JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Other(error.into()))
 }
 
-/// Reads one row, and knows what to name when a column is unreadable.
+/// Reads the columns of one row. Its errors name the table, the row and the column.
 struct Reader<'r> {
     row: &'r AnyRow,
     table: &'static str,

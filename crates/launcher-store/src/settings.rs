@@ -1,4 +1,4 @@
-//! Settings of templates as they were launched: stored once for each content, and referred to by instances.
+//! Template settings at the time of a launch: stored once per content, and referenced by instances.
 
 use launcher_domain::TemplateSettings;
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use crate::write::Write;
 pub(crate) const KNOWN: &str = "SELECT 1 FROM template_settings WHERE settings_hash = $1";
 const INSERT: &str =
     "INSERT INTO template_settings (settings_hash, settings) VALUES ($1, $2) ON CONFLICT (settings_hash) DO NOTHING";
-/// Few at a time: the settings of one row can take hundreds of kilobytes.
+/// Small batches: the settings of one row can take hundreds of kilobytes.
 pub(crate) const INLINE: &str =
     "SELECT instance_id, settings FROM workshop_instances WHERE settings_hash IS NULL LIMIT 50";
 pub(crate) const MOVE: &str = "UPDATE workshop_instances SET settings = '', settings_hash = $1 \
@@ -23,7 +23,7 @@ pub(crate) const UNUSED: &str = "SELECT 1 FROM template_settings WHERE NOT EXIST
 pub(crate) const PURGE: &str = "DELETE FROM template_settings WHERE NOT EXISTS (SELECT 1 FROM workshop_instances \
      WHERE workshop_instances.settings_hash = template_settings.settings_hash)";
 
-/// Settings as they are stored, with the name that their content gives them.
+/// Settings in their stored form, identified by the SHA-256 of their content.
 pub(crate) struct StoredSettings {
     pub(crate) hash: String,
     json: String,
@@ -41,8 +41,8 @@ impl StoredSettings {
 }
 
 impl Write {
-    /// Stores settings unless they are stored already. The caller has taken the change counter, so that no purge removes
-    /// them before an instance refers to them.
+    /// Stores settings unless they are stored already. The caller must have locked the change counter, so that no purge
+    /// removes them before an instance refers to them.
     pub(crate) async fn keep_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
         if query(KNOWN).bind(settings.hash.clone()).fetch_optional(self.on()).await?.is_none() {
             query(INSERT).bind(settings.hash.clone()).bind(settings.json.clone()).execute(self.on()).await?;
@@ -52,11 +52,11 @@ impl Write {
 }
 
 impl Store {
-    /// Moves the settings that rows of an earlier version hold themselves to where each is stored once. Nothing that
-    /// anybody can read changes. Returns how many rows it changed.
+    /// Moves settings that an earlier version stored in instance rows into the shared table. Reads return the same
+    /// values as before. Returns how many rows it changed.
     ///
     /// # Errors
-    /// [`StoreError`]; what was moved until then stays moved.
+    /// [`StoreError`]; earlier batches stay moved.
     pub async fn move_inline_settings(&self) -> Result<u64, StoreError> {
         let mut moved = 0;
         loop {
@@ -76,12 +76,12 @@ impl Store {
         }
     }
 
-    /// Removes the settings that no instance refers to any more. Returns how many.
+    /// Removes the settings that no instance refers to. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn purge_settings(&self) -> Result<u64, StoreError> {
-        // Most of the time all of them are in use: a read answers that without keeping any writer waiting.
+        // Usually all settings are in use: a read detects that without blocking a writer.
         if query(UNUSED).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }

@@ -1,4 +1,5 @@
-//! Statements. Values go in as arguments only: every piece of text is `&'static str`. None of them waits for ever.
+//! SQL statements. Values are passed as arguments only: every piece of text is `&'static str`. Every statement has a
+//! timeout.
 
 use std::future::Future;
 
@@ -10,21 +11,21 @@ use tokio::time::timeout;
 use crate::driver::STATEMENT;
 use crate::error::{StoreError, silent};
 
-/// A statement that is a constant.
+/// Returns a statement with constant text.
 pub(crate) fn query(text: &'static str) -> Statement {
     Statement(sqlx::query(text))
 }
 
-/// A statement with arguments, ready to run.
+/// Statement with its arguments, ready to run.
 pub(crate) struct Statement(Query<'static, Any, AnyArguments>);
 
 impl Statement {
-    /// A statement whose text is put together elsewhere, from constants.
+    /// Wraps a statement whose text is built elsewhere from constants.
     pub(crate) fn of(query: Query<'static, Any, AnyArguments>) -> Self {
         Self(query)
     }
 
-    /// The value of the next placeholder.
+    /// Binds the value of the next placeholder.
     pub(crate) fn bind(self, value: impl Encode<'static, Any> + Type<Any> + 'static) -> Self {
         Self(self.0.bind(value))
     }
@@ -49,12 +50,12 @@ impl Statement {
     }
 }
 
-/// What the database answers, if it does.
+/// Limits the wait for the database to [`STATEMENT`].
 pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
     Ok(timeout(STATEMENT, answer).await.unwrap_or_else(|_| Err(silent()))?)
 }
 
-/// A statement put together from constants, and its arguments.
+/// Builder of a statement from constant text and arguments.
 pub(crate) struct Sql {
     text: String,
     arguments: Result<AnyArguments, sqlx::Error>,
@@ -72,14 +73,14 @@ impl Sql {
         self.text.push_str(text);
     }
 
-    /// Appends a placeholder for a value.
+    /// Appends a placeholder and binds its value.
     pub(crate) fn bind<'v>(&mut self, value: impl Encode<'v, Any> + Type<Any>) {
         self.bound += 1;
         self.text.push_str(&format!("${}", self.bound));
         self.argument(value);
     }
 
-    /// The value of a placeholder that is in the text.
+    /// Binds the value of a placeholder that is already in the text.
     pub(crate) fn argument<'v>(&mut self, value: impl Encode<'v, Any> + Type<Any>) {
         if let Ok(arguments) = &mut self.arguments
             && let Err(error) = arguments.add(value)
@@ -88,14 +89,14 @@ impl Sql {
         }
     }
 
-    /// Appends a condition that all rows must meet.
+    /// Appends a condition, joined with AND.
     pub(crate) fn condition(&mut self, text: &'static str) {
         self.push(if self.conditions == 0 { " WHERE " } else { " AND " });
         self.conditions += 1;
         self.push(text);
     }
 
-    /// Begins another statement that is joined to the one before, with conditions of its own.
+    /// Appends the start of another SELECT (such as UNION ALL), which gets its own WHERE clause.
     pub(crate) fn again(&mut self, text: &'static str) {
         self.push(text);
         self.conditions = 0;
@@ -107,19 +108,19 @@ impl Sql {
         self.bind(value);
     }
 
-    /// The text, for the test that asks the engine how it would run it.
+    /// Returns the text, for tests of the query plan.
     #[cfg(test)]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The statement that asks PostgreSQL how it would run this one with these values.
+    /// Returns the EXPLAIN statement for this one with the same values.
     #[cfg(all(test, feature = "test-postgres"))]
     pub(crate) fn explain(self) -> Self {
         Self { text: format!("EXPLAIN {}", self.text), ..self }
     }
 
-    /// Runs it, for its first row.
+    /// Runs the statement and returns its first row.
     pub(crate) async fn fetch_optional<'c>(
         self,
         on: impl Executor<'c, Database = Any>,
@@ -127,7 +128,7 @@ impl Sql {
         Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_optional(on).await
     }
 
-    /// Runs it.
+    /// Runs the statement and returns all rows.
     pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
         Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_all(on).await
     }

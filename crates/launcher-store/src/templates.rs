@@ -1,4 +1,4 @@
-//! Templates. Everybody may read each of them; who may write is decided before the store is asked.
+//! Templates. Every user may read all of them; callers of the store authorize writes.
 
 use launcher_domain::{Activity, Caller, EmailAddress, Template};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, acti
                                WHERE template_id = $5 AND version = $6";
 
 impl Store {
-    /// Stores a new template of the person who created it. False: its identifier is taken, and nothing was written.
+    /// Stores a new template of its creator. Returns false, and writes nothing, if its identifier exists.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -28,7 +28,8 @@ impl Store {
         self.insert_template(template, Some(template.created_by.clone())).await
     }
 
-    /// Stores a template unless its identifier exists, whatever has become of it since. True: it is new.
+    /// Stores a template unless its identifier exists, even if that template was changed since. Returns true if it was
+    /// stored.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -57,7 +58,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The template with this identifier, active or not: everybody may read every template.
+    /// Returns the template with this identifier, active or not: every user may read it.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -66,7 +67,7 @@ impl Store {
         row.as_ref().map(rows::template).transpose()
     }
 
-    /// A page of the catalog, newest first: the active templates, and for an admin all of them.
+    /// Returns a page of the catalog, newest first: active templates, or all of them for an admin.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -75,8 +76,8 @@ impl Store {
         rows::all(&rows, rows::template)
     }
 
-    /// Stores `after` in the place of `before`, on behalf of an admin. False: somebody else changed it since `before` was
-    /// read, and nothing was written.
+    /// Replaces `before` by `after` on behalf of an admin. Returns false, and writes nothing, if the template changed
+    /// since `before` was read.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -102,7 +103,7 @@ impl Store {
     }
 }
 
-/// A seeded template's identifier need not tell its age, so the order is that of `created_at`.
+/// Sorts by `created_at`: a seeded template's identifier may not reflect its age.
 pub(crate) fn list(with_inactive: bool, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
     if !with_inactive {

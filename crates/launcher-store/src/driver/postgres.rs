@@ -10,17 +10,18 @@ use super::{Engine, Questions, refused};
 use crate::error::StoreError;
 use crate::rows::instance_settings;
 
-/// READ COMMITTED: each decision is made by a statement that begins after its lock was taken, and so sees everything
-/// that the holder before it committed. A launch takes its owner's gate, then counts what the owner holds; takes the
-/// counter's row, then counts the queue; whoever changes an instance's state takes the counter first. Locks are always
-/// taken in the order gate, counter, instance, so nobody waits in a circle. REPEATABLE READ would fix the snapshot before
-/// the wait for the gate, and fail each of a hundred parallel launches that had to wait: the same answers, after retries.
+/// READ COMMITTED: each decision is made by a statement that begins after its lock was taken. It therefore sees
+/// everything that the previous holder committed. A launch locks its owner's `launch_gate` row, then counts the owner's
+/// instances; it locks the counter's row, then counts the queue. A change of an instance's state locks the counter
+/// first. Locks are always taken in the order gate, counter, instance, which prevents deadlocks. REPEATABLE READ would
+/// take the snapshot before the wait for the gate. Each of a hundred parallel launches that had to wait would fail, and
+/// give the same result after retries.
 ///
-/// The server gives up before this program does: on a lock that somebody holds, on a statement, and on a transaction
-/// whose program has stopped in the middle of it, so that its locks keep nobody else waiting. A migration that takes
-/// longer has to set its own limits. A server or a role may have been told to acknowledge before it has written: then
-/// a 201 could be lost, so that is put right, and anything stricter stays. A snapshot is no such transaction: it holds no
-/// lock that anybody waits for, and whoever copies it may take long over each part.
+/// The server's timeouts are shorter than this program's: for a lock, for a statement, and for a transaction whose
+/// program has stalled, so that its locks do not block others. A migration that takes longer has to set its own limits.
+/// A server or a role may be configured to acknowledge a commit before it is on disk. A 201 could then be lost, so the
+/// session corrects that setting and keeps any stricter one. A snapshot has no idle timeout: it holds no lock that
+/// others wait for, and a copy may take long over each batch.
 static POSTGRES: Engine = Engine {
     session: "SET statement_timeout = '10s'; SET lock_timeout = '5s'; \
               SET idle_in_transaction_session_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
@@ -30,7 +31,7 @@ static POSTGRES: Engine = Engine {
     begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SET LOCAL idle_in_transaction_session_timeout = 0",
     connections: 10,
-    // They overlap until they take the counter's row, which each holds from there to its commit: more would only wait.
+    // Writers overlap until they lock the counter's row, and hold it until the commit. More writers would only wait.
     writers: 4,
     read_only: Some("SHOW transaction_read_only"),
     template_name: concat!("lower(((", instance_settings!(), ")::json ->> 'name') COLLATE \"C\")"),
@@ -46,7 +47,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 const REMEDY: &str = "correct SERVICE_DATABASE_URL: postgres://user:password@host:port/database?sslmode=verify-full, \
                       with characters such as # / ? @ of the password written as %23 %2F %3F %40";
-/// What a URL may say behind its `?`. Everything else would be passed over, and its value logged.
+/// Query parameters that a URL may have. The driver would ignore any other, and log its value.
 const PARAMETERS: [&str; 12] = [
     "sslmode",
     "sslrootcert",
@@ -61,11 +62,11 @@ const PARAMETERS: [&str; 12] = [
     "application_name",
     "options",
 ];
-/// Without `allow`, which the driver takes for `disable`.
+/// Without `allow`, which the driver treats as `disable`.
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-/// The options that a URL stands for, and the server as messages may name it. No message repeats the URL, nor what its
-/// parser says of it: a password may be in the wrong place.
+/// Returns the options of a URL, and the server's name for messages. No message contains the URL or its parser's error:
+/// a password may be in the wrong place.
 pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
     let wrong = |problem: &str| refused("that the settings name", problem, REMEDY);
     let mut options = AnyConnectOptions::from_str(url).map_err(|_| wrong("its URL cannot be read"))?;
@@ -103,7 +104,7 @@ pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectO
     Ok((&POSTGRES, target, options))
 }
 
-/// What keeps a server from answering, for whoever starts this program.
+/// Converts an unreachable server into an error with a remedy for the admin.
 pub(super) fn away(target: &str, error: StoreError) -> StoreError {
     let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     refused(target, &problem, "see that the server runs, takes writes and can be reached from here, then start again")

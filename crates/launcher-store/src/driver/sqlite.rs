@@ -10,10 +10,10 @@ use super::{Engine, Questions, refused};
 use crate::error::StoreError;
 use crate::rows::instance_settings;
 
-/// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock;
-/// IMMEDIATE takes that lock at the start, where waiting is safe. FULL: what was acknowledged survives a power cut.
-/// Temporary storage is in memory: a statement that checks a foreign key needs some, and a container may have no writable
-/// directory for temporary files.
+/// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock.
+/// IMMEDIATE takes that lock at the start of the transaction, where waiting is safe. FULL: acknowledged writes survive
+/// a power failure. Temporary storage is in memory: a statement that checks a foreign key needs some, and a container
+/// may have no writable directory for temporary files.
 static SQLITE: Engine = Engine {
     session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
               PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY",
@@ -33,7 +33,7 @@ static SQLITE: Engine = Engine {
 };
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
-/// Makes the file and its folder, readable by their owner alone, and the options that open it.
+/// Creates the file and its folder, accessible to their owner only. Returns the options that open it.
 pub(super) async fn options(path: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
     if path.is_empty() || path.contains('?') || path.starts_with(":memory:") {
         return Err(refused(
@@ -62,7 +62,7 @@ async fn create_file(path: &Path) -> std::io::Result<PathBuf> {
     if let Some(folder) = absolute.parent() {
         tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
     }
-    // SQLite gives its journal the file's own mode.
+    // SQLite creates its journal with the mode of the database file.
     tokio::fs::OpenOptions::new()
         .read(true)
         .write(true)
@@ -74,7 +74,7 @@ async fn create_file(path: &Path) -> std::io::Result<PathBuf> {
     tokio::fs::canonicalize(&absolute).await
 }
 
-/// A path as it has to be written in a URL (RFC 3986, 2.3: everything but unreserved characters is escaped).
+/// Percent-encodes a path for a URL (RFC 3986, 2.3: everything but unreserved characters, and `/`).
 fn escape(path: &str) -> String {
     path.bytes().fold(String::with_capacity(path.len()), |mut escaped, byte| {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {

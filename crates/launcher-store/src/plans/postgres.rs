@@ -1,4 +1,4 @@
-//! How PostgreSQL runs each statement where many rows have piled up: along an index, never through the whole table.
+//! Asserts that PostgreSQL runs each statement on large tables along an index, never with a sequential scan.
 
 use launcher_domain::{InstanceState, Scope};
 use sqlx::{Executor, Row};
@@ -11,8 +11,8 @@ use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
 use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
 
-/// Ten thousand instances of a hundred owners: most of them over, some running, a thousand waiting; and as many
-/// templates, most of them archived.
+/// 10,000 instances of 100 owners: most of them terminated, some running, about 1,000 queued. Also 10,000 templates,
+/// most of them archived.
 const ROWS: &str = "
     INSERT INTO workshop_templates
         SELECT '00000000-0000-4000-8000-' || lpad(n::text, 12, '0'), repeat('x', 300), (n % 20 = 0)::int, 1,
@@ -51,13 +51,13 @@ impl Planner {
     async fn plan(&self, sql: Sql) -> String {
         let rows = sql.explain().fetch_all(&self.store.pool).await.unwrap();
         let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
-        // Places in the queue are counted in the queue alone.
+        // Queue positions must be counted along the queue's index.
         let position = plan.lines().find(|line| line.contains(" ahead "));
         assert!(position.is_none_or(|line| line.contains(" workshop_instances_queue ")), "{plan}");
         plan
     }
 
-    /// The statement finds its rows through this index, or one whose name begins like it.
+    /// Asserts that the statement uses this index, or one whose name begins with it.
     async fn assert_uses(&self, sql: Sql, index: &str) {
         let text = sql.text().to_owned();
         let plan = self.plan(sql).await;
@@ -67,7 +67,7 @@ impl Planner {
     }
 }
 
-/// A constant statement with its values.
+/// Returns a constant statement with its arguments.
 fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
     let mut sql = Sql::new(text);
     for value in values {
@@ -157,7 +157,7 @@ async fn an_order_of_choice_reads_only_what_has_not_ended() {
 #[tokio::test]
 async fn figures_read_the_last_day_and_what_lives_along_an_index() {
     let planner = Planner::new().await;
-    // The times of the rows are milliseconds, and their identifiers all from the first one.
+    // The times of the rows are 1 to 10,000 ms after the epoch, and all identifiers carry the time 0.
     let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
     let everyone = Scope::Everyone;
     planner.assert_uses(overview::launches(everyone, since(1)), "workshop_instances_pkey").await;

@@ -1,4 +1,4 @@
-//! The activity log: a line with each change, and none without one.
+//! Activity log: one entry per change, and no entry without a change.
 
 use launcher_domain::{Act, Activity, ActivityAction, Caller, EndReason, Instance, InstanceState, Template};
 use launcher_store::{ActivityFilter, LaunchRules, LoggedActivity, Page, Store};
@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, Connection, Executor};
 
 use crate::support::*;
 
-/// All lines, newest first.
+/// Returns all entries, newest first.
 async fn lines(store: &Store) -> Vec<Activity> {
     told(store, &ActivityFilter::default()).await
 }
@@ -174,7 +174,7 @@ async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_inst
         for _ in 0..1001 {
             kept = launched(&store, "alice@example.org").await;
         }
-        // Written later, by a clock that is behind.
+        // Written later, by a slow clock.
         let old = Act { actor_email: None, at: at(-1) };
         let end = kept.terminate(EndReason::Expired, at(50)).unwrap();
         store.change_instance(&kept, &end, &old).await.unwrap().unwrap();
@@ -193,7 +193,7 @@ async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_inst
 #[tokio::test]
 async fn lines_of_a_clock_that_was_ahead_keep_no_other_line_from_being_purged() {
     on_every_engine(async |store| {
-        // The oldest lines, and more of them than are removed at once.
+        // The oldest entries, and more of them than one batch removes.
         let ahead = (0..501).map(|_| Instance { created_at: at(90), ..instance("alice@example.org") });
         let mut young = Vec::new();
         for draft in ahead {
@@ -201,7 +201,7 @@ async fn lines_of_a_clock_that_was_ahead_keep_no_other_line_from_being_purged() 
         }
         launched(&store, "bob@example.org").await;
 
-        // With that of the template.
+        // Includes the entry of the template.
         assert_eq!(store.purge_activities(at(50)).await.unwrap(), 2);
         young.reverse();
         let kept: Vec<_> = lines(&store).await.into_iter().map(|line| line.subject).collect();

@@ -1,4 +1,4 @@
-//! Compare-and-swap.
+//! Compare-and-swap changes of instances.
 
 use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, StartStep};
 use tokio::task::JoinSet;

@@ -1,11 +1,11 @@
-//! From one database into another.
+//! Copies from one database into another.
 
 use launcher_domain::{Scope, Template};
 use launcher_store::{ActivityFilter, FleetOfCopy, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
 
-/// All that the public functions tell of a store.
+/// Reads all that the public functions return.
 async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     let all = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
     (
@@ -21,7 +21,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// A store with something in every table and column, and more than one portion of rows.
+/// Returns a store with a value in every table and column, and more than one batch of rows.
 async fn filled(url: &str) -> Store {
     let store = Store::open(url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
@@ -45,7 +45,7 @@ async fn filled(url: &str) -> Store {
     store
 }
 
-/// A database of each engine to copy from, with one of each to copy to.
+/// Returns all pairs of engines, each with a database to copy from and one to copy to.
 async fn pairs() -> Vec<(Database, Database)> {
     let mut pairs = Vec::new();
     for place in 0..databases().await.len() {
@@ -140,7 +140,7 @@ async fn a_copy_for_another_fleet_belongs_to_none_yet() {
 async fn a_database_that_is_far_away_is_copied_to_in_its_time() {
     use sqlx::{AnyConnection, Connection, Executor};
 
-    // 500 of them, one part, take longer than a server waits for anybody in the middle of a transaction that writes.
+    // One batch (500 rows) takes 11 s: longer than the 10 s idle timeout of a write transaction on the server.
     const FAR_AWAY: &str = "
         CREATE FUNCTION far_away() RETURNS trigger LANGUAGE plpgsql
             AS $$ BEGIN PERFORM pg_sleep(0.022); RETURN NEW; END $$;

@@ -1,4 +1,4 @@
-//! Out of the queue, and on to the fleet.
+//! Promotion from the queue, and applying to the fleet.
 
 use launcher_domain::InstanceState;
 use tokio::task::JoinSet;

@@ -1,4 +1,4 @@
-//! Looking at a database without touching it.
+//! Examination of a database without changing it.
 
 use launcher_domain::AppType;
 use launcher_store::doctor::{Examination, Schema};
@@ -71,7 +71,7 @@ async fn a_file_that_is_not_there_is_not_made() {
     assert!(matches!(&refused, StoreError::Open { .. }) && refused.to_string().contains("no such file"), "{refused}");
     assert!(!folder.path().join("deeper").exists());
 
-    // One that somebody has made, and no launcher has used yet.
+    // An existing file that no launcher has used yet.
     let empty = folder.path().join("empty.db");
     std::fs::write(&empty, "").unwrap();
     assert_eq!(schema(&format!("sqlite://{}", empty.display())).await, Schema::None);

@@ -1,4 +1,4 @@
-//! The order of changes.
+//! Order of changes.
 
 use launcher_domain::{InstanceState, Scope};
 use tokio::task::JoinSet;

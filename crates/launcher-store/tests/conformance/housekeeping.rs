@@ -1,4 +1,4 @@
-//! What the observing loop reads, and what is removed in the end.
+//! Queries of the observe loop, and purges.
 
 use jiff::Timestamp;
 use launcher_domain::InstanceState;

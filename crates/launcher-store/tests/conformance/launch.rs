@@ -1,4 +1,4 @@
-//! One launch at a time, and hundreds at once.
+//! Sequential launches, and hundreds of concurrent ones.
 
 use launcher_domain::{EndReason, Instance, InstanceState};
 use launcher_store::{IdempotencyKey, InstanceFilter, LaunchOutcome, LaunchRules, Store, StoreError};

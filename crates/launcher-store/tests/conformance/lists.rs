@@ -1,4 +1,4 @@
-//! Filters, order, pages, places in the queue.
+//! Filters, order, pages and queue positions of lists.
 
 use launcher_domain::InstanceState;
 use launcher_store::{InstanceFilter, Page, StateFilter};
@@ -22,7 +22,7 @@ async fn pages_through_1200_rows_without_loss_or_double_while_rows_come_and_go()
             let rows = store.instances(&admin(), &InstanceFilter::default(), &page).await.unwrap();
             let Some(last) = rows.last() else { break };
             after = Some(last.instance.instance_id);
-            // Newer rows do not move the pages, and the last row of a page may leave the list.
+            // Newer rows do not shift the pages, and the last row of a page may leave the list.
             launched(&store, "bob@example.org").await;
             ended(&store, &last.instance, 60).await;
             seen.extend(rows.into_iter().map(|listed| listed.instance));
@@ -90,7 +90,7 @@ async fn a_place_in_the_queue_is_that_of_the_launch_and_moves_up() {
     on_every_engine(async |store| {
         let first = launched(&store, "alice@example.org").await;
         let second = launched(&store, "bob@example.org").await;
-        // Launched last, though its identifier is the oldest: another replica's clock may be behind.
+        // Launched last, but with the oldest identifier: another replica's clock may be slow.
         let mut draft = instance("alice@example.org");
         draft.instance_id = Uuid::nil();
         let third = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());

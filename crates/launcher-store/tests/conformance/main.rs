@@ -1,5 +1,5 @@
-//! What every database engine has to do the same way. Each test gets a fresh, empty database of each engine that this
-//! build has, from [`support::on_every_engine`]: SQLite, and with the feature `test-postgres` also PostgreSQL.
+//! Conformance tests that every database engine must pass. [`support::on_every_engine`] gives each test a fresh, empty
+//! database per engine of this build: SQLite, and with the feature `test-postgres` also PostgreSQL.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests fail the test")]
 

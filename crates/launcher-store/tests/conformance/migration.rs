@@ -1,4 +1,4 @@
-//! A database as an earlier version left it: opened, read, and moved to how this version stores it.
+//! A database of an earlier version: opened, read, and migrated to this version's storage.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::support::*;
 static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
 
-/// The last migration of the version that stored settings with each instance.
+/// Last migration of the version that stored settings with each instance.
 const SETTINGS_IN_ROWS: i64 = 5;
 
 const TEMPLATE: &str = "INSERT INTO workshop_templates (template_id, settings, active, version, created_by, created_at, \
@@ -42,7 +42,7 @@ fn millis(time: Option<jiff::Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())
 }
 
-/// A workshop in each state, of two templates, one with a large environment.
+/// Returns 120 instances in all states, with two kinds of settings, one of them with a large environment.
 fn rows() -> Vec<Instance> {
     let env: BTreeMap<String, String> = (0..64).map(|number| (format!("VAR_{number}"), "ü".repeat(100))).collect();
     let large = TemplateSettings { env, ..template(1).settings };
@@ -167,7 +167,7 @@ async fn database_of_an_earlier_version_is_copied_as_it_is() {
     }
 }
 
-/// A launcher of the earlier version may still run beside this one for a moment, on PostgreSQL.
+/// During an upgrade on PostgreSQL, a launcher of the earlier version may run concurrently.
 #[tokio::test]
 async fn row_that_an_earlier_version_adds_later_is_read_and_moved() {
     for database in databases().await {

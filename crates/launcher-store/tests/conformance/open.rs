@@ -1,4 +1,4 @@
-//! Opening, reopening, and being refused; locks and damage.
+//! Opening, reopening and refused opening; locks and corruption.
 
 use launcher_domain::InstanceState;
 use launcher_domain::Scope;
@@ -12,7 +12,7 @@ async fn connect(url: &str) -> AnyConnection {
     AnyConnection::connect(url).await.unwrap()
 }
 
-/// Makes every write wait until the transaction ends.
+/// Blocks every write until the transaction ends.
 async fn lock(connection: &mut AnyConnection) -> Transaction<'_, Any> {
     let mut lock = connection.begin().await.unwrap();
     lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
@@ -158,7 +158,7 @@ async fn a_launch_that_is_given_up_half_way_leaves_nothing_locked() {
     on_every_engine(async |store| {
         for steps in 0..60 {
             let draft = instance("alice@example.org");
-            // Given up after one step more each time: at the gate, between the statements, at the commit.
+            // Cancelled one step later each time: at the `launch_gate` row, between the statements, at the commit.
             let mut launch = Box::pin(store.launch(&draft, &NO_LIMITS, None));
             for _ in 0..steps {
                 if futures_util::poll!(&mut launch).is_ready() {

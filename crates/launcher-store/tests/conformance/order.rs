@@ -1,4 +1,4 @@
-//! Lists in an order of somebody's choice, page by page.
+//! Sorted lists, page by page.
 
 use std::cmp::Reverse;
 
@@ -10,8 +10,8 @@ use crate::support::*;
 
 const ALL: [SortBy; 5] = [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End];
 
-/// Rows of which many are equal in each respect: three owners, names that differ in case and beyond ASCII, all states,
-/// ends that are equal and ends that are not known.
+/// Launches rows with many equal sort keys: three owners, names that differ in case and beyond ASCII, all states, equal
+/// ends and unknown ends.
 async fn many(store: &Store) -> Vec<Instance> {
     let mut rows = Vec::new();
     for number in 0..42_i64 {
@@ -31,7 +31,7 @@ async fn many(store: &Store) -> Vec<Instance> {
     rows
 }
 
-/// A value that sorts as the page is to be sorted, ascending; what has no end has the greatest.
+/// Returns the expected ascending sort key; a row without an end has the greatest.
 fn value(by: SortBy, row: &Instance) -> (String, i64) {
     let end = if row.state == InstanceState::Running { row.expires_at } else { row.ended_at };
     match by {
@@ -50,13 +50,13 @@ fn expected(mut rows: Vec<Instance>, order: Order) -> Vec<String> {
     rows.sort_by_key(|row| value(order.by, row));
     if order.descending {
         rows.sort_by_key(|row| Reverse(value(order.by, row)));
-        // What has no end comes last in both directions.
+        // Rows without an end come last in both directions.
         rows.sort_by_key(|row| order.by == SortBy::End && value(order.by, row).1 == i64::MAX);
     }
     names(&rows).into_iter().map(str::to_owned).collect()
 }
 
-/// The whole list, in pages of so many, each from the place of the last row of the one before as an address holds it.
+/// Reads the whole list in pages of `limit` rows. Each cursor is formatted and parsed, as in a URL.
 async fn paged(store: &Store, filter: &InstanceFilter, order: Order, limit: u32) -> Vec<String> {
     let mut seen = Vec::new();
     let mut after: Option<Place> = None;

@@ -1,4 +1,4 @@
-//! Figures over many instances.
+//! Statistics over many instances.
 
 use jiff::SignedDuration;
 use launcher_domain::names::earliest_uuid;
@@ -10,7 +10,7 @@ use crate::support::*;
 
 const HOUR: i64 = 3600;
 
-/// Launched at this time, by its identifier too; ready after so many milliseconds.
+/// Launches an instance with this time in its row and identifier; it becomes ready after this many milliseconds.
 async fn launched_at(store: &Store, owner: &str, seconds: i64, ready_after: Option<i64>) -> Instance {
     let mut draft = instance(owner);
     draft.created_at = at(seconds);

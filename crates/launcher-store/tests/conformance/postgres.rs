@@ -1,4 +1,4 @@
-//! What only a server does: it is away, comes back, falls silent, changes hands, refuses.
+//! PostgreSQL only: outages, reconnects, silent connections, failovers and refused connections.
 
 use launcher_store::{Store, StoreError};
 use sqlx::{AnyConnection, Connection, Executor, Row};
@@ -7,16 +7,16 @@ use crate::proxy::Proxy;
 use crate::server::on_the_server;
 use crate::support::*;
 
-/// A statement of somebody else's, in the database of this URL.
+/// Runs a statement in this database on a connection outside the store.
 async fn from_outside(url: &str, statement: &'static str) {
     let mut connection = AnyConnection::connect(url).await.unwrap();
     connection.execute(statement).await.unwrap();
     connection.close().await.unwrap();
 }
 
-/// Waits until so many sessions of this database wait for a lock.
+/// Waits until this many sessions of the database wait for a lock.
 async fn until_waiting(url: &str, number: i64) {
-    // A session of its own: PostgreSQL shows a transaction one and the same list of sessions all along.
+    // A separate session: inside one transaction, PostgreSQL returns the same list of sessions each time.
     let mut watcher = AnyConnection::connect(url).await.unwrap();
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -24,7 +24,7 @@ async fn until_waiting(url: &str, number: i64) {
     watcher.close().await.unwrap();
 }
 
-/// Ends everybody's sessions but its own, as a server does that stops.
+/// Terminates all other sessions of the database, like a server shutdown.
 const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                          WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
@@ -59,7 +59,7 @@ async fn a_server_that_falls_silent_costs_what_was_under_way_and_nothing_later()
     let mut lock = other.begin().await.unwrap();
     lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
 
-    // More launches than may write at once, all of them in the middle of a statement.
+    // As many launches as may write at once, all in the middle of a statement.
     let launches: Vec<_> = (0..4)
         .map(|number| {
             let store = store.clone();
@@ -73,7 +73,7 @@ async fn a_server_that_falls_silent_costs_what_was_under_way_and_nothing_later()
     for launch in launches {
         assert_unavailable(&launch.await.unwrap());
     }
-    // Whoever wants a connection may get one that is dead, and has to be given another.
+    // The pool may hold dead connections, and must replace each of them.
     for number in 0..20 {
         launched(&store, &format!("user{number}@example.org")).await;
     }
@@ -180,7 +180,7 @@ async fn sessions_are_named_and_acknowledge_only_what_is_on_the_disk() {
                  WHERE datname = current_database() AND application_name = 'workshop-launcher'";
     assert!(other.fetch_one(named).await.unwrap().get::<i64, _>(0) >= 1);
 
-    // What one of its sessions has is seen by a trigger that runs in it.
+    // A trigger records the settings of the store's session.
     for statement in [
         "CREATE TABLE seen (synchronous TEXT, isolation TEXT)",
         "CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES \

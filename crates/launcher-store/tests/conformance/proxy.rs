@@ -1,4 +1,4 @@
-//! A door to the server that can be shut: in everybody's face, or without a word.
+//! Proxy to the database server that can refuse connections or freeze them.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use tokio::task::{JoinHandle, JoinSet};
 
 pub(crate) const SOCKET: &str = ".s.PGSQL.5432";
 
-/// The folder of the server's socket, out of a database's URL.
+/// Returns the folder of the server's socket from a database URL.
 pub(crate) fn folder_of(url: &str) -> &str {
     let host = url.split(['?', '&']).find_map(|parameter| parameter.strip_prefix("host="));
     host.filter(|host| host.starts_with('/')).expect("TEST_POSTGRES has a parameter host, the folder of a Unix socket")
 }
 
-/// A socket in a folder of its own, behind which the server of a database is.
+/// A Unix socket in a temporary folder, forwarded to a database server.
 pub(crate) struct Proxy {
-    /// The database's URL through this door.
+    /// URL of the database through this proxy.
     pub(crate) url: String,
     folder: TempDir,
     server: PathBuf,
@@ -37,12 +37,12 @@ impl Proxy {
         proxy
     }
 
-    /// Lets connections through, from now on.
+    /// Starts forwarding connections.
     pub(crate) fn open(&mut self) {
         let listener = UnixListener::bind(self.folder.path().join(SOCKET)).unwrap();
         let (server, freeze) = (self.server.clone(), self.freeze.clone());
         self.open = Some(tokio::spawn(async move {
-            // All connections end with this task.
+            // The set is dropped with this task, which closes all connections.
             let mut connections = JoinSet::new();
             loop {
                 let (client, _) = listener.accept().await.unwrap();
@@ -51,7 +51,7 @@ impl Proxy {
         }));
     }
 
-    /// Ends all connections, and refuses new ones.
+    /// Closes all connections and refuses new ones.
     pub(crate) async fn shut(&mut self) {
         if let Some(open) = self.open.take() {
             open.abort();
@@ -60,7 +60,7 @@ impl Proxy {
         std::fs::remove_file(self.folder.path().join(SOCKET)).unwrap();
     }
 
-    /// From now on nothing passes through the connections that there are, and none of them ends.
+    /// Freezes the existing connections: they pass no bytes and stay open.
     pub(crate) fn freeze(&self) {
         self.freeze.send_replace(());
     }

@@ -1,4 +1,4 @@
-//! Two stores on one PostgreSQL, as two replicas of the service have them.
+//! Two stores on one PostgreSQL database, like two replicas of the service.
 
 use launcher_domain::{LaunchRate, Scope};
 use launcher_store::{InstanceFilter, LaunchOutcome, LaunchRules, Store};
@@ -70,7 +70,7 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
     const LAUNCHES: i64 = 25;
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
-    // The template's.
+    // Revision of the template.
     let first = replicas[0].feed_latest().await.unwrap();
     let last = first + LAUNCHES * WRITERS as i64;
     let mut writers = JoinSet::new();
@@ -88,7 +88,7 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
             let mut seen: Vec<i64> = Vec::new();
             loop {
                 let since = seen.last().copied().unwrap_or(first);
-                // Whoever is told of the latest change has to find it, and all changes before it.
+                // A reader that knows the latest revision must find that change and all earlier ones.
                 let latest = store.feed_latest().await.unwrap();
                 let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap().listed;
                 seen.extend(rows.into_iter().map(|listed| listed.instance.revision));

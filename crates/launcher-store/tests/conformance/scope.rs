@@ -1,4 +1,4 @@
-//! What the scope leaves out does not exist.
+//! Instances outside the scope are treated as missing.
 
 use launcher_domain::Scope;
 use launcher_store::InstanceFilter;

@@ -1,15 +1,15 @@
-//! Databases of the PostgreSQL server that TEST_POSTGRES names.
+//! Test databases on the PostgreSQL server in TEST_POSTGRES.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
 
-/// An empty database; gone with this value, also when the test fails.
+/// An empty database, dropped with this value, also when the test fails.
 pub(crate) struct FreshDatabase {
     name: String,
 }
 
-/// The URL of the server's database of this name, or of the one that TEST_POSTGRES has.
+/// Returns the URL of this database on the server, or TEST_POSTGRES without a name.
 fn url(name: Option<&str>) -> String {
     let server = std::env::var("TEST_POSTGRES").expect(
         "TEST_POSTGRES is missing, the URL of a PostgreSQL server: run the tests as \
@@ -21,7 +21,7 @@ fn url(name: Option<&str>) -> String {
     format!("{host}/{name}?{parameters}")
 }
 
-/// Has the server run a statement, outside of all databases of tests.
+/// Runs a statement on the server, outside all test databases.
 pub(crate) async fn on_the_server(statement: String) {
     sqlx::any::install_default_drivers();
     let mut connection = AnyConnection::connect(&url(None)).await.unwrap();
@@ -46,7 +46,7 @@ impl FreshDatabase {
 impl Drop for FreshDatabase {
     fn drop(&mut self) {
         let statement = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-        // A test's own runtime waits for this very value to go.
+        // A separate thread, because the test's runtime waits for this drop.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(on_the_server(statement));

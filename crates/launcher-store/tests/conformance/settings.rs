@@ -1,4 +1,4 @@
-//! Settings are stored once for each content, and go when no instance refers to them.
+//! Settings are stored once per content, and purged when no instance refers to them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::support::*;
 
-/// As much environment as a template may have, nearly: 64 pairs of 3.3 kB.
+/// Returns settings near the maximum size of an environment: 64 pairs of 3.3 kB.
 fn large_settings() -> TemplateSettings {
     let env: BTreeMap<String, String> = (0..64).map(|number| (format!("VAR_{number}"), "x".repeat(3300))).collect();
     TemplateSettings { env, ..template(1).settings }
@@ -27,7 +27,7 @@ async fn number(url: &str, sql: &'static str) -> i64 {
 }
 
 const KEPT: &str = "SELECT count(*) FROM template_settings";
-/// Bytes of settings in the whole database, the catalog apart.
+/// Bytes of settings in the whole database without the catalog.
 const BYTES: &str = "SELECT CAST((SELECT COALESCE(sum(length(settings)), 0) FROM workshop_instances) \
                      + (SELECT COALESCE(sum(length(settings)), 0) FROM template_settings) AS BIGINT)";
 

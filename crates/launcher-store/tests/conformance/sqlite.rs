@@ -1,4 +1,4 @@
-//! What only SQLite has: a file with a mode, a version with a defect, a path in its URL.
+//! SQLite only: the mode of the file, a library version without a known defect, the path in the URL.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -1,4 +1,4 @@
-//! Fresh databases, and rows to put into them.
+//! Fresh databases and test rows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, rate
 pub(crate) const ALL_LINES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 
-/// An empty database; gone with this value.
+/// An empty database, removed with this value.
 pub(crate) struct Database {
     pub(crate) url: String,
     _held: Held,
@@ -41,7 +41,7 @@ pub(crate) async fn postgres() -> Database {
     Database { url: database.url(), _held: Held::OfServer(database) }
 }
 
-/// One empty database of each engine.
+/// Returns one empty database per engine.
 pub(crate) async fn databases() -> Vec<Database> {
     vec![
         sqlite(),
@@ -50,7 +50,7 @@ pub(crate) async fn databases() -> Vec<Database> {
     ]
 }
 
-/// Runs a test on a fresh store of each engine, in which [`template`] is stored.
+/// Runs a test on a fresh store per engine, in which [`template`] 1 is stored.
 pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
@@ -60,7 +60,7 @@ pub(crate) async fn on_every_engine(test: impl AsyncFn(Store)) {
     }
 }
 
-/// So many seconds after some morning.
+/// Returns a time this many seconds after a fixed start.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_790_000_000 + seconds).unwrap()
 }
@@ -69,7 +69,7 @@ pub(crate) fn email(text: &str) -> EmailAddress {
     EmailAddress::parse(text).unwrap()
 }
 
-/// A caller; `root@example.org` is the admin.
+/// Returns a caller; `root@example.org` is the admin.
 pub(crate) fn caller(text: &str) -> Caller {
     AdminList::parse("root@example.org").unwrap().caller(email(text))
 }
@@ -110,7 +110,7 @@ fn settings() -> TemplateSettings {
     }
 }
 
-/// A template with an identifier made of a number; number 1 is in every test's database.
+/// Returns a template with this number as its identifier; number 1 is in every test database.
 pub(crate) fn template(number: u128) -> Template {
     Template {
         template_id: Uuid::from_u128(number),
@@ -123,7 +123,7 @@ pub(crate) fn template(number: u128) -> Template {
     }
 }
 
-/// A draft of an instance with a name and an identifier of its own; identifiers grow from call to call.
+/// Returns an instance to launch, with a unique name and identifier; identifiers increase from call to call.
 pub(crate) fn instance(owner: &str) -> Instance {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -155,7 +155,7 @@ pub(crate) fn key(key: &str, body_hash: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.to_owned(), body_hash: body_hash.to_owned() }
 }
 
-/// Launches for this owner, without limits.
+/// Launches an instance for this owner without limits.
 pub(crate) async fn launched(store: &Store, owner: &str) -> Instance {
     created(store.launch(&instance(owner), &NO_LIMITS, None).await.unwrap())
 }
@@ -167,19 +167,19 @@ pub(crate) fn created(outcome: LaunchOutcome) -> Instance {
     }
 }
 
-/// What the service does by itself, a while after the morning began.
+/// Returns an act of the service without an actor, 500 s after the fixed start.
 pub(crate) fn by_the_service() -> Act {
     Act { actor_email: None, at: at(500) }
 }
 
-/// Changes a row that nobody else changes.
+/// Changes a row that has no concurrent change.
 pub(crate) async fn changed(store: &Store, before: &Instance, change: impl FnOnce(&mut Instance)) -> Instance {
     let mut after = before.clone();
     change(&mut after);
     store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")
 }
 
-/// Ends a queued instance at this time.
+/// Terminates a queued instance at this time.
 pub(crate) async fn ended(store: &Store, before: &Instance, seconds: i64) -> Instance {
     let after = before.terminate(EndReason::Owner, at(seconds)).unwrap();
     store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")

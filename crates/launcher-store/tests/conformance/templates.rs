@@ -1,4 +1,4 @@
-//! The catalog.
+//! Template catalog.
 
 use launcher_domain::Template;
 use launcher_store::Page;
@@ -56,7 +56,8 @@ async fn a_change_on_top_of_an_old_version_is_refused() {
 #[tokio::test]
 async fn users_see_active_templates_and_admins_all_newest_first_page_by_page() {
     on_every_engine(async |store| {
-        // Identifiers run against time: the time counts, and the identifier decides between equals.
+        // Identifiers decrease over time: `created_at` decides the order, and the identifier decides between equal
+        // times.
         for (number, seconds, active) in [(9, 10, true), (8, 20, false), (6, 30, true), (7, 30, true)] {
             let created = Template { active, created_at: at(seconds), ..template(number) };
             store.create_template(&created).await.unwrap();

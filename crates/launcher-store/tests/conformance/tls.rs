@@ -1,4 +1,4 @@
-//! Which server a launcher talks to, when the URL says that it has to be sure.
+//! Verification of the server's certificate, as configured in the URL.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,10 +16,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::proxy::{SOCKET, folder_of};
 use crate::support::*;
 
-/// What a client sends that wants TLS, and the server's yes.
+/// PostgreSQL's SSLRequest message.
 const REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
-/// Makes a certificate for the name `database.test`, which is its own authority.
+/// Creates a self-signed certificate for the name `database.test`.
 fn certificate(folder: &Path) {
     let made = Command::new("openssl")
         .current_dir(folder)
@@ -31,7 +31,7 @@ fn certificate(folder: &Path) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-/// Listens in the folder, with its certificate, for connections that it hands to the server.
+/// Serves TLS in the folder with its certificate, and forwards connections to the server.
 fn serve(folder: &Path, server: String) -> JoinHandle<()> {
     let certificate = CertificateDer::from_pem_file(folder.join("certificate.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("key.pem")).unwrap();
@@ -52,7 +52,7 @@ fn serve(folder: &Path, server: String) -> JoinHandle<()> {
     })
 }
 
-/// Ends a connection whose client does not want TLS, or does not like the certificate.
+/// Forwards one connection. Closes it if the client does not request TLS or rejects the certificate.
 async fn forward(mut client: UnixStream, acceptor: TlsAcceptor, server: String) -> std::io::Result<()> {
     let mut request = [0; 8];
     client.read_exact(&mut request).await?;
