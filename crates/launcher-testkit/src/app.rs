@@ -27,31 +27,31 @@ pub const ALICE: &str = "alice@example.org";
 pub const BOB: &str = "bob@example.org";
 /// The administrator.
 pub const ADMIN: &str = "admin@example.org";
-/// How long to wait for what the loops do.
+/// Timeout for results of the background loops.
 const SOON: Duration = Duration::from_secs(10);
 
-/// What a test wants to be different.
+/// Settings of the application that a test can change.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The limits of the service.
     pub limits: Limits,
-    /// Whether a Workshop is ready as soon as it is applied.
+    /// True if a Workshop is ready as soon as it is applied.
     pub runs_at_once: bool,
-    /// Who everybody is: the development bypass.
+    /// Identity of every request: the development bypass.
     pub dev_identity: Option<String>,
-    /// The proxy secret that has to come beside an identity.
+    /// The proxy secret that must accompany an identity.
     pub proxy_secret: Option<String>,
     /// The admin list.
     pub admins: String,
-    /// The header that is trusted.
+    /// The trusted identity header.
     pub trusted_header: String,
-    /// Where the API lives.
+    /// Base path of the API.
     pub base_path: String,
-    /// How people reach it; localhost when not given.
+    /// Public URL; none for localhost.
     pub public_url: Option<String>,
-    /// Where people log out.
+    /// The logout URL.
     pub logout_url: Option<String>,
-    /// Whether all workshops run as one user of one machine.
+    /// True if all workshops run as one user of one machine.
     pub shares_one_user: bool,
 }
 
@@ -72,17 +72,17 @@ impl Default for Options {
     }
 }
 
-/// The application, and nobody, Alice, Bob and the administrator as its clients.
+/// The application and its clients: unauthenticated, Alice, Bob and the administrator.
 pub type Users = (TestApp, Client, Client, Client, Client);
 
-/// The application under test: real listener, real router, real database, a fleet that the test drives.
+/// The application under test: real listener, real router, real database, and a fleet that the test controls.
 ///
-/// [`TestApp::finish`] has to be called at a test's end: it checks what is left.
+/// Call [`TestApp::finish`] at the end of each test: it checks for leftovers.
 #[derive(Debug)]
 pub struct TestApp {
-    /// Where it listens.
+    /// Address of its listener.
     pub addr: SocketAddr,
-    /// The use cases behind it.
+    /// Its use cases.
     pub launcher: Launcher,
     /// Its fleet.
     pub fleet: FakeFleet,
@@ -100,12 +100,12 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Starts it as it is by default.
+    /// Starts the application with default options.
     pub async fn start() -> Users {
         Self::start_with(Options::default()).await
     }
 
-    /// Starts it differently.
+    /// Starts the application with these options.
     pub async fn start_with(options: Options) -> Users {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
@@ -151,13 +151,13 @@ impl TestApp {
         (app, users.0, users.1, users.2, users.3)
     }
 
-    /// A template that anybody can launch, made by this administrator; returns its identifier.
+    /// Creates a template as this administrator that every user can launch; returns its identifier.
     pub async fn template(&self, admin: &Client) -> String {
         let created = admin.post_json("/templates/", &template_body()).await.expect(201);
         created.json()["template_id"].as_str().unwrap().to_owned()
     }
 
-    /// Launches for this person, and waits for a state; returns the instance's name.
+    /// Launches an instance as this user, and waits for a state; returns the instance's name.
     pub async fn launched(&self, person: &Client, template_id: &str, state: &str) -> String {
         let launched = person.post(&format!("/templates/{template_id}/launch")).await.expect(201);
         let name = launched.json()["k8s_name"].as_str().unwrap().to_owned();
@@ -165,7 +165,7 @@ impl TestApp {
         name
     }
 
-    /// Waits until an instance is in a state; returns it as it is then.
+    /// Waits until an instance is in a state; returns the instance.
     pub async fn reaches(&self, person: &Client, name: &str, state: &str) -> Value {
         eventually(SOON, async || {
             let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
@@ -174,20 +174,20 @@ impl TestApp {
         .await
     }
 
-    /// Closes the database under the running application.
+    /// Closes the database of the running application.
     pub async fn close_database(&self) {
         self.store.close().await;
     }
 
-    /// Asks it to stop; whoever is connected may finish.
+    /// Requests the stop; open connections may finish.
     pub fn request_stop(&self) {
         self.stop.request();
     }
 
-    /// Checks that no Workshop is without a row that wants it, and stops everything.
+    /// Checks for Workshops without a row, and stops everything.
     ///
     /// # Panics
-    /// When something is left over, or a loop has crashed.
+    /// Something is left over, or a loop has crashed.
     pub async fn finish(mut self) {
         self.finished = true;
         if self.launcher.ready().await.is_ok() {
@@ -200,7 +200,7 @@ impl TestApp {
         self.store.close().await;
     }
 
-    /// Workshops that no row wants.
+    /// Orphaned Workshops.
     async fn strays(&self) -> Vec<String> {
         let everybody = AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap());
         let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None };
@@ -218,7 +218,7 @@ impl Drop for TestApp {
     }
 }
 
-/// A template of three hours, of which one is left to extend.
+/// A template of three hours, extensible by one hour.
 fn template_body() -> Value {
     json!({
         "name": "Statistics 101",

@@ -1,4 +1,4 @@
-//! A person with an HTTP client.
+//! A user with an HTTP client.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use crate::events::EventStream;
 
-/// A person with an HTTP client, standing where the login proxy stands. Redirects are not followed.
+/// A user with an HTTP client that sets the identity header like the auth proxy. It does not follow redirects.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -19,7 +19,7 @@ pub struct Client {
     identity: Option<String>,
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status.
@@ -36,13 +36,13 @@ impl Client {
         Self { http, addr, base_path: base_path.to_owned(), identity: identity.map(str::to_owned) }
     }
 
-    /// The same service for somebody else, or for nobody.
+    /// The same client with another identity, or unauthenticated.
     #[must_use]
     pub fn as_identity(&self, identity: Option<&str>) -> Self {
         Self { identity: identity.map(str::to_owned), ..self.clone() }
     }
 
-    /// A request to a path, with this person's identity; a path that does not start with the base path is a page's.
+    /// Builds a request with this user's identity. A path without the base path is that of a page.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("http://{}{path}", self.addr));
         match &self.identity {
@@ -57,37 +57,37 @@ impl Client {
         format!("{}{path}", self.base_path)
     }
 
-    /// `GET` of a path of the API.
+    /// Sends `GET` to a path of the API.
     pub async fn get(&self, path: &str) -> Reply {
         Reply::of(self.request(Method::GET, &self.api(path))).await
     }
 
-    /// `GET` of a page.
+    /// Sends `GET` to a page.
     pub async fn page(&self, path: &str) -> Reply {
         Reply::of(self.request(Method::GET, path)).await
     }
 
-    /// `POST` to a path of the API, without a body.
+    /// Sends `POST` to a path of the API, without a body.
     pub async fn post(&self, path: &str) -> Reply {
         Reply::of(self.request(Method::POST, &self.api(path))).await
     }
 
-    /// `POST` of JSON to a path of the API.
+    /// Sends `POST` with JSON to a path of the API.
     pub async fn post_json(&self, path: &str, body: &Value) -> Reply {
         Reply::of(self.request(Method::POST, &self.api(path)).json(body)).await
     }
 
-    /// `POST` of a page's form.
+    /// Sends `POST` with a page's form.
     pub async fn post_form(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         Reply::of(self.request(Method::POST, path).form(fields)).await
     }
 
-    /// `PUT` of JSON to a path of the API.
+    /// Sends `PUT` with JSON to a path of the API.
     pub async fn put_json(&self, path: &str, body: &Value) -> Reply {
         Reply::of(self.request(Method::PUT, &self.api(path)).json(body)).await
     }
 
-    /// `DELETE` of a path of the API.
+    /// Sends `DELETE` to a path of the API.
     pub async fn delete(&self, path: &str) -> Reply {
         Reply::of(self.request(Method::DELETE, &self.api(path))).await
     }
@@ -101,8 +101,8 @@ impl Client {
         EventStream::new(request.send().await.unwrap())
     }
 
-    /// Sends these very bytes on a connection of their own, and returns everything that comes back until it is closed:
-    /// ask for that with `Connection: close`.
+    /// Sends these exact bytes on a new connection, and returns all received bytes until it is closed. Request the
+    /// close with `Connection: close`.
     pub async fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.addr).await.unwrap();
         stream.write_all(request).await.unwrap();
@@ -132,7 +132,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    /// A header's text; empty when there is none.
+    /// A header's text; empty if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
@@ -141,7 +141,7 @@ impl Reply {
     /// The `code` of a problem document.
     ///
     /// # Panics
-    /// When it is none, or its status is not the answer's.
+    /// The answer is no problem document, or its status differs from the answer's.
     #[must_use]
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}: {}", self.status, self.text());
@@ -150,10 +150,10 @@ impl Reply {
         problem["code"].as_str().unwrap().to_owned()
     }
 
-    /// This answer, which has to have this status.
+    /// Returns this answer if it has this status.
     ///
     /// # Panics
-    /// When it has another.
+    /// It has another status.
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status.as_u16(), status, "{}", self.text());
         self

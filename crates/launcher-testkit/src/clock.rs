@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 
-/// A clock that stands still but for one millisecond at each look, so that what is made later sorts later.
+/// A stopped clock that advances by one millisecond with each reading, so that newer items sort later.
 #[derive(Debug)]
 pub struct TestClock(Mutex<Timestamp>);
 
@@ -18,7 +18,7 @@ impl Default for TestClock {
 }
 
 impl TestClock {
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         let mut now = self.0.lock().unwrap();
         *now = now.checked_add(SignedDuration::try_from(by).unwrap()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 
-/// The machine's random numbers, until a test breaks them: then whoever draws panics.
+/// The system's random numbers. While a test has broken them, every draw panics.
 #[derive(Debug, Default)]
 pub struct TestEntropy {
     broken: AtomicBool,

@@ -1,4 +1,4 @@
-//! Reading an event stream.
+//! Reads an event stream.
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -9,13 +9,13 @@ use serde_json::Value;
 pub struct ServerEvent {
     /// Its kind.
     pub event: String,
-    /// Where to resume behind it.
+    /// Position to resume after this event.
     pub id: String,
     /// Its data.
     pub data: Value,
 }
 
-/// An event stream as it comes in.
+/// An event stream that is being received.
 pub struct EventStream {
     /// The status of the answer.
     pub status: http::StatusCode,

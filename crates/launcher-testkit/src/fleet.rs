@@ -1,4 +1,4 @@
-//! A fleet in memory that a test drives and disturbs.
+//! An in-memory fleet that a test controls and disturbs.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 
 use crate::TestClock;
 
-/// A fleet in memory. Clones share it.
+/// An in-memory fleet. Clones share it.
 #[derive(Debug, Clone)]
 pub struct FakeFleet {
     name: &'static str,
@@ -26,35 +26,36 @@ pub struct FakeFleet {
 #[derive(Debug)]
 struct State {
     workshops: BTreeMap<String, Workshop>,
-    /// Those that cannot be read until they are applied again.
+    /// Workshops that are unreadable until they are applied again.
     unreadable: BTreeSet<String>,
     watchers: Vec<UnboundedSender<FleetEvent>>,
     created: usize,
     applied: usize,
     runs_at_once: bool,
-    /// Deletions stay under way until the test finishes them.
+    /// Deletions stay in progress until the test finishes them.
     holds_deletions: bool,
-    /// What goes wrong with the next calls.
+    /// Faults of the next calls.
     faults: VecDeque<Fault>,
 }
 
-/// What goes wrong with one call.
+/// The fault of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing is done, and the answer is an error.
+    /// The call does nothing and returns an error.
     Unavailable,
-    /// It is done, and the answer is an error all the same.
+    /// The call succeeds but returns an error.
     LostAnswer,
-    /// It is done, and no answer ever comes.
+    /// The call succeeds but never returns.
     NoAnswer,
-    /// Nothing is done, and no answer ever comes.
+    /// The call does nothing and never returns.
     Silence,
-    /// The Workshop is refused for good.
+    /// The Workshop is refused permanently.
     Refused,
 }
 
 impl FakeFleet {
-    /// An empty fleet. With `runs_at_once` each Workshop is ready as soon as it is applied, else when the test says so.
+    /// Creates an empty fleet. With `runs_at_once` each Workshop is ready as soon as it is applied, otherwise the test
+    /// makes it ready.
     #[must_use]
     pub fn new(clock: Arc<TestClock>, runs_at_once: bool) -> Self {
         let state = State {
@@ -70,47 +71,47 @@ impl FakeFleet {
         Self { name: "fake", state: Arc::new(Mutex::new(state)), clock }
     }
 
-    /// An empty fleet that is not the one that [`FakeFleet::new`] makes.
+    /// Creates an empty fleet with another identity than [`FakeFleet::new`].
     #[must_use]
     pub fn named(name: &'static str, clock: Arc<TestClock>) -> Self {
         Self { name, ..Self::new(clock, false) }
     }
 
-    /// The names of the Workshops there are.
+    /// The names of the existing Workshops.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.lock().workshops.keys().cloned().collect()
     }
 
-    /// How many Workshops were ever created.
+    /// Number of Workshops that were ever created.
     #[must_use]
     pub fn created(&self) -> usize {
         self.lock().created
     }
 
-    /// How often a Workshop was applied, whatever the answer.
+    /// Number of applies, with any result.
     #[must_use]
     pub fn applied(&self) -> usize {
         self.lock().applied
     }
 
-    /// From now on deletions stay under way until [`FakeFleet::lose`] finishes each.
+    /// Keeps later deletions in progress until [`FakeFleet::lose`] finishes each.
     pub fn hold_deletions(&self) {
         self.lock().holds_deletions = true;
     }
 
-    /// The next calls go wrong, one after the other.
+    /// Adds faults for the next calls, one for each.
     pub fn disturb(&self, faults: impl IntoIterator<Item = Fault>) {
         self.lock().faults.extend(faults);
     }
 
-    /// Whether everything that was to go wrong has.
+    /// True if no faults are left.
     #[must_use]
     pub fn is_calm(&self) -> bool {
         self.lock().faults.is_empty()
     }
 
-    /// From now on nothing goes wrong any more.
+    /// Removes all remaining faults.
     pub fn calm(&self) {
         self.lock().faults.clear();
     }
@@ -121,7 +122,7 @@ impl FakeFleet {
         self.lock().workshops.get(name).cloned()
     }
 
-    /// Says how far a Workshop's start is, and that it begins now.
+    /// Reports the start step of a Workshop, with the current time as its start.
     pub fn starting(&self, name: &str, step: StartStep) {
         let ready = Condition {
             type_: READY.to_owned(),
@@ -139,27 +140,27 @@ impl FakeFleet {
         self.report(name, self.running(name));
     }
 
-    /// Lets a Workshop fail, with these last lines of output.
+    /// Makes a Workshop fail, with these last lines of output.
     pub fn fail(&self, name: &str, code: FailureCode, log_tail: &str) {
         self.report(name, WorkshopStatus::failed(FailureReason::new(code, None), Some(log_tail.to_owned())));
     }
 
-    /// Ends a Workshop's workload because its time is up.
+    /// Terminates a Workshop's workload because of its expiry.
     pub fn expire(&self, name: &str) {
         self.report(name, WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() });
     }
 
-    /// Removes a Workshop without telling anybody: what an interrupted watch misses.
+    /// Removes a Workshop without an event, as an interrupted watch misses it.
     pub fn vanish(&self, name: &str) {
         self.lock().workshops.remove(name);
     }
 
-    /// Puts a Workshop there that nobody asked for.
+    /// Adds a Workshop that the service did not request.
     pub fn intrude(&self, workshop: &Workshop) {
         self.lock().store(workshop, None);
     }
 
-    /// Changes a Workshop's spec behind the service's back, without telling anybody.
+    /// Changes a Workshop's spec without the service, as an admin could. Watchers get the change.
     pub fn tamper(&self, name: &str, change: impl FnOnce(&mut WorkshopSpec)) {
         let mut state = self.lock();
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
@@ -168,7 +169,7 @@ impl FakeFleet {
         state.tell(&event);
     }
 
-    /// Makes a Workshop one that nobody can read, until it is applied again; its status says so.
+    /// Makes a Workshop unreadable until it is applied again, and reports that in its status.
     pub fn garble(&self, name: &str) {
         let mut state = self.lock();
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
@@ -177,14 +178,14 @@ impl FakeFleet {
         state.unreadable.insert(name.to_owned());
     }
 
-    /// Tells all watchers everything anew.
+    /// Sends a complete list to all watchers.
     pub fn relist(&self) {
         let mut state = self.lock();
         let event = FleetEvent::Relisted(state.readable());
         state.tell(&event);
     }
 
-    /// Deletes a Workshop behind the service's back, or finishes a deletion that is held.
+    /// Deletes a Workshop without the service, or finishes a held deletion.
     pub fn lose(&self, name: &str) {
         self.lock().remove(name);
     }
@@ -206,7 +207,7 @@ impl FakeFleet {
         state.tell(&event);
     }
 
-    /// Applies, and returns the answer; `None` when none comes.
+    /// Applies, and returns the answer; `None` if there is no answer.
     fn applied_now(&self, wanted: &Workshop) -> Option<Result<Workshop, FleetError>> {
         let running = self.running(&wanted.name_any());
         let mut state = self.lock();
@@ -228,7 +229,7 @@ impl FakeFleet {
         }
     }
 
-    /// Deletes, and returns the answer; `None` when none comes.
+    /// Deletes, and returns the answer; `None` if there is no answer.
     fn deleted_now(&self, name: &str, uid: Option<&str>) -> Option<Result<Deletion, FleetError>> {
         let mut state = self.lock();
         let fault = state.faults.pop_front();

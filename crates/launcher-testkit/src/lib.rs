@@ -1,5 +1,5 @@
-//! What the tests of the workshop launcher share: an application that listens on a port of its own, whose users are
-//! HTTP clients, whose fleet and clock a test drives.
+//! Shared test support of the workshop launcher: an application with its own listener, HTTP clients as its users, and a
+//! fleet and a clock that the test controls.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up fails at once")]
 
 mod app;

@@ -1,13 +1,12 @@
-//! The metrics that a program tells of, and those that the documentation lists. Tests of crates that stand below this one
-//! borrow the file.
+//! Metrics of a program, and metrics in the documentation. Tests of crates below this one include this file.
 
 use std::collections::BTreeSet;
 
-/// Each metric whose name begins so, with its kind, as docs/metrics.md lists them. The text format leaves `_total` out of
-/// a counter's name.
+/// Metrics whose names have this prefix, with their types, from docs/metrics.md. The text format omits `_total` from a
+/// counter's name.
 ///
 /// # Panics
-/// A row of the page has no name or no kind.
+/// A row of the page has no name or no type.
 #[must_use]
 pub fn documented(program: &str) -> BTreeSet<(&'static str, &'static str)> {
     let page = include_str!("../../../docs/metrics.md");
@@ -20,7 +19,7 @@ pub fn documented(program: &str) -> BTreeSet<(&'static str, &'static str)> {
     .collect()
 }
 
-/// Each metric of an answer of `/metrics`, with its kind.
+/// Metrics in an answer of `/metrics`, with their types.
 #[must_use]
 pub fn told(metrics: &str) -> BTreeSet<(&str, &str)> {
     metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect()

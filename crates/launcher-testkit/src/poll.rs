@@ -1,14 +1,14 @@
-//! Waiting for what happens elsewhere.
+//! Waits for a result by polling.
 
 use std::time::Duration;
 
-/// Between two looks.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Looks again and again until there is something, and returns it.
+/// Polls until `look` returns a value, and returns it.
 ///
 /// # Panics
-/// When there is nothing within `deadline`.
+/// There is no value within `deadline`.
 pub async fn eventually<T>(deadline: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let until = tokio::time::Instant::now() + deadline;
     loop {
