@@ -1,10 +1,10 @@
-//! The trace of a start: from the request that launches a workshop to the pod that is ready.
+//! The trace of a workshop's start, from the launch request to the ready pod.
 //!
-//! A start outlives its request, and goes on in other processes: another replica may tell the fleet of it, after a
-//! restart perhaps, and the operator sees its pod. So nothing is handed from one to the next: the trace's identifier
-//! follows from the workshop's name, which all of them know, and the request is linked to it.
+//! A start outlives its request and continues in other processes: another replica may dispatch it to the fleet, perhaps
+//! after a restart, and the operator observes its pod. Therefore no trace context is passed on. Each process derives
+//! the trace ID from the workshop's name, and the request is linked to the trace.
 //!
-//! Spans go to the global tracer; while nobody has installed one, recording costs next to nothing.
+//! Spans go to the global tracer. Without an installed tracer, recording costs almost nothing.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,24 +15,24 @@ use opentelemetry::trace::{
 use opentelemetry::{Context, KeyValue, global};
 use sha2::{Digest, Sha256};
 
-/// The name under which spans are recorded.
+/// Instrumentation scope of the spans.
 const SCOPE: &str = "workshop-launcher";
-/// What takes no time by the clocks takes this long: a span without length is taken for a defect.
+/// Minimum length of a span: a span without length looks like a defect.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 /// The trace of the start of one workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartTrace {
     trace_id: TraceId,
-    /// The span of the whole start, to which all others belong.
+    /// ID of the span of the whole start, the parent of all others.
     root: SpanId,
 }
 
-/// From when until when.
+/// Start and end.
 pub type Times = (Timestamp, Timestamp);
 
 impl StartTrace {
-    /// The trace of the workshop with this name: no two workshops ever share one.
+    /// Returns the trace of the workshop with this name. No two workshops share one.
     #[must_use]
     pub fn of(k8s_name: &str) -> Self {
         let digest = Sha256::digest(format!("workshop start\n{k8s_name}"));
@@ -42,25 +42,25 @@ impl StartTrace {
         Self { trace_id: TraceId::from_bytes(trace_id), root: SpanId::from_bytes(root) }
     }
 
-    /// The trace that the span which is being built right now is the root of: for whoever hands out identifiers.
+    /// Returns the trace whose root span is being built right now, for the ID generator.
     #[must_use]
     pub fn being_built() -> Option<Self> {
         Context::current().get::<Self>().copied()
     }
 
-    /// What one looks for in the backend.
+    /// Returns the trace ID, to search for in the tracing backend.
     #[must_use]
     pub fn trace_id(&self) -> TraceId {
         self.trace_id
     }
 
-    /// The identifier of the span of the whole start.
+    /// Returns the ID of the span of the whole start.
     #[must_use]
     pub fn root(&self) -> SpanId {
         self.root
     }
 
-    /// Records the whole start, once it has come to its end, good or bad.
+    /// Records the whole start, once it has succeeded or failed.
     pub fn whole(&self, times: Times, attributes: Vec<KeyValue>, failure: Option<&str>) {
         let nobody = Context::new();
         let planned = nobody.with_value(*self).attach();
@@ -70,24 +70,24 @@ impl StartTrace {
             .with_attributes(attributes)
             .start_with_context(&global::tracer(SCOPE), &nobody);
         drop(planned);
-        // A step that begins with the end of the start is a part of it.
+        // The span includes a step that begins at the end of the start.
         end(span, end_of(times) + SHORTEST, failure);
     }
 
-    /// Records a step of the start that is over. `failure` says why it has come to nothing.
+    /// Records a completed step of the start. `failure` is the reason of its failure.
     pub fn step(&self, name: &'static str, times: Times, failure: Option<&str>) {
         let tracer = global::tracer(SCOPE);
         let span = tracer.span_builder(name).with_start_time(SystemTime::from(times.0));
         end(span.start_with_context(&tracer, &self.parent()), end_of(times), failure);
     }
 
-    /// Records that the current request has launched the workshop, and links the one to the other.
+    /// Records that the current request has launched the workshop, and links the two traces.
     pub fn launched(&self, times: Times) {
         let request = Context::current();
         let tracer = global::tracer(SCOPE);
         let mut span = tracer.span_builder("launch").with_start_time(SystemTime::from(times.0));
         let asked = request.span().span_context().clone();
-        // A link to a request that nobody records would lead nowhere.
+        // A link to an unrecorded request would have no target.
         if asked.is_valid() && asked.is_sampled() {
             span = span.with_links(vec![Link::with_context(asked)]);
             request.span().add_link(self.root_context(), Vec::new());
@@ -104,8 +104,8 @@ impl StartTrace {
     }
 }
 
-/// The span of a request that is being answered, as a context for what answers it. `asker` is the context that came with
-/// the request; `name` is a method and a route, never a path that somebody made up.
+/// Starts the span of a request, and returns it as a context for the handler. `asker` is the context that came with the
+/// request; `name` is a method and a route, never a path chosen by the client.
 #[must_use]
 pub fn request(asker: &Context, name: String, attributes: Vec<KeyValue>) -> Context {
     let tracer = global::tracer(SCOPE);
