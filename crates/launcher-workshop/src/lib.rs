@@ -1,7 +1,7 @@
-//! The Workshop resource: `spec` is what should run, `status` what does run.
+//! The Workshop resource: `spec` is the desired state, `status` the observed state.
 //!
-//! The service writes the spec, the fleet writes the status, nobody writes both. On Kubernetes it is a custom resource
-//! that an operator reconciles; the local fleet keeps the same object in a file.
+//! The service writes only the spec, and the fleet only the status. On Kubernetes it is a custom resource that an
+//! operator reconciles; the local fleet keeps the same object in a file.
 
 mod spec;
 mod status;
@@ -19,11 +19,11 @@ use launcher_domain::Instance;
 pub const APP_LABEL: &str = "workshop";
 /// The value of the label `managed-by` of every Workshop.
 pub const MANAGED_BY_LABEL: &str = "workshop-launcher";
-/// The annotation with the time of dispatch, in milliseconds: Kubernetes keeps whole seconds of the time of creation.
+/// The annotation with the time of dispatch, to the millisecond: Kubernetes keeps the creation time in whole seconds.
 pub const DISPATCHED_AT: &str = "workshoplauncher.dev/dispatched-at";
 
-/// The Workshop that an instance wants: its name, exactly the labels `app` and `managed-by`, when it was dispatched, and
-/// its spec. There is no owner label; the owner is in the spec, where the sidecar's setting comes from.
+/// Returns the desired Workshop of an instance: its name, exactly the labels `app` and `managed-by`, the time of
+/// dispatch, and its spec. It has no owner label: the sidecar's setting comes from the owner in the spec.
 #[must_use]
 pub fn wanted(instance: &Instance) -> Workshop {
     let mut workshop = Workshop::new(&instance.k8s_name, WorkshopSpec::of(instance));
@@ -33,17 +33,17 @@ pub fn wanted(instance: &Instance) -> Workshop {
     workshop
 }
 
-/// When the Workshop was created, as nearly as one knows: within the second that Kubernetes tells, it was not before its
-/// dispatch.
+/// Returns the best estimate of the creation time. Kubernetes gives a whole second, and within it the creation was not
+/// before the dispatch.
 #[must_use]
 pub fn created_at(workshop: &Workshop) -> Option<Timestamp> {
     let second = workshop.metadata.creation_timestamp.as_ref()?.0;
     let dispatched = workshop.annotations().get(DISPATCHED_AT).and_then(|at| at.parse::<Timestamp>().ok());
-    // A clock that is ahead of the cluster's tells nothing of that second.
+    // Ignore a dispatch time in another second, for example from a clock ahead of the cluster's.
     Some(dispatched.filter(|at| at.as_second() == second.as_second()).unwrap_or(second))
 }
 
-/// The two labels of every Workshop.
+/// Returns the two labels of every Workshop.
 #[must_use]
 pub fn labels() -> BTreeMap<String, String> {
     [("app", APP_LABEL), ("managed-by", MANAGED_BY_LABEL)]
@@ -51,7 +51,7 @@ pub fn labels() -> BTreeMap<String, String> {
         .into()
 }
 
-/// The custom resource definition of Workshop.
+/// Returns the custom resource definition of Workshop.
 #[must_use]
 pub fn crd() -> k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition {
     <Workshop as kube::CustomResourceExt>::crd()

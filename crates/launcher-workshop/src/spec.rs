@@ -1,4 +1,4 @@
-//! What should run.
+//! Spec of a Workshop: the desired state.
 #![expect(unreachable_pub, reason = "KubeSchema derives a copy of each struct inside a function")]
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ pub struct WorkshopResources {
 }
 
 impl WorkshopSpec {
-    /// The spec that an instance wants.
+    /// Returns the desired spec of an instance.
     #[must_use]
     pub fn of(instance: &Instance) -> Self {
         let settings = &instance.settings;
@@ -107,25 +107,25 @@ impl WorkshopSpec {
         }
     }
 
-    /// The owner as the sidecar compares it; `None` when the spec holds no readable address.
+    /// Returns the owner as the sidecar compares it; `None` when the spec holds no valid address.
     #[must_use]
     pub fn owner_email(&self) -> Option<EmailAddress> {
         EmailAddress::parse(&self.owner).ok()
     }
 
-    /// The kind of app; `None` when it is none we know.
+    /// Returns the kind of app; `None` when it is unknown.
     #[must_use]
     pub fn app_type(&self) -> Option<AppType> {
         AppType::parse(&self.app_type)
     }
 
-    /// The security profile; `None` when it is none we know.
+    /// Returns the security profile; `None` when it is unknown.
     #[must_use]
     pub fn security_profile(&self) -> Option<SecurityProfile> {
         SecurityProfile::parse(&self.security_profile)
     }
 
-    /// When its time is up: `expiresAt`, or the lifetime counted from when it was ready.
+    /// Returns the expiry: `expiresAt`, or the lifetime counted from `ready_at`.
     #[must_use]
     pub fn end(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
         let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
@@ -133,7 +133,7 @@ impl WorkshopSpec {
     }
 }
 
-/// Words of a command or of arguments as an app gets them that listens on `port`, on any fleet.
+/// Replaces `$(PORT)` with `port` in the words of a command or of arguments, as every fleet does.
 #[must_use]
 pub fn with_port(words: &[String], port: u16) -> Vec<String> {
     words.iter().map(|word| word.replace("$(PORT)", &port.to_string())).collect()

@@ -1,4 +1,4 @@
-//! What does run.
+//! Status of a Workshop: the observed state.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -63,7 +63,7 @@ pub struct WorkshopStatus {
 }
 
 impl WorkshopStatus {
-    /// A status that says why the workshop cannot go on.
+    /// Returns the status of a workshop that has failed for this reason.
     #[must_use]
     pub fn failed(reason: FailureReason, log_tail: Option<String>) -> Self {
         Self {
@@ -76,13 +76,13 @@ impl WorkshopStatus {
         }
     }
 
-    /// A status that says how far a start is.
+    /// Returns the status of a workshop at this step of its start.
     #[must_use]
     pub fn starting(step: StartStep, ready_at: Option<Timestamp>) -> Self {
         Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
     }
 
-    /// Whether it says that a spec cannot be run which has changed since: the Workshop is yet to be looked at again.
+    /// Returns true when the status rejects an outdated spec: the fleet has not reconciled the new one yet.
     #[must_use]
     pub fn is_outdated(&self, generation: Option<i64>) -> bool {
         self.phase == Phase::Failed
@@ -90,14 +90,14 @@ impl WorkshopStatus {
             && self.observed_generation != generation
     }
 
-    /// Since when it starts, where the fleet tells: it was said not to be ready, or stopped being ready.
+    /// Returns the last transition of a starting workshop's `Ready` condition, if that is not true.
     #[must_use]
     pub fn starting_since(&self) -> Option<Timestamp> {
         let unready = self.conditions.iter().find(|one| one.type_ == READY && one.status != "True");
         unready.filter(|_| self.phase == Phase::Starting).map(|one| one.last_transition_time.0)
     }
 
-    /// The status in the domain's words. A failure of a kind we do not know counts as a crash: it must not be lost.
+    /// Converts the status to the domain's type. A failure of unknown kind counts as a crash: it must not be lost.
     #[must_use]
     pub fn observation(&self) -> Observation {
         let phase = match self.phase {

@@ -1,4 +1,4 @@
-//! The resource definition, as the API server is told it.
+//! The custom resource definition that the API server gets.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 use serde_json::Value;
