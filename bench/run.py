@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Everything that is compared or grows, one part after the other: `make bench`.
+"""Runs all comparisons and growth measurements, one part after the other: `make bench`.
 
     bench/run.py [--parts sidecar api launcher] [--rounds 5] [--seconds 2]
 
-Builds what it needs first and says what is missing. Prints Markdown; what it does meanwhile goes to standard error.
+Builds the required programs first, and names missing ones. Prints Markdown; progress goes to standard error.
 """
 
 import argparse

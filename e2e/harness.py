@@ -1,4 +1,5 @@
-"""Our programs for the tests, with free ports and a data directory that goes away, and what their fleet has running."""
+"""Runs our programs for the tests on free ports, in temporary data directories, and lists the processes of their
+fleet."""
 
 import concurrent.futures
 import contextlib
@@ -22,9 +23,9 @@ MARKER = b"WORKSHOP_LAUNCHER_ID="
 
 
 def free_port():
-    """A loopback port that nobody listens on, and that nobody is given for an outgoing connection in between.
+    """Returns a free loopback port below the range that the kernel uses for outgoing connections.
 
-    A launcher that is started again must get its port again.
+    A restarted launcher must get the same port again: no outgoing connection can take it in between.
     """
     first_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
@@ -35,7 +36,7 @@ def free_port():
 
 
 def wait_for(what, look, seconds):
-    """Calls look() until it returns something true, and returns that; fails after so many seconds."""
+    """Calls look() until it returns a true value, and returns that value; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
         if time.monotonic() > deadline:
@@ -45,7 +46,7 @@ def wait_for(what, look, seconds):
 
 
 def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
-    """One request; returns (status, headers in lower case, body as bytes)."""
+    """Sends one request; returns (status, headers with lower-case names, body as bytes)."""
     connection = http.client.HTTPConnection(host, port, timeout=20)
     try:
         text = None if body is None else json.dumps(body)
@@ -58,9 +59,9 @@ def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
 
 
 class Program:
-    """One of our programs with a directory that goes away; can be killed and started again with the same settings.
+    """One of our programs with a temporary directory; can be killed and started again with the same settings.
 
-    `with program:` leaves nothing of it behind, and shows the end of its log when something goes wrong.
+    `with program:` removes its process and its files, and prints the end of its log when the block fails.
     """
 
     command = ()
@@ -82,7 +83,7 @@ class Program:
         self.clean_up()
 
     def start(self, command=None, seconds=30, **options):
-        """Starts it, and waits until it says that it is ready."""
+        """Starts the program and waits until /readyz answers 200."""
         with self.log.open("ab") as log:
             streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             self.process = subprocess.Popen(command or self.command, env=self.environment, **streams, **options)
@@ -96,35 +97,35 @@ class Program:
         return False
 
     def kill(self):
-        """kill -9: nothing of it gets to finish anything."""
+        """Sends SIGKILL: the program cannot finish anything."""
         self.process.kill()
         self.process.wait()
 
     def stop(self):
-        """A planned stop; fails when it is not a clean one."""
+        """Sends SIGTERM and waits up to 45 s; fails unless the exit status is 0."""
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=45)
         assert status == 0, f"the launcher stopped with status {status}\n{self.log_tail()}"
 
     def clean_up(self):
-        """Leaves nothing behind, however far it got: no process, no file."""
+        """Kills the process and removes its directory; works in every state of the program."""
         if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.data, ignore_errors=True)
 
     def log_tail(self, lines=40):
-        """The end of what it has printed."""
+        """Returns the last lines of the program's output."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
 
     def metrics(self):
-        """What /metrics says: {name with its labels: value}."""
+        """Returns the samples of /metrics: {name with its labels: value}."""
         _, _, text = exchange(self.telemetry_port, "GET", "/metrics")
         lines = (line.rsplit(" ", 1) for line in text.decode().splitlines() if line and not line.startswith("#"))
         return {name: float(value) for name, value in lines}
 
 
 class Launcher(Program):
-    """`launcher serve`, with a local fleet unless its settings say otherwise."""
+    """`launcher serve`, with the local fleet unless the settings name another."""
 
     command = (PROGRAM, "serve")
 
@@ -139,7 +140,7 @@ class Launcher(Program):
         self.environment.setdefault("SERVICE_DATA_DIR", str(self.data))
 
     def clean_up(self):
-        """Leaves nothing behind, however far it got: no launcher, no workshop process, no file."""
+        """Kills the launcher and its workshop processes, and removes its files; works in every state of the program."""
         if self.process and self.process.poll() is None:
             self.kill()
         for process in self.workshop_processes():
@@ -148,7 +149,7 @@ class Launcher(Program):
         super().clean_up()
 
     def request(self, method, path, email=ADMIN, body=None, headers=None):
-        """One API request as this person; returns (status, headers, body)."""
+        """Sends one API request as this person; returns (status, headers, body)."""
         sent = dict(headers or {})
         if email:
             sent["X-Auth-Request-Email"] = email
@@ -159,7 +160,7 @@ class Launcher(Program):
         return status, received, json.loads(text) if is_json else text
 
     def instances(self, state="live"):
-        """The rows in this state, from all pages of the list: {name: row}."""
+        """Returns the rows in this state, from all pages of the list: {name: row}."""
         path, rows = f"/instances/?state={state}", {}
         while path:
             status, headers, page = self.request("GET", path)
@@ -169,7 +170,7 @@ class Launcher(Program):
         return rows
 
     def workshop_processes(self):
-        """What runs for this launcher's fleet, wherever it was re-parented to: [{pid, parent, name}]."""
+        """Returns the processes of this launcher's fleet, also re-parented ones: [{pid, parent, name}]."""
         with contextlib.suppress(FileNotFoundError):
             fleet_id = (self.data / "fleet/id").read_bytes().strip()
             found = (read_process(int(pid), MARKER + fleet_id + b"/") for pid in os.listdir("/proc") if pid.isdigit())
@@ -178,18 +179,18 @@ class Launcher(Program):
 
 
 class Promises:
-    """What a launcher has promised, for tests that kill it: `names` has the answer to each Idempotency-Key.
+    """Promises of a launcher, for tests that kill it: `names` maps each Idempotency-Key to the launched name.
 
-    An answer that does not come through is no answer, and no failure; any other answer than the right one is.
+    A lost answer is neither a promise nor a failure. A wrong answer is a failure.
     """
 
     def __init__(self, template):
         self.template, self.names = template, {}
-        # The names that somebody asked to end, and those of them for which the answer has come through.
+        # Names with a requested end, and of these the names whose request was answered.
         self.asked_to_end, self.ended = set(), set()
 
     def launch(self, launcher, key):
-        """Launches with this key."""
+        """Launches the template with this key."""
         with contextlib.suppress(OSError, http.client.HTTPException):
             path, headers = f"/templates/{self.template}/launch", {"Idempotency-Key": key}
             status, _, body = launcher.request("POST", path, body={}, headers=headers)
@@ -198,7 +199,7 @@ class Promises:
             assert earlier == body["k8s_name"], f"{key} was {earlier} and is {body['k8s_name']} now"
 
     def end(self, launcher, name):
-        """Ends one."""
+        """Ends the instance of this name."""
         self.asked_to_end.add(name)
         with contextlib.suppress(OSError, http.client.HTTPException):
             status, _, body = launcher.request("DELETE", f"/instances/{name}")
@@ -206,10 +207,10 @@ class Promises:
             self.ended.add(name)
 
     def judge(self, rows):
-        """Compares these rows, {name: row}, with what was promised, once nothing is on its way any more.
+        """Compares the rows, {name: row}, with the promises; call it when no row is in transition.
 
-        What nobody asked to end runs. What was asked to end may run only where the answer did not come through. Nothing
-        else has become of any: no row fails, and none ends for another reason than that it was asked to.
+        An instance without a requested end runs. One with a requested end may still run only if the request was not
+        answered. No row has failed, and none has ended for another reason than the request.
         """
         names = set(self.names.values())
         assert len(names) == len(self.names), "one name was given twice"
@@ -226,7 +227,8 @@ class Promises:
         return [running, ended] if name in self.asked_to_end else [running]
 
     def kill_amid(self, launcher, keys, names, rng, latest):
-        """Launches with these keys, ends these names, and kills the launcher at one of these latest moments."""
+        """Launches with these keys, ends these names, and kills the launcher after 0 to X seconds, X drawn from
+        `latest`."""
         work = [(self.launch, key) for key in keys] + [(self.end, name) for name in names]
         rng.shuffle(work)
         with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
@@ -238,7 +240,7 @@ class Promises:
 
 
 def read_process(pid, marker):
-    """The process, when its environment carries the marker and it has not ended."""
+    """Returns the process if its environment carries the marker and it has not exited, else None."""
     try:
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         state, parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
@@ -249,7 +251,7 @@ def read_process(pid, marker):
 
 
 def trees(processes):
-    """How many process trees each workshop has: {name: count}."""
+    """Counts the process trees of each workshop: {name: count}."""
     members = {(process["pid"], process["name"]) for process in processes}
     counts = {}
     for process in processes:

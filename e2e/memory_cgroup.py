@@ -1,4 +1,4 @@
-"""A memory cgroup for a program, of version 1 or 2, whichever is mounted."""
+"""A memory cgroup for a program, of version 1 or 2, as mounted."""
 
 import contextlib
 import os
@@ -8,11 +8,11 @@ import time
 
 
 class Unavailable(Exception):
-    """Why there is no memory cgroup."""
+    """The reason why no memory cgroup is available."""
 
 
 def mounted(kind, option=""):
-    """Where a file system of this kind with this option is mounted; None when nowhere."""
+    """Returns the mount point of a file system of this kind with this option, or None."""
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         place, _, rest = line.partition(" - ")
         words = rest.split()
@@ -22,10 +22,11 @@ def mounted(kind, option=""):
 
 
 class MemoryCgroup:
-    """`with MemoryCgroup(name, bytes) as group`: processes join by `group.join`, as preexec_fn. They have to end before it.
+    """`with MemoryCgroup(name, bytes) as group`: processes join by `group.join`, as preexec_fn. They have to exit
+    before the block ends.
 
-    Version 2 charges socket buffers to the limit. Version 1 counts them apart, once they have a limit of their own; here
-    the sum is reported, as version 2 has it.
+    Version 2 charges socket buffers to the limit. Version 1 counts them separately, once they have a separate limit;
+    here the sum is reported, as in version 2.
     """
 
     def __init__(self, name, limit):
@@ -51,7 +52,7 @@ class MemoryCgroup:
         return self
 
     def __exit__(self, *_):
-        # The kernel lets go of ended processes a moment later.
+        # The kernel releases exited processes with a short delay.
         for _ in range(100):
             with contextlib.suppress(OSError):
                 self.path.rmdir()
@@ -63,18 +64,18 @@ class MemoryCgroup:
         (self.path / "cgroup.procs").write_text("0")
 
     def kills(self):
-        """How many processes the kernel has killed because the limit was reached."""
+        """Returns the number of processes that the kernel has killed because of the limit."""
         text = (self.path / ("memory.events" if self.is_v2 else "memory.oom_control")).read_text()
         return int(re.search(r"^oom_kill (\d+)", text, re.M)[1])
 
     def used(self):
-        """Bytes charged, those of socket buffers included."""
+        """Returns the charged bytes, including socket buffers."""
         if self.is_v2:
             return self._bytes("memory.current")
         return self._bytes("memory.usage_in_bytes") + self.sockets()
 
     def sockets(self):
-        """Bytes of socket buffers."""
+        """Returns the bytes of socket buffers."""
         if self.is_v2:
             return int(re.search(r"^sock (\d+)", (self.path / "memory.stat").read_text(), re.M)[1])
         return self._bytes("memory.kmem.tcp.usage_in_bytes")

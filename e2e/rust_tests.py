@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """rust_tests.py run CRATE...: runs the tests of these crates, as `cargo test --workspace` has built them.
-rust_tests.py covered CRATE...: fails when another crate of the workspace has tests.
 
-`cargo test --package CRATE` would build many dependencies a second time: cargo then chooses their features for this
-crate alone. The list of test programs of the whole workspace comes from cargo; nothing is built anew.
+rust_tests.py covered CRATE...: fails if another crate of the workspace has tests.
+
+`cargo test --package CRATE` would build many dependencies a second time, because cargo then chooses their features for
+this crate alone. This script gets the list of the workspace's test programs from cargo, and builds nothing again.
 """
 
 import json
@@ -16,7 +17,7 @@ BUILD = "cargo test --workspace --all-features --locked --no-run --message-forma
 
 
 def test_programs():
-    """(crate, target, directory, program) of each test program of the workspace."""
+    """Returns (crate, target, directory, program) of each test program of the workspace."""
     build = subprocess.run(BUILD, check=True, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in build.stdout.splitlines()]
     programs = []
@@ -32,7 +33,7 @@ def run(crates, programs):
     chosen = [program for program in programs if program[0] in crates]
     for crate, target, directory, program in sorted(chosen, key=lambda found: crates.index(found[0])):
         print(f"-- {crate}: {target}", flush=True)
-        # As cargo does it: in the crate's directory, which is in the environment too.
+        # As cargo does: in the crate's directory, which is also in the environment.
         environment = os.environ | {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate}
         if subprocess.run([program, "--quiet"], cwd=directory, env=environment).returncode != 0:
             failed.append(f"{crate}: {target}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tiers.sh [TIER...]: runs these tiers of the tests, or all of them, and sums up.
-# A tier whose needs are missing is skipped, and says why and how to get them; with CI=true that is a failure.
+# tiers.sh [TIER...]: runs these test tiers, or all, and prints a summary.
+# A tier with missing requirements is skipped, and reports them and how to get them. With CI=true a skipped tier is a
+# failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
@@ -10,7 +11,7 @@ readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits
   cluster chart login)
 readonly LOGS=.local/logs
 declare -A DESCRIBED
-# Which crates' tests a tier runs.
+# Crates whose tests each tier runs.
 declare -rA CRATES=(
   [rules]="launcher-domain launcher-trace launcher-workshop launcher-operator"
   [service]="launcher-process launcher-store launcher-service launcher-testkit"
@@ -20,7 +21,7 @@ declare -rA CRATES=(
   [launcher]="launcher"
 )
 
-# What a tier is, what it needs, and what it does: a line in DESCRIBED, and needs_X and run_X as functions.
+# Each tier X has a description in DESCRIBED, and the functions needs_X and run_X.
 
 DESCRIBED[lint]="formatting, clippy, shell scripts, Python"
 needs_lint() {
@@ -95,7 +96,7 @@ needs_kill9() {
 run_kill9() {
   local locked
   launcher_program
-  # It waits most of the time.
+  # In the background, because it waits most of the time.
   "$PYTHON" e2e/kill9/locked.py &
   locked=$!
   "$PYTHON" e2e/kill9/kill9.py
@@ -111,7 +112,7 @@ needs_limits() {
 run_limits() {
   launcher_program
   build --quiet --test sidecar
-  # Debug builds are several times slower than what people get.
+  # Debug builds are several times slower than release builds.
   "$PYTHON" e2e/limits/launcher.py --seconds 15 --p99 9
   "$PYTHON" e2e/limits/sidecar.py --seconds 15 --p99 5
 }
@@ -147,7 +148,8 @@ run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, rights"
 needs_cluster() {
   need_rust_tests
-  # Asked in a condition, nothing ends by itself.
+  # `
+  # exit`, because bash ignores errexit in functions called from a condition.
   e2e/postgres/server.sh needs || exit
   e2e/cluster/up.sh needs || exit
 }
@@ -155,7 +157,7 @@ run_cluster() {
   launcher_program
   cluster_up
   e2e/cluster/images.sh
-  # Most of these tests wait for the cluster most of the time.
+  # In parallel, because most of these tests wait for the cluster most of the time.
   e2e/postgres/server.sh run "${CLUSTER_TESTS[@]}" --numprocesses 3 --dist loadfile e2e/cluster/tests
 }
 
@@ -186,9 +188,9 @@ run_login() {
   "${CLUSTER_TESTS[@]}" e2e/login/tests
 }
 
-# What tiers share.
+# Functions shared by tiers.
 
-# rust_tests TIER: runs the tests of its crates as the build tier has built them.
+# rust_tests TIER: runs the tests of the tier's crates, as the build tier has built them.
 rust_tests() {
   local -a crates
   read -ra crates <<<"${CRATES[$1]}"
@@ -198,37 +200,38 @@ rust_tests() {
 need_rust_tests() {
   need_rust
   need_python
-  # Tests of TLS make their certificates.
+  # Tests of TLS create certificates.
   need_command openssl openssl
 }
 
-# build [OPTION...]: everything, in the one way that all tiers share, so that no dependency is built twice.
+# build [OPTION...]: builds everything with the options that all tiers share, so that no dependency is built twice.
 build() { cargo test --workspace --all-features --locked --no-run "$@"; }
 
-# launcher_program: only what target/debug/launcher takes, as the build tier builds it: cargo builds a crate's programs
-# for its integration tests.
+# launcher_program: builds only target/debug/launcher, with the options of the build tier. cargo builds a crate's
+# programs for its integration tests.
 launcher_program() { build --quiet --test program; }
 
-# jupyter: a JupyterLab, and where the tests find it.
+# jupyter: installs a JupyterLab, and sets TEST_JUPYTER to its path for the tests.
 jupyter() {
   packaging/local/venv.sh jupyter packaging/local/jupyter.txt
   export TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab
 }
 
-# chromium_found: where the browser's tests find the Chromium that there is.
+# chromium_found: sets CHROMIUM to the installed Chromium, for the browser's tests.
 chromium_found() {
   CHROMIUM=$(command -v chromium)
   export CHROMIUM
 }
 
-# npm_packages FOLDER: what its package-lock.json names.
+# npm_packages FOLDER: installs the packages of its package-lock.json, unless they are installed.
 npm_packages() {
   cmp --silent "$1/package-lock.json" "$1/node_modules/lock-of-what-is-here" && return
   npm --prefix "$1" ci --no-audit --no-fund
   cp "$1/package-lock.json" "$1/node_modules/lock-of-what-is-here"
 }
 
-# cluster_up: a cluster, and what speaks to it. One that was not up before is taken down again.
+# cluster_up: ensures that a cluster is up and that its tests' Python packages are installed. At exit, stops the cluster
+# unless it was up before.
 cluster_up() {
   packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
   # shellcheck source=e2e/cluster/env.sh
@@ -237,7 +240,7 @@ cluster_up() {
   e2e/cluster/up.sh >/dev/null
 }
 
-# login_programs [NAME...]: Helm and the login chain's programs, and where the tests find them.
+# login_programs [NAME...]: builds these programs, or all, and sets LOGIN_BIN to their folder for the tests.
 login_programs() {
   LOGIN_BIN=$(e2e/login/build.sh "$@")
   export LOGIN_BIN
@@ -261,7 +264,7 @@ run_tier() {
   local log="$LOGS/$tier.log"
   say ""
   say "== $tier: ${DESCRIBED[$tier]}"
-  # Needs are looked at in a subshell, where a missing one ends it, and again here for the variables they set.
+  # Checks the needs in a subshell, because a missing one exits; then again here, for the variables that they set.
   if ! ("needs_$tier") 2>"$log"; then
     reason=$(tail -n 1 "$log")
     skipped=$((skipped + 1))

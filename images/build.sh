@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh [launcher|sidecar]...: builds the programs for the images, by default both, and lays out the build contexts of
-# the Dockerfiles beside this script in target/images/NAME. Prints the commands that build and push the images.
-# LAUNCHER_PROGRAM names a launcher that is built already; the tests use it, because a release build takes minutes.
+# build.sh [launcher|sidecar]...: builds the programs for the images, by default both, and prepares the build contexts
+# of the Dockerfiles beside this script in target/images/NAME. Prints the commands that build and push the images.
+# LAUNCHER_PROGRAM names an existing launcher program; the tests use it, because a release build takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
@@ -9,7 +9,7 @@ source packaging/local/needs.sh
 
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 
-# The sidecar resolves no names, so the C library can be linked in, and the image needs nothing else.
+# The sidecar resolves no names, so the C library can be linked statically, and the image needs no other file.
 build_sidecar() {
   local host
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
@@ -18,7 +18,7 @@ build_sidecar() {
   install -D --mode=755 "$TARGET/$host/release/launcher-sidecar" "$1/launcher-sidecar"
 }
 
-# The launcher resolves names (its database, the API server), which takes the C library at run time: the one it was
+# The launcher resolves names (its database, the API server), which requires the C library at run time: the one it was
 # linked with.
 build_launcher() {
   local library program=${LAUNCHER_PROGRAM:-$TARGET/release/launcher}

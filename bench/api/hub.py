@@ -1,4 +1,4 @@
-"""JupyterHub with so many users, each of whom has had a server: what the launcher keeps as an ended instance."""
+"""JupyterHub with this many users, each of them with a former server: the equivalent of ended instances in the launcher."""
 
 import pathlib
 import secrets
@@ -20,7 +20,7 @@ class Hub:
             "BENCH_HUB_PORT": str(self.port), "BENCH_SERVER_PORT": str(server), "BENCH_TOKEN": TOKEN,
         }
         place.mkdir(parents=True)
-        # It makes its schema first; the users come while it is down.
+        # The first start creates the schema; the users are inserted while JupyterHub is down.
         self.start()
         started.end(self.process)
         self.fill(users)

@@ -1,4 +1,4 @@
-"""JupyterHub as quick as it can be: SQLite, nobody to spawn, no proxy to tell, answers before a spawn is done."""
+"""JupyterHub at its fastest: SQLite, no process to spawn, no proxy to notify, answers before a spawn is done."""
 
 import os
 
@@ -12,7 +12,7 @@ TOKEN = os.environ["BENCH_TOKEN"]
 
 
 class Nothing(Spawner):
-    """A server that is there already."""
+    """A server that already runs."""
 
     async def start(self):
         return "127.0.0.1", SERVER
@@ -25,7 +25,7 @@ class Nothing(Spawner):
 
 
 class Nowhere(Proxy):
-    """Keeps its routes in a dictionary."""
+    """A proxy that keeps its routes in a dictionary."""
 
     routes = {}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The launcher's API beside JupyterHub's, and beside the least that an answer out of a row can cost.
+"""Compares the launcher's API with JupyterHub's, and with the minimal cost of an answer from a row.
 
     bench/api/run.py [--rounds 5] [--seconds 2] [--records 1000 10000]
 
@@ -37,7 +37,7 @@ def lines(headers):
 
 
 class Bench:
-    """The three of them with so many records, and the figures of the rounds."""
+    """The three programs with this many records, and the figures of the rounds."""
 
     def __init__(self, started, ending, place, records, server):
         self.figures, self.next = defaultdict(list), 0
@@ -45,7 +45,7 @@ class Bench:
         with Launcher(data) as launcher:
             launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
         fill(data, records)
-        # The one that starts never is ready: the launches that are timed wait in line.
+        # The only starting workshop never becomes ready, so the timed launches stay queued.
         self.launcher = ending.enter_context(
             Launcher(data, MEASURED, SERVICE_MAX_CONCURRENT_STARTS="1", SERVICE_MAX_QUEUED="1000000"))
         self.template = template(self.launcher, command=["sleep", "100000"])
@@ -79,7 +79,7 @@ class Bench:
         paths = {
             "list": ["-path=/hub/api/users?limit=50&include_stopped_servers=1"],
             "one": ["-path=/hub/api/users/b0?include_stopped_servers=1"],
-            # A server of somebody who has none yet: in JupyterHub there is one default server for each user.
+            # JupyterHub has one default server per user, so each launch takes a user without one.
             "launch": ["-path=/hub/api/users/b%d/server", "-method=POST", "-expect=202", f"-first={self.next}"],
         }
         count = self.ask("JupyterHub", what, self.hub.port, self.hub.pid, seconds, *paths[what], headers=HEADERS)
@@ -87,7 +87,7 @@ class Bench:
 
     def rounds(self, what, count, seconds):
         for number in range(count + 1):
-            # Round 0 warms up and is forgotten.
+            # Round 0 is warm-up and is dropped.
             spell = seconds if number else 1
             turns = [lambda: self.launcher_asked(what, spell), lambda: self.hub_asked(what, spell)]
             if what == "one":
@@ -124,7 +124,7 @@ def measure(options, records, most, aims):
         started.start([tools.LOAD, "app", f"-port={server}"], AROUND, lambda: answers(server) == 200)
         bench = Bench(started, ending, pathlib.Path(directory), records, server)
         bench.memory("rest")
-        # Launches last and with the most records only: they need that many users who have no server yet.
+        # Launches come last and with the most records only: they need that many users without a server.
         for what in ASKED if records == most else ASKED[:2]:
             print(f"\n{load_average()}\n")
             bench.rounds(what, options.rounds, options.seconds)

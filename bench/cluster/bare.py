@@ -1,4 +1,4 @@
-"""Workloads without a launcher: what somebody would apply by hand."""
+"""Workloads without a launcher, as an administrator would apply them by hand."""
 
 import concurrent.futures
 import copy
@@ -10,7 +10,7 @@ KINDS = {"deployment": ("apps/v1", "Deployment"), "service": ("v1", "Service")}
 
 
 class Model:
-    """A workload that the operator has made, to be copied: bare pods run the very same containers."""
+    """A workload that the operator has made, to be copied: bare pods run the same containers."""
 
     def __init__(self, kube, namespace, name):
         deployment = kube.request("GET", f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")
@@ -18,13 +18,13 @@ class Model:
         self.strategy = deployment["spec"]["strategy"]
 
     def pod_spec(self, containers):
-        """The first so many containers: 1 is the app alone, 2 are the app and the sidecar."""
+        """Returns the spec with the first containers: 1 is the app alone, 2 are the app and the sidecar."""
         spec = copy.deepcopy(self.pod)
         spec["containers"] = spec["containers"][:containers]
         return spec
 
     def pod_alone(self, name):
-        """A pod of the app alone, without a controller."""
+        """Returns a pod of the app alone, without a controller."""
         return {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -57,14 +57,14 @@ def names(count):
 
 
 def apply(namespace, objects):
-    """One `kubectl apply` of all of them."""
+    """Runs one `kubectl apply` of all objects."""
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
     command = ["kubectl", "--namespace", namespace, "apply", "--filename", "-"]
     subprocess.run(command, input=text, check=True, text=True, stdout=subprocess.DEVNULL)
 
 
 def create(kube, namespace, objects):
-    """All of them, several requests at a time, as fast as the API server takes them."""
+    """Creates all objects, several requests at a time, as fast as the API server accepts them."""
     with concurrent.futures.ThreadPoolExecutor(PARALLEL) as threads:
         list(threads.map(lambda one: kube.create(one["kind"].lower(), namespace, one), objects))
 

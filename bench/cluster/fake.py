@@ -1,4 +1,4 @@
-"""Thousands of Workshops on pretended nodes: what they cost the operator."""
+"""The operator's costs of thousands of Workshops on fake nodes."""
 
 import json
 import pathlib
@@ -30,7 +30,7 @@ class OperatorAlone(Stage):
 
 
 class Usage(threading.Thread):
-    """What a process uses: CPU seconds, memory in MiB, sampled every second."""
+    """Resource use of a process: CPU seconds, memory in MiB, sampled every second."""
 
     TICKS = 100
 
@@ -77,7 +77,7 @@ def workshop(number):
 
 
 def reconciles(operator):
-    """The histogram of the reconciles so far: [(upper bound, how many took no longer)]."""
+    """Returns the histogram of the reconciles so far: [(upper bound, count up to this bound)]."""
     prefix = 'operator_reconcile_seconds_bucket{le="'
     buckets = [(name[len(prefix) : -2], count) for name, count in operator.metrics().items() if name.startswith(prefix)]
     return sorted((float(bound), count) for bound, count in buckets)
@@ -88,7 +88,7 @@ def between(before, after):
 
 
 def quantile(histogram, part):
-    """Read off the histogram, as if times were spread evenly within a bucket; in milliseconds."""
+    """Returns a quantile in milliseconds, assuming an even distribution within a bucket."""
     wanted = histogram[-1][1] * part
     low, below = 0.0, 0.0
     for bound, count in histogram:
@@ -99,7 +99,7 @@ def quantile(histogram, part):
 
 
 def apply(stage, count):
-    """One `kubectl apply` of so many Workshops, in the background."""
+    """Starts one `kubectl apply` of this many Workshops, in the background."""
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [workshop(number) for number in range(count)]})
     command = ["kubectl", "--namespace", stage.namespace, "apply", "--filename", "-"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL)
@@ -108,7 +108,7 @@ def apply(stage, count):
 
 
 def create(kube, stage, usage, count):
-    """Until all run: rows of the table."""
+    """Creates the Workshops and waits until all run; yields rows of the table."""
     before, cpu = reconciles(stage.operator), usage.cpu()
     with Timeline(kube, stage.namespace) as timeline:
         began = time.perf_counter()
@@ -130,14 +130,14 @@ def create(kube, stage, usage, count):
 
 
 def behind(timeline, running):
-    """How long it took, and how much of it between a pod that is ready and a Workshop that says so."""
+    """Returns the time until all ran, and the lag from a ready pod to its Workshop's phase Running."""
     ready = timeline.seen["pod Ready"]
     lags = [at - ready[name] for name, at in timeline.seen["workshop Running"].items() if name in ready]
     return f"{running:.1f} s, p50 {percentile(lags, 50) * 1000:.0f} ms, p99 {percentile(lags, 99) * 1000:.0f} ms"
 
 
 def rest(stage, usage, seconds):
-    """While nothing changes: rows of the table."""
+    """Measures while nothing changes; yields rows of the table."""
     before, cpu, memory = reconciles(stage.operator), usage.cpu(), usage.field("VmRSS")
     sampled = len(usage.memory)
     time.sleep(seconds)
@@ -150,7 +150,7 @@ def rest(stage, usage, seconds):
 
 
 def delete(kube, stage, usage, count):
-    """Until everything is gone: rows of the table."""
+    """Deletes everything and waits until it is gone; yields rows of the table."""
     command = ["kubectl", "--namespace", stage.namespace, "delete", "workshops", "--all", "--wait=false"]
     with Timeline(kube, stage.namespace, tuple(PATHS)) as timeline:
         timeline.until_there(count, SECONDS)
@@ -177,6 +177,6 @@ def run(kube, count, seconds):
 
 
 def say(rows):
-    """Prints each row as soon as it is known: all of it takes long."""
+    """Prints each row as soon as it is known, because a run takes long."""
     for what, figure in rows:
         print(f"| {what} | {figure} |", flush=True)

@@ -1,4 +1,4 @@
-"""The cluster's API over plain HTTP, and when what happened in a namespace."""
+"""The cluster's API over plain HTTP, and the times of events in a namespace."""
 
 import collections
 import http.client
@@ -18,7 +18,7 @@ PATHS = {
 
 
 class Kube:
-    """`kubectl proxy`, so that whatever KUBECONFIG says about authentication is kubectl's business."""
+    """API access through `kubectl proxy`, which handles the authentication that KUBECONFIG configures."""
 
     def __enter__(self):
         self.process = subprocess.Popen(["kubectl", "proxy", "--port=0"], stdout=subprocess.PIPE, text=True)
@@ -33,7 +33,7 @@ class Kube:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def request(self, method, path, body=None):
-        """One request; returns what was answered, fails when that is an error other than 404."""
+        """Sends one request; returns the answer, and fails on an error other than 404."""
         connection = self.connect(60)
         try:
             text = None if body is None else json.dumps(body)
@@ -57,13 +57,13 @@ class Kube:
 
 
 def condition(made, name):
-    """Whether this condition of an object holds."""
+    """Returns True if this condition of an object holds."""
     conditions = made.get("status", {}).get("conditions", [])
     return any(one["type"] == name and one["status"] == "True" for one in conditions)
 
 
 def marks_of(kind, made):
-    """What can be said of an object as it is now."""
+    """Yields the marks that an object has reached."""
     yield f"{kind} made"
     if kind == "workshop" and made.get("status", {}).get("phase") == "Running":
         yield "workshop Running"
@@ -78,15 +78,15 @@ def marks_of(kind, made):
 
 
 def key_of(made):
-    """Which workload it belongs to."""
+    """Returns the name of the workload that an object belongs to."""
     labels = made["metadata"].get("labels", {})
     return labels.get(WORKSHOP_LABEL) or labels.get("run") or made["metadata"]["name"]
 
 
 class Timeline:
-    """When what was first seen of each workload of a namespace: `seen[mark][workload]`, in seconds of perf_counter().
+    """Times at which workloads of a namespace reached a mark: `seen[mark][workload]`, in seconds of perf_counter().
 
-    As told by watches, which see a change some milliseconds after it happened.
+    The times are those of watches, which see a change some milliseconds after it happened.
     """
 
     def __init__(self, kube, namespace, kinds=("workshop", "deployment", "pod")):
@@ -109,7 +109,7 @@ class Timeline:
 
     def __exit__(self, *_):
         for connection in self.connections:
-            # Not close(): it would wait for the thread that reads.
+            # Not close(), which would wait for the reading thread.
             connection.sock.shutdown(2)
 
     def _follow(self, kind, response):
@@ -132,13 +132,13 @@ class Timeline:
             self.changed.notify_all()
 
     def note(self, mark, name, now):
-        """Something that the watches do not tell."""
+        """Records an event that the watches do not report."""
         with self.changed:
             self.seen[mark].setdefault(name, now)
             self.changed.notify_all()
 
     def until(self, mark, count, seconds):
-        """Waits until so many workloads have come to this mark; returns when the last of them did."""
+        """Waits until this many workloads have reached the mark; returns the time of the last one."""
         failed = self.seen["row failed"]
         self._wait(lambda: len(self.seen[mark]) >= count or failed, seconds, lambda: f"{len(self.seen[mark])}: {mark}")
         if failed:
@@ -146,12 +146,12 @@ class Timeline:
         return max(self.seen[mark].values())
 
     def until_there(self, count, seconds):
-        """Waits until so many objects of each kind have been seen."""
+        """Waits until this many objects of each kind have been seen."""
         counts = lambda: {kind: len(self.there[kind]) for kind in self.kinds}
         self._wait(lambda: all(there >= count for there in counts().values()), seconds, lambda: f"there: {counts()}")
 
     def until_empty(self, seconds, kinds=None):
-        """Waits until nothing of these kinds, or of all that are watched, is left."""
+        """Waits until no object of these kinds, or of all watched kinds, is left."""
         left = lambda: {kind: len(self.there[kind]) for kind in kinds or self.kinds}
         self._wait(lambda: not any(left().values()), seconds, lambda: f"left: {left()}")
 

@@ -1,4 +1,4 @@
-"""Many launches at once, beside as many bare workloads applied at once."""
+"""Many launches at once, compared with as many bare workloads applied at once."""
 
 import concurrent.futures
 import threading
@@ -18,7 +18,8 @@ MARKS = (
 
 
 class Reads(threading.Thread):
-    """Reads meanwhile, as people's pages do: {path: [seconds]}; and each look at the line must find it honest."""
+    """Repeats the reads of users' pages during the launches, {path: [seconds]}, and checks the queue positions in each
+    list."""
 
     PATHS = {
         "GET /instances/, a user": ("/instances/", "student0@example.org"),
@@ -61,7 +62,7 @@ class Reads(threading.Thread):
 
 
 def launch_all(stage, template, count):
-    """So many launches by so many people at the same moment; returns when that was, and {name: owner}."""
+    """Launches for this many users at the same moment; returns the time of that moment, and {name: owner}."""
     together = threading.Barrier(count + 1)
 
     def one(number):
@@ -78,11 +79,11 @@ def launch_all(stage, template, count):
 
 
 def ours(kube, stage, template, count):
-    """Many launches: (seconds until all run, {mark: (first, last)}, reads)."""
+    """Measures many launches: seconds until all run, {mark: (first, last)}, reads, and seconds until all are gone."""
     watched = stage.launch(template, ADMIN)
     stage.until(watched, "running")
     with Timeline(kube, stage.namespace) as timeline, Events(stage.launcher, timeline):
-        # What is there already is no part of the figure.
+        # The existing workshop is no part of the figures.
         timeline.until("row running", 1, SECONDS)
         timeline.until("pod Ready", 1, SECONDS)
         timeline.until("workshop Running", 1, SECONDS)
@@ -99,7 +100,7 @@ def ours(kube, stage, template, count):
 
 
 def spans(timeline, began, names_):
-    """{mark: (when the first, when the last came to it)}."""
+    """Returns {mark: (time of the first workload, time of the last)}."""
     spans_ = {}
     for mark in MARKS:
         times = [timeline.seen[mark][name] - began for name in names_ if name in timeline.seen.get(mark, {})]
@@ -109,7 +110,7 @@ def spans(timeline, began, names_):
 
 
 def check(kube, stage, expected):
-    """None lost, none doubled."""
+    """Fails if a launch was lost or duplicated."""
     _, _, listed = stage.launcher.request("GET", "/instances/?limit=500")
     assert sorted(one["k8s_name"] for one in listed) == sorted(expected)
     assert all(one["state"] == "running" for one in listed)
@@ -124,7 +125,7 @@ def end_all(stage, names_):
 
 
 def bare(kube, namespace, model, count, containers, at_a_time):
-    """As many bare workloads, with one `kubectl apply` or with several requests at a time."""
+    """Measures as many bare workloads, created by one `kubectl apply` or by several requests at a time."""
     objects = [make(name, containers) for name in names(count) for make in (model.deployment, model.service)]
     with Timeline(kube, namespace, ("deployment", "pod")) as timeline:
         began = time.perf_counter()
@@ -140,7 +141,7 @@ def bare(kube, namespace, model, count, containers, at_a_time):
 
 
 def until_gone(timeline, end):
-    """Ends everything: (seconds until the last pod was gone, until everything was)."""
+    """Ends everything; returns (seconds until the last pod was gone, seconds until everything was gone)."""
     began = time.perf_counter()
     end()
     timeline.until_empty(SECONDS)

@@ -1,4 +1,4 @@
-"""One launch until it runs, beside bare pods, in turns."""
+"""One launch until it runs, compared with bare pods, in turns."""
 
 import http.client
 import statistics
@@ -10,7 +10,7 @@ from stage import Events, Stage, bare_namespace, table
 from world import ALICE
 
 SECONDS = 90
-# In the order in which they happen.
+# In chronological order.
 MARKS = (
     "answered", "workshop made", "deployment made", "pod made", "pod scheduled", "containers started", "pod Ready",
     "workshop Running", "row running", "first answer",
@@ -18,7 +18,7 @@ MARKS = (
 
 
 def first_answer(address, began, email):
-    """Asks the Service until it answers; returns when that was. It is asked every 10 ms."""
+    """Requests the Service every 10 ms until it answers; returns the time of the answer."""
     while time.perf_counter() < began + SECONDS:
         connection = http.client.HTTPConnection(address, 80, timeout=0.25)
         try:
@@ -34,7 +34,7 @@ def first_answer(address, began, email):
 
 
 def ours(kube, stage, template):
-    """One launch through the API: {mark: seconds since the request}."""
+    """Measures one launch through the API: {mark: seconds since the request}."""
     with Timeline(kube, stage.namespace) as timeline, Events(stage.launcher, timeline):
         began = time.perf_counter()
         name = stage.launch(template, ALICE)
@@ -50,7 +50,7 @@ def ours(kube, stage, template):
 
 
 def bare(kube, namespace, make):
-    """One bare workload that `make` makes: {mark: seconds since the first request}."""
+    """Measures one bare workload, created by `make`: {mark: seconds since the first request}."""
     with Timeline(kube, namespace, ("deployment", "pod")) as timeline:
         began = time.perf_counter()
         address = make()
@@ -63,7 +63,7 @@ def bare(kube, namespace, make):
 
 
 def ways(kube, stage, namespace, model, template):
-    """{what: a function that does it once}."""
+    """Returns {name: function that measures it once}."""
 
     def pod():
         kube.create("pod", namespace, model.pod_alone("it"))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What workshops cost on a cluster: many launches at once, one launch, and thousands of Workshops on pretended nodes.
+"""Costs of workshops on a cluster: many launches at once, one launch, and thousands of Workshops on fake nodes.
 
     make cluster-up cluster-images && cargo build --release -p launcher
     source e2e/cluster/env.sh && bench/cluster/run.py one many
 
-Python's standard library only; needs kubectl and a KUBECONFIG of an administrator. Prints Markdown. Namespaces and
-processes are its own, and gone afterwards. Compared figures come from one run, in turns.
+Uses Python's standard library only; needs kubectl and a KUBECONFIG of an administrator. Prints Markdown. Creates
+separate namespaces and processes, and removes them afterwards. Compared figures come from one run, in turns.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Where figures are taken: namespaces of their own, the release build of our programs, and what the API tells."""
+"""The benches' environment: separate namespaces, the release build of our programs, and the API's events."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ from harness import ADMIN  # noqa: E402
 from world import APP, World  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
-# As little as can be asked for: the sidecar asks for ten times as much, and the node has to have room for all.
+# The minimum request: the sidecar requests ten times as much, and the node must have room for all.
 RESOURCES = APP["resources"] | {"cpu_request": "1m"}
 
 
@@ -38,7 +38,7 @@ class Stage(World):
 
 @contextlib.contextmanager
 def bare_namespace():
-    """A namespace that none of our programs looks at."""
+    """A namespace that none of our programs watches."""
     name = f"bare-{uuid.uuid4().hex[:8]}"
     subprocess.run(["kubectl", "create", "namespace", name], check=True, stdout=subprocess.DEVNULL)
     try:
@@ -48,13 +48,13 @@ def bare_namespace():
 
 
 def delete_namespace(name):
-    """Deletes it and waits until it is gone, so that the next figure is not taken beside it."""
+    """Deletes the namespace and waits until it is gone, so that the deletion does not disturb the next figure."""
     command = ["kubectl", "delete", "namespace", name, "--ignore-not-found"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 class Events(threading.Thread):
-    """Follows `GET /events` as an admin and notes in a timeline when a row came into which state."""
+    """Follows `GET /events` as an admin, and records in a timeline when a row reached which state."""
 
     def __init__(self, launcher, timeline):
         super().__init__(daemon=True)
@@ -83,12 +83,12 @@ class Events(threading.Thread):
 
 
 def millicores(amount):
-    """A quantity of CPU, as a pod or a node has it."""
+    """Converts a CPU quantity of a pod or a node to millicores."""
     return float(amount[:-1]) if amount.endswith("m") else float(amount) * 1000
 
 
 def check_room(kube, model, count):
-    """Ends the run when so many pods of this model would not fit: they would wait, and everybody else's with them."""
+    """Exits if this many pods of the model do not fit: they, and all other new pods, would have to wait."""
     nodes = kube.request("GET", "/api/v1/nodes")["items"]
     pods = kube.request("GET", "/api/v1/pods")["items"]
     there = sum(millicores(node["status"]["allocatable"]["cpu"]) for node in nodes)
@@ -98,7 +98,7 @@ def check_room(kube, model, count):
 
 
 def cpu(spec):
-    """What the containers of a pod ask for."""
+    """Returns the sum of the CPU requests of a pod's containers, in millicores."""
     asked = (one.get("resources", {}).get("requests", {}).get("cpu", "0") for one in spec["containers"])
     return sum(map(millicores, asked))
 
@@ -109,7 +109,7 @@ def percentile(values, percent):
 
 
 def table(head, rows):
-    """A Markdown table, printed at once."""
+    """Prints a Markdown table."""
     print(f"\n| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |")

@@ -1,4 +1,4 @@
-"""Processes of a bench: started on cores of their own, measured from /proc, and ended."""
+"""Processes of a bench: started on dedicated cores, measured from /proc, and terminated."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import sys
 import time
 
 CORES = sorted(os.sched_getaffinity(0))
-# What is measured has the last core to itself; the app behind it and the load share the others.
+# The measured program has the last core alone; its app and the load share the others.
 MEASURED = str(CORES[-1])
 AROUND = ",".join(map(str, CORES[:-1] or CORES))
 PATIENCE = 60
@@ -25,7 +25,7 @@ def free_port():
 
 
 def prepare():
-    """A bench that is told to end still ends what it started; it may open as many files as it is allowed to."""
+    """Lets a bench terminate its processes on SIGTERM, and raises its limit of open files to the maximum."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -36,7 +36,7 @@ def load_average():
 
 
 def tree(pid):
-    """A process and all that it started."""
+    """Returns the pids of a process and all its descendants."""
     found = [pid]
     for each in found:
         for task in pathlib.Path(f"/proc/{each}/task").iterdir():
@@ -45,7 +45,7 @@ def tree(pid):
 
 
 def cpu_seconds(pid, children=True):
-    """In nanosecond steps: the ticks of /proc/PID/stat are too coarse for a round of a second."""
+    """Returns CPU seconds in nanosecond steps: the ticks of /proc/PID/stat are too coarse for a round of a second."""
     total = 0
     for each in tree(pid) if children else [pid]:
         for task in pathlib.Path(f"/proc/{each}/task").iterdir():
@@ -55,7 +55,7 @@ def cpu_seconds(pid, children=True):
 
 
 def memory(pid, children=True):
-    """RSS and Pss in MiB."""
+    """Returns RSS and Pss in MiB."""
     fields = {"Rss": 0, "Pss": 0}
     for each in tree(pid) if children else [pid]:
         rollup = pathlib.Path(f"/proc/{each}/smaps_rollup").read_text()
@@ -65,7 +65,7 @@ def memory(pid, children=True):
 
 
 def unshared(pid):
-    """MiB that are the processes' own, and in no file: what one more of them takes beside others of its program."""
+    """Returns the processes' anonymous memory in MiB: the cost of one more instance of a program that already runs."""
     rollups = (pathlib.Path(f"/proc/{each}/smaps_rollup").read_text() for each in tree(pid))
     return sum(int(re.search(r"^Pss_Anon:\s+(\d+)", rollup, re.M).group(1)) for rollup in rollups) / 1024
 
@@ -76,7 +76,7 @@ def forget_peak(pid):
 
 
 def peak(pid):
-    """The highest RSS since forget_peak, in MiB."""
+    """Returns the highest RSS since forget_peak, in MiB."""
     return sum(
         int(re.search(r"^VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{each}/status").read_text(), re.M).group(1)) / 1024
         for each in tree(pid)
@@ -84,7 +84,7 @@ def peak(pid):
 
 
 def answers(port, path="/", headers=()):
-    """The status of a GET, or None while nobody answers."""
+    """Returns the status of a GET, or None without an answer."""
     lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close", *headers, "", ""]
     with contextlib.suppress(OSError, ValueError, IndexError):
         with socket.create_connection(("127.0.0.1", port), 2) as line:
@@ -94,7 +94,7 @@ def answers(port, path="/", headers=()):
 
 
 class Started:
-    """`with Started() as started`: what is started within ends with it."""
+    """`with Started() as started`: terminates at the end of the block all processes that it started."""
 
     def __enter__(self):
         self.processes = []
@@ -114,7 +114,7 @@ class Started:
                 process.wait()
 
     def start(self, command, cores, ready, environment=None, log=subprocess.DEVNULL):
-        """The process once ready() holds, and the seconds until then."""
+        """Starts a process and waits until ready() holds; returns the process, and the seconds until then."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")}
         began = time.perf_counter()
         process = subprocess.Popen(

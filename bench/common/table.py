@@ -1,4 +1,4 @@
-"""Figures as Markdown: the median of the rounds, the lowest and the highest in parentheses."""
+"""Figures as Markdown: the median of the rounds, with the lowest and the highest in parentheses."""
 
 import math
 import statistics
@@ -15,7 +15,7 @@ def number(value):
 
 
 def cell(values):
-    """A string stands for itself: why there is no figure."""
+    """Formats the values of a cell; a string, the reason for a missing figure, stays as it is."""
     if isinstance(values, str):
         return values
     values = [value for value in values if value is not None and not math.isnan(value)]
@@ -35,20 +35,20 @@ def table(heads, rows):
 
 
 def ratios(ours, theirs):
-    """Round by round: both were measured within seconds of each other."""
+    """Returns the ratio of each round: both values were measured within seconds of each other."""
     if isinstance(ours, str) or isinstance(theirs, str):
         return []
     return [a / b for a, b in zip(ours, theirs) if a is not None and b]
 
 
 class Aims:
-    """What was aimed at, judged row by row."""
+    """Target values, judged row by row."""
 
     def __init__(self, versus):
         self.versus, self.rows = versus, []
 
     def judge(self, what, figures, limit, least=False):
-        """`figures` are ratios; they should be at most `limit`, or at least with `least`."""
+        """`figures` are ratios; they should be at most `limit`, or at least `limit` with `least`."""
         if not figures:
             self.rows.append((what, "-", f"{'≥' if least else '≤'} {limit}", "not measured"))
             return

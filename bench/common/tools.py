@@ -1,4 +1,4 @@
-"""The programs that the benches need: where they are, how they are built, which version they have."""
+"""The programs that the benches need: their paths, builds and versions."""
 
 import os
 import pathlib
@@ -10,13 +10,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Ignored by Git, removed by `make clean`.
 PLACE = ROOT / ".local" / "bench"
-# The variable overrides a target directory of Cargo's own configuration: what is built is what is measured.
+# Overrides a target directory of Cargo's own configuration, so that the benches measure the programs that they build.
 TARGET = ROOT / os.environ.setdefault("CARGO_TARGET_DIR", str(ROOT / "target"))
 SIDECAR = TARGET / "release/launcher-sidecar"
 LAUNCHER = TARGET / "release/launcher"
 LOAD = PLACE / "bin/load"
-# A current Caddy, if somebody has built one: `GOBIN=$PWD/.local/bench/bin go install
-# github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9` takes a quarter of an hour. Else the one that is installed.
+# A current Caddy, if it was built: `GOBIN=$PWD/.local/bench/bin go install
+# github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9` takes a quarter of an hour. Otherwise the installed one.
 OWN_CADDY = PLACE / "bin/caddy"
 CHP = PLACE / "chp/node_modules/configurable-http-proxy"
 CHP_VERSION = "5.3.0"
@@ -27,7 +27,7 @@ DEBIAN = {"nginx": "nginx-light", "haproxy": "haproxy", "caddy": "caddy", "wrk":
 
 
 def need(*programs):
-    """Stops with what to install if one of them is missing."""
+    """Exits with installation instructions if one of the programs is missing."""
     missing = [program for program in programs if not shutil.which(program)]
     if not missing:
         return
@@ -67,7 +67,7 @@ def build_load():
 
 
 def build_proxies():
-    """Returns the folder of Traefik and oauth2-proxy, built as the tests of the login build them."""
+    """Returns the folder of Traefik and oauth2-proxy, built as for the login tests."""
     need("nginx", "haproxy", "wrk", "go", "node", "npm", *(() if OWN_CADDY.exists() else ("caddy",)))
     if not CHP.exists():
         run("npm", "install", "--no-fund", "--no-audit", "--prefix", PLACE / "chp",
@@ -89,27 +89,27 @@ def build_floor():
 
 
 def version(*command):
-    """The first thing in what a program says that looks like a version."""
+    """Returns the first word of a program's output that looks like a version."""
     said = subprocess.run([*map(str, command)], capture_output=True, text=True)
     found = re.search(r"\d+\.\d+[\w.+-]*", said.stdout + said.stderr)
     return found.group(0) if found else "?"
 
 
 def size_mb(path):
-    """Of a file, or of all files below."""
+    """Returns the size in MB of a file, or of all files below a folder."""
     path = pathlib.Path(path).resolve()
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file() and not each.is_symlink()]
     return sum(each.stat().st_size for each in files) / 1e6
 
 
 def pinned(folder, module):
-    """The version that the tests of the login pin: programs that are built from a module know none of their own."""
+    """Returns the version that the login tests pin: programs built from a module do not know their own version."""
     pins = (ROOT / "e2e/login/tools" / folder / "go.mod").read_text()
     return re.search(rf"{re.escape(module)} v(\S+)", pins).group(1)
 
 
 def caddy_version(program):
-    """Built from a module it knows none of its own; `go` does."""
+    """Returns the version that `go` knows: a Caddy built from a module does not know its own version."""
     said = subprocess.run(["go", "version", "-m", program], capture_output=True, text=True).stdout
     found = re.search(r"caddyserver/caddy/v2\s+v(\S+)", said)
     return found.group(1) if found else version(program, "version")

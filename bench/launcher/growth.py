@@ -1,4 +1,4 @@
-"""How the launcher's costs grow: with the rows of its database, and with the workshops that run."""
+"""Growth of the launcher's costs: with the rows of its database, and with the running workshops."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ ASKED = {
     "a user's list": ("/api/v1/instances/", ALICE),
     "one": ("/api/v1/instances/{one}", ALICE),
 }
-# Never ready: whatever is behind it waits in line, so that nothing starts while launches are timed.
+# Never ready: the workshops after it stay queued, so that no workshop starts while launches are timed.
 WAITS = {"command": ["sleep", "100000"]}
 
 
@@ -28,7 +28,7 @@ def percentile(values, percent):
 
 
 def both(rounds):
-    """p50 and p99 of each round, in milliseconds."""
+    """Returns p50 and p99 of each round, in milliseconds."""
     return f"{cell([percentile(r, 50) for r in rounds])}; {cell([percentile(r, 99) for r in rounds])}"
 
 
@@ -44,7 +44,7 @@ def timed_launches(launcher, chosen, count):
 
 
 def filled(directory, size):
-    """A launcher with so many rows that were written before it starts, one in ten of them live."""
+    """Returns a launcher whose database gets this many rows before its start; one in ten is live."""
     data = directory / f"rows{size}"
     began = time.monotonic()
     with Launcher(data) as launcher:
@@ -55,7 +55,7 @@ def filled(directory, size):
 
 
 def rows(directory, options):
-    """The curve over the rows, in turns: every size is asked in every round."""
+    """Prints the costs by number of rows, in turns: every round measures every size."""
     print(f"\n## The launcher as its database grows\n\n{load_average()}; p50; p99 in milliseconds, medians of "
           f"{options.rounds} rounds of {READS} each on one connection\n")
     took = {size: {name: [] for name in (*ASKED, "launch")} for size in options.rows}
@@ -80,7 +80,7 @@ def rows(directory, options):
 
 
 def settle(launcher):
-    """Until nothing waits or starts any more."""
+    """Waits until no workshop is queued or starting."""
     deadline = time.monotonic() + PATIENCE
     for state in ("queued", "starting"):
         while json.loads(launcher.request("GET", f"/api/v1/instances/?state={state}&limit=1", ADMIN)[1]):
@@ -92,7 +92,8 @@ def settle(launcher):
 
 
 def live(directory, options):
-    """The curve over running workshops, real processes that cost next to nothing, in one launcher that gets more."""
+    """Prints the costs by number of running workshops, real processes that cost little, in one launcher that gets
+    more."""
     print(f"\n## The launcher as more workshops run\n\n{load_average()}; p50; p99 in milliseconds, {options.rounds} "
           f"rounds of {READS} each on one connection\n")
     table_rows, there = [], 1
@@ -120,5 +121,5 @@ def live(directory, options):
 
 
 def cpu_seconds_of(launcher):
-    """The launcher's own, not its workshops'."""
+    """Returns the launcher's CPU seconds without its workshops'."""
     return cpu_seconds(launcher.process.pid, children=False)

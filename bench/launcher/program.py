@@ -1,4 +1,4 @@
-"""A launcher of its own with a database of its own, and rows to fill it with."""
+"""A launcher with a separate database, and rows to fill it with."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ ADMIN = {"X-Auth-Request-Email": "admin@example.org"}
 
 
 class Launcher:
-    """A launcher of its own: `with Launcher(data) as launcher`."""
+    """A launcher process: `with Launcher(data) as launcher`."""
 
     def __init__(self, data, cores=None, **settings):
         self.command = [*(("taskset", "-c", cores) if cores else ()), LAUNCHER, "serve"]
@@ -79,13 +79,13 @@ class Launcher:
         return response.status, response.read()
 
     def memory(self):
-        """RSS and Pss in MiB."""
+        """Returns RSS and Pss in MiB."""
         status = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()
         fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in status[1:]}
         return fields["Rss"], fields["Pss"]
 
     def timed(self, path, headers, count):
-        """Milliseconds of `count` sequential GETs on one connection."""
+        """Returns the milliseconds of `count` sequential GETs on one connection."""
         times = []
         for _ in range(count):
             started = time.perf_counter()
@@ -105,7 +105,8 @@ def template(launcher, **fields):
 
 
 def fill(data, rows):
-    """Multiplies the one instance in the database: one in ten is live, three are Alice's, the others many people's."""
+    """Multiplies the only instance in the database: one in ten is live, three are Alice's, the others belong to many
+    users."""
     with sqlite3.connect(data / "launcher.db") as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(workshop_instances)")]
         model = dict(zip(columns, database.execute("SELECT * FROM workshop_instances").fetchone()))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the launcher costs on one machine: start, memory, reads at 1,000 and 100,000 rows, launches; and how that grows.
+"""Costs of the launcher on one machine: start, memory, reads at 1,000 and 100,000 rows, launches, and their growth.
 
     bench/launcher/run.py [--rounds 5] [--parts costs rows live] [--rows 1000 10000 100000 1000000] [--live 10 100 500]
 
-Everything runs on loopback with a database of its own in a temporary directory, and is gone afterwards. Compared
+Everything runs on loopback with a separate database in a temporary directory, which is removed afterwards. Compared
 figures come from one run, interleaved; absolute ones depend on the machine.
 """
 
@@ -83,7 +83,7 @@ def reads(directory):
 
 
 def launches(directory):
-    # One person launches as fast as possible.
+    # One user launches as fast as possible.
     limits = {"MAX_INSTANCES_PER_USER": "10000", "LAUNCH_RATE": "60000", "LAUNCH_BURST": "60000"}
     with Launcher(directory / "launches", **{f"SERVICE_{name}": value for name, value in limits.items()}) as launcher:
         path = f"/api/v1/templates/{template(launcher)}/launch"

@@ -1,4 +1,4 @@
-"""One open page: its event stream, read as it comes."""
+"""One open page: its event stream, read as it arrives."""
 
 import asyncio
 import contextlib
@@ -11,13 +11,13 @@ LIMIT = 1 << 16
 
 
 class Listener:
-    """The stream that a page of this person opens; `query` says of what."""
+    """The event stream of this person's page; `query` selects its contents."""
 
     def __init__(self, port, person, query=""):
         self.port = port
         self.message = request("GET", f"/fragments/events{query}", person)
         self.expected = {}
-        # When it last heard something.
+        # Time of the last event.
         self.last = 0.0
         self.writer = self.task = None
 
@@ -32,7 +32,7 @@ class Listener:
 
     async def listen(self, reader):
         while True:
-            # The lines of chunks are between the stream's own, and none of them looks like one of those.
+            # Lines of chunk sizes are between the stream's own lines, and never look like them.
             line = await reader.readline()
             now = time.perf_counter()
             if not line:
@@ -44,7 +44,7 @@ class Listener:
                     waiting.set_result(now)
 
     def next(self, name):
-        """When it hears of this instance the next time."""
+        """Returns a future with the time of the next event about this instance."""
         self.expected[name] = asyncio.get_running_loop().create_future()
         return self.expected[name]
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What the pages cost the launcher: the time it takes to make them, and pages that are open and hear of every change.
+"""Costs of the pages for the launcher: the time to render them, and open pages that receive every change.
 
     cargo build --release --locked -p launcher && bench/pages/run.py serve-time streams
 
-Python's standard library only. Prints Markdown. Everything runs on loopback with data of its own in a temporary
-directory, and is gone afterwards. Compared figures come from one run, in turns; absolute ones depend on the machine.
+Uses Python's standard library only. Prints Markdown. Everything runs on loopback with separate data in a temporary
+directory, which is removed afterwards. Compared figures come from one run, in turns; absolute ones depend on the
+machine.
 """
 
 import argparse

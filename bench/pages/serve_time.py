@@ -1,4 +1,4 @@
-"""The time that pages take: from the request to the last byte, on one connection and on several at once."""
+"""Response times of pages: from the request to the last byte, on one connection and on several at once."""
 
 import sys
 import threading
@@ -34,7 +34,7 @@ def run(chosen):
 
 
 def fill(stage, owners, command):
-    """Four entries in the catalog, and a workshop of the first for each of these."""
+    """Creates four entries in the catalog, and launches a workshop of the first for each of these owners."""
     template = stage.template(command=command, lifetime_seconds=7200)
     for name in ("Statistics", "Files", "Notebooks"):
         stage.template(name=name, command=command)
@@ -65,12 +65,12 @@ def report(title, stage, count, people):
 
 
 def style_of(page):
-    """The path of the style sheet that this page asks for."""
+    """Returns the path of the page's style sheet."""
     return page.split(b'rel="stylesheet" href="')[1].split(b'"')[0].decode()
 
 
 class Page:
-    """One path as one person asks for it, and what was measured of it."""
+    """One path requested by one person, and its figures."""
 
     def __init__(self, stage, path, person):
         self.stage, self.path = stage, path
@@ -80,7 +80,7 @@ class Page:
             self.bytes = len(self.asked(line)[1])
 
     def asked(self, line):
-        """How long one answer took, and its body."""
+        """Returns the milliseconds until one answer was complete, and its body."""
         started = time.perf_counter()
         status, body = line.exchange(self.message)
         took = (time.perf_counter() - started) * 1000

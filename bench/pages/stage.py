@@ -1,4 +1,4 @@
-"""Where figures are taken: a launcher of its own, with workshops that run and cost next to nothing."""
+"""The benches' environment: a separate launcher, with running workshops that cost little."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
 ADMIN = "admin@example.org"
 PATIENCE = 300
-# The smallest thing that counts as an app: it answers that it is there.
+# The smallest app: answers each connection with an empty 200.
 APP = """
 import _socket, sys
 door = _socket.socket()
@@ -30,7 +30,7 @@ while True:
     caller.close()
 """
 RUNS = [sys.executable, "-I", "-S", "-c", APP, "$(PORT)"]
-# Never listens, so it never is ready, and whatever is behind it in line stays there.
+# Never listens, so it never becomes ready, and the workshops after it stay queued.
 WAITS = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1e6)"]
 
 
@@ -41,7 +41,7 @@ def free_port():
 
 
 class Stage:
-    """`with Stage(program, SERVICE_…="…") as stage`: a launcher that serves, and nothing left of it afterwards."""
+    """`with Stage(program, SERVICE_…="…") as stage`: a serving launcher, which is removed with its data afterwards."""
 
     def __init__(self, program, **settings):
         self.program, self.settings = program, settings
@@ -81,7 +81,7 @@ class Stage:
             return False
 
     def wait(self, what, look):
-        """Until look() is true."""
+        """Waits until look() is true."""
         deadline = time.monotonic() + PATIENCE
         while not look():
             if self.process.poll() is not None:
@@ -91,7 +91,7 @@ class Stage:
             time.sleep(0.05)
 
     def call(self, method, path, person, body=None, expect=200):
-        """The JSON that the API answers."""
+        """Sends a request to the API; returns the JSON of the answer."""
         with Line(self.port, person) as line:
             status, answer = line.send(method, f"/api/v1{path}", body)
         if status != expect:
@@ -99,28 +99,28 @@ class Stage:
         return json.loads(answer)
 
     def template(self, **fields):
-        """A new catalog entry; its id."""
+        """Creates a catalog entry; returns its id."""
         body = {"name": "Bench", "description": "A **workshop** of the bench.", "app_type": "custom", "image": "none"}
         return self.call("POST", "/templates/", ADMIN, body | {"port": 8000} | fields, expect=201)["template_id"]
 
     def launch(self, template, people):
-        """Launches for these people, one after the other; the instances' names."""
+        """Launches for these people, one after the other; returns the instances' names."""
         path = f"/templates/{template}/launch"
         return [self.call("POST", path, person, expect=201)["k8s_name"] for person in people]
 
     def wait_until_running(self, count):
-        """Until so many run (500 at most: a list has no more)."""
+        """Waits until this many run (500 at most, the limit of a list)."""
         path = "/instances/?state=running&limit=500"
         self.wait(f"{count} workshops to run", lambda: len(self.call("GET", path, ADMIN)) == count)
 
     def memory(self):
-        """RSS and Pss of the launcher in MiB."""
+        """Returns the launcher's RSS and Pss in MiB."""
         lines = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:]
         fields = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
         return fields["Rss"], fields["Pss"]
 
     def cpu_seconds(self):
-        """The CPU time of the launcher so far."""
+        """Returns the launcher's CPU seconds so far."""
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

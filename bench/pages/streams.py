@@ -1,4 +1,4 @@
-"""Open pages: what their event streams cost the launcher, and how soon a change reaches the page it concerns."""
+"""Open pages: the launcher's costs of their event streams, and the delay until a change reaches its page."""
 
 import asyncio
 import contextlib
@@ -12,11 +12,11 @@ from stage import ADMIN, RUNS, Stage, percentile
 from wire import content_length, request
 
 AT_ONCE = 8
-# As many admins have the list of all instances open.
+# This many admins have the list of all instances open.
 ADMINS = 8
-# How long a change may take to be told, in seconds, before it counts as lost.
+# Maximum seconds until an event reports a change; after that the change counts as lost.
 LOST = 10
-# The moments of a change.
+# Measured moments of a change.
 ANSWERED = "its answer is there"
 HEARD = "the person's page hears of it"
 SHOWN = "and has fetched the new list"
@@ -35,7 +35,7 @@ def run(chosen):
 
 
 class Crowd:
-    """People with a page open each, and a workshop each that they extend."""
+    """People with one open page each, and one workshop each that they extend."""
 
     def __init__(self, stage, workshops, admins):
         self.stage, self.workshops, self.admins = stage, workshops, admins
@@ -66,7 +66,7 @@ class Crowd:
                 print(f"| {what} | {how} | {' | '.join(figures)} |")
 
     async def opened(self, listeners):
-        """Opens them all, 16 at a time, and waits until nothing more is told."""
+        """Opens all listeners, 16 at a time, and waits until no more events arrive."""
         gate = asyncio.Semaphore(16)
 
         async def open_one(listener):
@@ -77,7 +77,7 @@ class Crowd:
         await quiet(listeners)
 
     async def settled(self):
-        """The memory, once it has stopped changing."""
+        """Returns the memory once it has stopped changing."""
         last = self.stage.memory()
         for _ in range(20):
             await asyncio.sleep(0.5)
@@ -88,9 +88,10 @@ class Crowd:
         return last
 
     async def turns(self, count, workers):
-        """So many changes, by as many people at a time; the milliseconds until each moment of each change."""
+        """Makes `count` changes, by `workers` people at a time; returns the milliseconds until each moment of each
+        change."""
         await quiet([*self.pages.values(), *self.watchers])
-        # Everybody in turn: what a change makes the fleet do is told too, long before its person's next turn.
+        # People take turns: the fleet's reaction to a change is reported as well, long before that person's next turn.
         waiting = itertools.islice(itertools.cycle(self.workshops), count)
         times = {what: [] for what in (ANSWERED, HEARD, SHOWN, OVERSEEN)}
 
@@ -107,7 +108,7 @@ class Crowd:
         return times
 
     async def change(self, reader, writer, person):
-        """Extends this person's workshop; the seconds until it was told."""
+        """Extends this person's workshop; returns the seconds until each moment."""
         name = self.workshops[person]
         heard = self.pages[person].next(name)
         seen = [watcher.next(name) for watcher in self.watchers]
@@ -128,7 +129,7 @@ class Crowd:
 
 
 async def ask(reader, writer, method, path, person):
-    """The status, the body, and when it was there."""
+    """Sends a request; returns the status, the body, and the time of the answer."""
     writer.write(request(method, path, person))
     head = await reader.readuntil(b"\r\n\r\n")
     body = await reader.readexactly(content_length(head))
@@ -136,7 +137,7 @@ async def ask(reader, writer, method, path, person):
 
 
 async def quiet(listeners):
-    """Until nobody has heard anything for a second."""
+    """Waits until no listener has received an event for a second."""
     while max(listener.last for listener in listeners) > time.perf_counter() - 1:
         await asyncio.sleep(0.1)
 

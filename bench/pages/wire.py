@@ -1,4 +1,4 @@
-"""HTTP/1.1 over a bare socket: what a measuring client adds to a figure stays small."""
+"""HTTP/1.1 over a bare socket: the client adds little to a figure."""
 
 import json
 import socket
@@ -7,7 +7,7 @@ TIMEOUT = 60
 
 
 def request(method, path, person, body=None):
-    """The bytes of a request by this person."""
+    """Returns the bytes of a request by this person."""
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Accept: text/html, application/json"]
     if person:
         lines.append(f"X-Auth-Request-Email: {person}")
@@ -20,7 +20,7 @@ def request(method, path, person, body=None):
 
 
 def content_length(head):
-    """How long the body behind this head is. Pages and the API always say so."""
+    """Returns the length of the body that follows this head. Pages and the API always send it."""
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line.partition(b":")[2])
@@ -28,7 +28,7 @@ def content_length(head):
 
 
 class Line:
-    """One connection, kept: `with Line(port, person) as line`."""
+    """One kept connection: `with Line(port, person) as line`."""
 
     def __init__(self, port, person=None):
         self.person = person
@@ -45,11 +45,11 @@ class Line:
         return self.send("GET", path)
 
     def send(self, method, path, body=None):
-        """The status and the body."""
+        """Sends a request; returns the status and the body of the answer."""
         return self.exchange(request(method, path, self.person, body))
 
     def exchange(self, message):
-        """The status and the body of the answer to these bytes."""
+        """Sends these bytes; returns the status and the body of the answer."""
         self.socket.sendall(message)
         received = bytearray()
         while (end := received.find(b"\r\n\r\n")) < 0:

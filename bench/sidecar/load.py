@@ -1,4 +1,5 @@
-"""The load: wrk for rates, bench/load for latencies at a fixed rate, echoes and large bodies. On the cores around."""
+"""Load generators: wrk for rates, bench/load for latencies at a fixed rate, echoes and large bodies. They run on the
+other cores."""
 
 import json
 import re
@@ -10,7 +11,7 @@ from common.machine import AROUND
 
 from .proxies import IDENTITY
 
-# What a browser sends; both add Host.
+# Header lines of a browser; both load generators add Host.
 BROWSER = [
     "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
     "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -32,7 +33,8 @@ def headers(lines):
 
 
 def wrk(port, connections, seconds, lines=(IDENTITY, *BROWSER), refused=False):
-    """Requests answered and the rate. With `refused` every answer must be a refusal, else none may be."""
+    """Returns the answered requests and their rate. With `refused` every answer must be a refusal, otherwise none may
+    be."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *headers(lines), f"http://127.0.0.1:{port}/"]
     status, said, wrong = output(command)
     if status:
@@ -45,7 +47,7 @@ def wrk(port, connections, seconds, lines=(IDENTITY, *BROWSER), refused=False):
 
 
 def ours(part, port, *words, lines=(IDENTITY, *BROWSER)):
-    """What bench/load says, or None if it was not answered as it should be."""
+    """Returns the output of bench/load, or None after a wrong answer."""
     status, said, wrong = output([tools.LOAD, part, f"-port={port}", *words, *headers(lines)])
     if status:
         print(f"  {part} {' '.join(words)}: {wrong.strip()}", file=sys.stderr)
@@ -54,7 +56,7 @@ def ours(part, port, *words, lines=(IDENTITY, *BROWSER)):
 
 
 def at_rate(port, rate, seconds):
-    """p50 and p99 in microseconds, or None if that rate is more than it can."""
+    """Returns p50 and p99 in microseconds, or None if the program does not reach that rate."""
     said = ours("ask", port, f"-rate={rate}", "-connections=16", f"-for={seconds}s")
     if said is None or said["requests"] / said["seconds"] < 0.97 * rate:
         return None

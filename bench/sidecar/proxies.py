@@ -1,4 +1,4 @@
-"""The sidecar and its peers: how each is started in front of an app, on one core, with the same check of the owner."""
+"""The sidecar and its peers: commands that start each in front of an app, on one core, with the same owner check."""
 
 import dataclasses
 import pathlib
@@ -10,9 +10,9 @@ from common.machine import MEASURED, answers, free_port
 HERE = pathlib.Path(__file__).resolve().parent
 OWNER = "alice@example.org"
 IDENTITY = f"X-Auth-Request-Email: {OWNER}"
-# One core: Go and Node are told so, because they count what the machine has and not what they may use.
+# Limits Go programs to one core.
 GO = {"GOMAXPROCS": "1"}
-# Caddy keeps nothing of its own.
+# Caddy stores no data.
 NO_HOME = {name: "/nonexistent" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
 
 
@@ -20,16 +20,16 @@ NO_HOME = {name: "/nonexistent" for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DAT
 class Proxy:
     name: str
     version: str
-    # What has to be there for it to run, in files.
+    # Files that the proxy needs to run.
     files: tuple
-    # (port, app, place) to a command.
+    # Function that returns the command for (port, app, place).
     command: object
     environment: object = lambda port, app: {}
     checks: bool = True
 
 
 def write(place, template, port, app):
-    """The configuration out of peers/, in a folder of its own."""
+    """Writes the configuration from peers/ into a separate folder; returns its path."""
     place.mkdir(parents=True, exist_ok=True)
     text = (HERE / "peers" / template).read_text()
     (place / template).write_text(text.format(port=port, app=app, dir=place, owner=OWNER))
@@ -58,7 +58,7 @@ def traefik(place, port, app, program):
 
 
 def oauth2_proxy(port, app, program):
-    # Nobody is asked to log in: a session would have to be decrypted for each request, so this is the least it costs.
+    # No login is required: a session would have to be decrypted for each request, so this is the minimal cost.
     return [
         program, f"--http-address=127.0.0.1:{port}", f"--upstream=http://127.0.0.1:{app}", "--provider=github",
         "--client-id=bench", "--client-secret=bench", "--cookie-secret=0123456789abcdef0123456789abcdef",
@@ -68,7 +68,7 @@ def oauth2_proxy(port, app, program):
 
 
 def all_of_them(programs):
-    """The sidecar first. `programs` is where Traefik and oauth2-proxy are."""
+    """Returns all proxies, the sidecar first. `programs` is the folder of Traefik and oauth2-proxy."""
     which = lambda name: pathlib.Path(shutil.which(name))  # noqa: E731
     node, chp = which("node"), tools.CHP
     caddy = tools.OWN_CADDY if tools.OWN_CADDY.exists() else which("caddy")
@@ -100,13 +100,13 @@ class Running:
     proxy: Proxy
     pid: int
     port: int
-    # From its start to its first answer of the app.
+    # Seconds from its start to the app's first answer through it.
     seconds: float
     process: object
 
 
 def put(started, proxy, app, place):
-    """This proxy in front of the app."""
+    """Starts this proxy in front of the app."""
     port = free_port()
     command = proxy.command(port, app, place / f"{proxy.name}-{port}")
     process, seconds = started.start(

@@ -1,4 +1,4 @@
-"""The tables, and which aims hold."""
+"""The tables, and the verdicts on the targets."""
 
 import os
 import platform
@@ -22,12 +22,12 @@ def opening(each, options):
 
 
 def rows(each, columns):
-    """One row a proxy; a column is a function of its name."""
+    """Returns one row per proxy; a column is a function of the proxy."""
     return [[proxy.name, *(column(proxy) for column in columns)] for proxy in each]
 
 
 def show(scene, each, first, columns):
-    """columns: head to what was noted."""
+    """Prints a table; `columns` maps heads to the keys of figures."""
     take = [lambda proxy, what=what: cell(scene.figures.get((what, proxy.name), [])) for what in columns.values()]
     table((first, *columns), rows(each, take))
 

@@ -1,4 +1,4 @@
-"""What the proxies take without load: memory at rest and with idle WebSockets, time to start, size."""
+"""Costs of the proxies without load: memory at rest and with idle WebSockets, time to start, size."""
 
 import socket
 import sys
@@ -27,7 +27,7 @@ def open_websockets(port, count):
 
 
 def at_rest(scene, started, each, app, place, options):
-    """Started anew in each round; the first answer is the app's page."""
+    """Measures the proxies, started again in each round; the first answer is the app's page."""
     print(f"\n{load_average()}\n")
     for _ in range(options.rounds):
         for proxy in each:
@@ -48,5 +48,5 @@ def at_rest(scene, started, each, app, place, options):
 
 
 def sizes(proxy):
-    """MB of its files."""
+    """Returns the size of its files in MB."""
     return sum(tools.size_mb(path) for path in proxy.files)

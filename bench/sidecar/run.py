@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The sidecar beside the reverse proxies that could stand in its place, one core each.
+"""Compares the sidecar with reverse proxies that could replace it, one core each.
 
     bench/sidecar/run.py [--rounds 5] [--seconds 2] [--only sidecar nginx] [--scenes requests rest]
 
-Every process that it starts is on 127.0.0.1 and ends with it. Prints Markdown.
+All its processes listen on 127.0.0.1 and end with it. Prints Markdown.
 """
 
 import argparse

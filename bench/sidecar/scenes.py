@@ -1,4 +1,4 @@
-"""What is measured of the proxies, in interleaved rounds: requests, latency, echoes, large bodies."""
+"""Measurements of the proxies, in interleaved rounds: requests, latency, echoes, large bodies."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ CONNECTIONS = (1, 10, 50, 256)
 RATES = (1_000, 5_000)
 MESSAGES = {"64 B": 64, "64 KB": 65_536}
 GIB = 1 << 30
-# Each takes seconds, whatever --seconds says.
+# Each round takes seconds, independent of --seconds.
 BODY_ROUNDS = 3
 
 
@@ -23,7 +23,7 @@ class Scene:
     def __init__(self, started, each, app, place):
         self.running = [proxies.put(started, proxy, app, place) for proxy in each]
         self.started, self.app = started, app
-        # (what, name) to the figures of the rounds.
+        # Figures of the rounds by (measurement, name).
         self.figures = defaultdict(list)
 
     def __enter__(self):
@@ -37,7 +37,8 @@ class Scene:
         self.figures[what, name].append(value)
 
     def rounds(self, count, measure):
-        """measure(running, round) for each, and again; another begins each time. Round 0 warms up and is forgotten."""
+        """Calls measure(running, round) for each proxy in each round, beginning with another proxy each time. Round 0
+        is warm-up and is dropped."""
         for number in range(count + 1):
             first = number % len(self.running)
             for each in self.running[first:] + self.running[:first]:
@@ -63,7 +64,7 @@ def large_app(started):
 
 
 def requests(scene, options):
-    """Rates and CPU at several numbers of connections, refusals, and a connection for each request."""
+    """Measures rates and CPU at several numbers of connections, refusals, and a connection for each request."""
     stranger = (proxies.IDENTITY.replace("alice", "mallory"), *load.BROWSER)
     close = (proxies.IDENTITY, *load.BROWSER, "Connection: close")
 
@@ -90,7 +91,7 @@ def requests(scene, options):
 
 
 def latency(scene, options):
-    """What a proxy adds to the app's own time, at rates that are far from its limit."""
+    """Measures the latency that a proxy adds to the app's own, at rates far below its limit."""
     alone = {}
 
     def measure(each, number):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a whole Kubernetes out of the Go modules pinned in tools/, once: the folder is named after their content.
-# Cold, on two cores, about ten minutes; Go's own cache makes the next version quicker. Prints the folder.
+# Builds Kubernetes from the Go modules pinned in tools/, once: the folder is named after their content. A cold build
+# takes about ten minutes on two cores; Go's cache makes the next version faster. Prints the folder.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -9,7 +9,7 @@ build() { # FOLDER PACKAGE NAME CGO
   local folder=$1 package=$2 name=$3
   [[ ! -x "$BIN/$name" ]] || return 0
   say "building $name"
-  # Nothing of the caller's own Go set-up may change what is built. Moved into place whole, or not at all.
+  # The caller's Go settings must not change the build. The move makes the program appear complete or not at all.
   (cd "$here/tools/$folder" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$4 nice go build -ldflags "-s -w $stamp" \
     -o "$BIN/$name.new" "$package")
   mv "$BIN/$name.new" "$BIN/$name"
@@ -21,7 +21,7 @@ mkdir -p "$BIN"
 exec 8>"$CACHE/build.lock"
 flock 8
 
-# Kubernetes learns its own version from the linker; the others have none of these variables.
+# Kubernetes gets its version from the linker; the other programs have none of these variables.
 version=$(sed -n 's|^require k8s.io/kubernetes v||p' "$here/tools/kubernetes/go.mod")
 IFS=. read -r major minor _ <<<"$version"
 into=k8s.io/component-base/version

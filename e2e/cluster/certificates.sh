@@ -1,4 +1,5 @@
-# Certificates and kubeconfigs of the cluster's parts, in pki/ and NAME.conf under the working folder; for up.sh.
+# Writes certificates and kubeconfigs of the cluster's components to pki/ and NAME.conf in the working folder; for
+# up.sh.
 # shellcheck shell=bash
 
 # certificate NAME SUBJECT SUBJECT-ALTERNATIVE-NAMES
@@ -8,7 +9,7 @@ certificate() {
     -extfile <(printf 'subjectAltName=%s\n' "$3") -out "pki/$1.crt"
 }
 
-# kubeconfig NAME: how the part of that name reaches the API server.
+# kubeconfig NAME: writes the kubeconfig of that component.
 kubeconfig() {
   cat >"$1.conf" <<YAML
 apiVersion: v1
@@ -28,7 +29,7 @@ contexts:
 YAML
 }
 
-# certificates NODE-IP: everything, with a fresh authority.
+# certificates NODE-IP: writes all certificates and kubeconfigs, with a new certificate authority.
 certificates() {
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout pki/ca.key -subj /CN=workshops-ca \
     -days 365 -out pki/ca.crt

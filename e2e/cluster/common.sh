@@ -1,4 +1,4 @@
-# Where the test cluster's things are, for the scripts beside this file, which source it.
+# Paths and addresses of the test cluster, for the scripts beside this file, which source it.
 # shellcheck shell=bash disable=SC2034
 
 # A function that fails in $(...) ends the script, as it does elsewhere.
@@ -9,7 +9,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../../packaging/local/needs.sh"
 
 readonly CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/workshop-launcher/cluster
-# All that a booted cluster keeps; gone after down.sh.
+# All files of a booted cluster; down.sh removes them.
 readonly RUN=$CACHE/run
 readonly ADMIN=$RUN/admin.conf
 # Images as archives, one per name and content.
@@ -21,28 +21,28 @@ readonly POD_RANGE=10.244.0.0/22
 readonly SERVICE_RANGE=10.96.0.0/16
 readonly API_ADDRESS=10.96.0.1
 readonly DNS_ADDRESS=10.96.0.10
-# Not the usual 6443, 2379 and 2380: another cluster may run on this machine.
+# Not the defaults 6443, 2379 and 2380: another cluster may run on this machine.
 readonly API_PORT=16443
 readonly ETCD_PORT=12379
 readonly ETCD_PEER_PORT=12380
 readonly SOCKET=$RUN/containerd.sock
 
-# content_hash FILE...: one short name for what these files contain, wherever they are.
+# content_hash FILE...: prints a short hash of the files' content, independent of their paths.
 content_hash() { sha256sum "$@" | cut --delimiter=' ' --fields=1 | sha256sum | head --bytes=16; }
 
-# binaries: prints the folder of the programs as the pinned modules make them.
+# binaries: prints the folder of the programs built from the pinned modules.
 binaries() { printf '%s/bin-%s\n' "$CACHE" "$(content_hash "$here"/tools/*/go.{mod,sum} "$here/tools/programs")"; }
 
 BIN=$(binaries)
 readonly BIN
 
-# Never the KUBECONFIG that somebody has exported: it may lead to a cluster that people work on.
+# Overrides an exported KUBECONFIG: it may name a cluster in use.
 export KUBECONFIG=${TEST_KUBECONFIG:-$ADMIN}
 
-# foreign_cluster: whether TEST_KUBECONFIG names a cluster that the developer has brought.
+# foreign_cluster: true if TEST_KUBECONFIG names a cluster that the developer provides.
 foreign_cluster() { [[ -n "${TEST_KUBECONFIG:-}" ]]; }
 
-# kubectl: our own build for our own cluster; for a developer's, the machine's where there is one.
+# kubectl: our own build for our own cluster; for a developer's cluster, the installed kubectl if there is one.
 kubectl() {
   if foreign_cluster && type -P kubectl >/dev/null; then
     command kubectl "$@"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Stops what up.sh started, pods included, and takes back what it changed on this machine. Does nothing where nothing is
-# left. A cluster that TEST_KUBECONFIG names is never touched. Images and programs stay in the cache.
+# Stops everything that up.sh started, including pods, and reverts its changes to this machine. Idempotent. Never
+# touches a cluster that TEST_KUBECONFIG names. Images and programs stay in the cache.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
 # shellcheck source=e2e/cluster/processes.sh
 source "$here/processes.sh"
 
-# shims: the processes between our containerd and the pods.
+# shims: prints the pids of the processes between our containerd and the pods.
 shims() {
   local file words
   for file in /proc/[0-9]*/cmdline; do
@@ -19,7 +19,7 @@ shims() {
   done
 }
 
-# Ends all pods: a shim's children are the first processes of its containers, and the kernel ends the rest with these.
+# Kills all pods. A shim's children are the first processes of its containers; the kernel kills the rest with these.
 stop_pods() {
   local shim socket
   local -a found
@@ -30,7 +30,7 @@ stop_pods() {
   for shim in "${found[@]}"; do
     kill -KILL "$shim" 2>/dev/null || true
   done
-  # The sockets of shims are outside of the folder that is removed.
+  # The shims' sockets are outside of the folder that is removed.
   while read -r socket; do
     rm -f "${socket#unix://}"
   done < <(find "$RUN/containerd-state" -name address -exec sh -c 'cat "$1"; echo' - {} \; 2>/dev/null)
@@ -41,7 +41,7 @@ unmount() {
     | xargs --no-run-if-empty --max-args=1 umount --lazy
 }
 
-# destroy_set SET: the kernel lets go of a set a moment after the last rule that named it.
+# destroy_set SET: retries, because the kernel releases a set shortly after the last rule that named it.
 destroy_set() {
   local _
   for _ in {1..100}; do
@@ -51,12 +51,12 @@ destroy_set() {
   say "the ipset $1 is still in use and stays"
 }
 
-# Takes the rules of kube-proxy and kube-router out of the packet filter, all at once, and leaves everybody else's.
+# Removes the rules of kube-proxy and kube-router from the packet filter in one step, and keeps all other rules.
 clean_firewall() {
   local family rules set
   for family in iptables ip6tables; do
     type -P "$family-save" >/dev/null || continue
-    # Read whole first: a grep that stops at its first match would break the pipe, and the answer with it.
+    # Reads all rules first: a grep that stops at its first match would break the pipe and lose the result.
     rules=$("$family-save" 2>/dev/null) || continue
     if [[ "$rules" =~ KUBE-|"--comment workshops " ]]; then
       grep --invert-match -E 'KUBE-|--comment workshops ' <<<"$rules" | "$family-restore" --wait
@@ -80,7 +80,7 @@ remove_cgroups() {
   find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} + 2>/dev/null || true
 }
 
-# The network plugins keep what they did for each pod in a folder of the machine.
+# The network plugins store the results of each pod in a folder outside of $RUN.
 remove_network_results() {
   local file pod
   for file in /var/lib/cni/results/workshops-*-eth0; do

@@ -1,8 +1,8 @@
-# Source this to reach the cluster that up.sh has booted: it sets KUBECONFIG, and puts kubectl on the PATH. With
-# TEST_KUBECONFIG that one is it.
+# Source this to reach the cluster that up.sh booted, or the one that TEST_KUBECONFIG names: it sets KUBECONFIG, and
+# puts kubectl on the PATH.
 # shellcheck shell=bash
 
-# In a shell of its own, so that nothing else of the scripts ends up in the caller's.
+# A subshell, so that the scripts' other definitions do not reach the caller.
 read -r KUBECONFIG PATH < <(
   # shellcheck source=e2e/cluster/common.sh
   source "$(dirname "${BASH_SOURCE[0]}")/common.sh"

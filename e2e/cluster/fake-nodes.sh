@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fake-nodes.sh COUNT: so many nodes whose pods only pretend to run, each with room for 500. While there are any, new pods
-# go to them and not to the real node. 0 takes them away, with their pods.
+# fake-nodes.sh COUNT: creates COUNT nodes whose pods only pretend to run, each with room for 500. While they exist, new
+# pods are scheduled on them and not on the real node. 0 deletes them with their pods.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -30,7 +30,7 @@ if [[ "$count" == 0 ]]; then
   kubectl uncordon "$NODE" >/dev/null
   exit
 fi
-# By leases, as real nodes do it: under load, nodes that report by their status alone are taken for lost.
+# The nodes report by leases, as real nodes do: under load, nodes that report by status alone are considered lost.
 alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
   --node-lease-duration-seconds=40
 kubectl cordon "$NODE" >/dev/null

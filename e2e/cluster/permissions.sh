@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# permissions.sh [write]: asks the cluster what each service account of deploy/rbac.yaml can do, and compares with
-# deploy/permissions.txt, or writes that.
+# permissions.sh [write]: asks the cluster for the rights of each service account of deploy/rbac.yaml. Compares them
+# with deploy/permissions.txt, or writes that file.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -9,7 +9,7 @@ readonly NAMESPACE=permissions-$$
 deploy=$(cd "$here/../../deploy" && pwd)
 trap 'kubectl delete namespace "$NAMESPACE" --ignore-not-found --wait=false >/dev/null' EXIT
 
-# permissions ACCOUNT: one line for each resource; what every account of a cluster may do is left out.
+# permissions ACCOUNT: prints one line for each resource, without the rights that every account of a cluster has.
 permissions() {
   printf '%s\n' "$1"
   kubectl auth can-i --list --no-headers --namespace "$NAMESPACE" --as "system:serviceaccount:$NAMESPACE:$1" \
@@ -19,7 +19,7 @@ permissions() {
 
 kubectl create namespace "$NAMESPACE" >/dev/null
 sed "s/namespace: workshops$/namespace: $NAMESPACE/" "$deploy/rbac.yaml" | kubectl apply --filename - >/dev/null
-# The API server learns of new roles a moment later.
+# New roles take effect in the API server with a short delay.
 for account in workshop-launcher workshop-operator; do
   until [[ -n "$(permissions "$account" | sed 1d)" ]]; do sleep 0.1; done
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows that the cluster is one: a pod of two containers gets ready, its Service answers by name, a NetworkPolicy keeps
-# others out, limits hold; with how long each took. Boots and stops the cluster unless it was up already.
+# Smoke test of the cluster: a pod of two containers becomes ready, its Service answers by name, a NetworkPolicy blocks
+# other pods, limits hold. Prints the duration of each step. Boots and stops the cluster unless it was up already.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -16,7 +16,7 @@ clean_up() {
   [[ "$was_up" == yes ]] || foreign_cluster || "$here/down.sh"
 }
 
-# timed WHAT COMMAND...: runs it and says how long it took.
+# timed WHAT COMMAND...: runs the command and prints its duration.
 timed() {
   local what=$1 begun=${EPOCHREALTIME/./} took
   shift
@@ -25,7 +25,7 @@ timed() {
   printf '%6d ms  %s\n' "$took" "$what"
 }
 
-# pod NAME WORDS: a pod that runs the app with these words, parted by commas.
+# pod NAME WORDS: prints a pod that runs the app with these words, separated by commas.
 pod() {
   cat <<YAML
 apiVersion: v1
@@ -46,7 +46,7 @@ spec:
 YAML
 }
 
-# workload: a Deployment of two containers and its Service, as the operator makes them.
+# workload: prints a Deployment of two containers and its Service, as the operator creates them.
 workload() {
   cat <<YAML
 apiVersion: apps/v1
@@ -92,7 +92,8 @@ spec:
 YAML
 }
 
-# can POD WORDS...: whether the app in that pod comes to do this; rules take a moment to reach the packet filter.
+# can POD WORDS...: true if the app in that pod succeeds in one of 20 attempts; rules reach the packet filter with a
+# delay.
 can() {
   local pod=$1 _
   shift
@@ -103,12 +104,12 @@ can() {
   return 1
 }
 
-# cannot POD WORDS...: whether it comes to be kept from it.
+# cannot POD WORDS...: true if the app is blocked in one of 20 attempts.
 cannot() {
   local pod=$1 _
   shift
   for _ in {1..20}; do
-    # Nothing but the app's own complaint counts: an exec may fail for other reasons.
+    # Only the app's own error counts: an exec may fail for other reasons.
     [[ ! "$(k exec "$pod" -- /app "$@" 2>&1)" =~ ^no\ (answer|connection): ]] || return 0
     sleep 0.2
   done
@@ -126,7 +127,7 @@ visitors() {
 
 deploy() {
   workload | k apply --filename - >/dev/null
-  # Until it exists, wait would fail at once.
+  # Not `wait`, which would fail at once before the Deployment exists.
   k rollout status deployment/workshop --timeout=60s >/dev/null
 }
 

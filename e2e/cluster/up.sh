@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# up.sh [needs]: boots a Kubernetes of one node on this machine: real pods, Services, cluster DNS, enforced NetworkPolicies.
-# No Docker, no registry. Does nothing when it is up already. With TEST_KUBECONFIG set to a cluster of your own, only looks
-# whether that answers. Needs root. With `needs`, says only whether it and the tests could, and what is missing. Prints how
-# to reach the cluster; `source e2e/cluster/env.sh` does what it says.
+# up.sh [needs]: boots a Kubernetes of one node on this machine: real pods, Services, cluster DNS, enforced
+# NetworkPolicies. Needs root, but neither Docker nor a registry. Does nothing if the cluster is up already. With
+# TEST_KUBECONFIG set to a cluster of your own, only checks that it answers. Prints how to reach the cluster; `source
+# e2e/cluster/env.sh` sets these variables.
+# `up.sh needs` only checks the requirements of the cluster and the tests, and installs missing Debian packages if it
+# can.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/common.sh"
@@ -54,13 +56,13 @@ running() {
   kubectl get --raw /readyz >/dev/null 2>&1
 }
 
-# render FILE: config/FILE with the names between @s put in.
+# render FILE: prints config/FILE with the values of its @NAMES@.
 render() {
   sed "s|@RUN@|$RUN|; s|@SOCKET@|$SOCKET|; s|@BRIDGE@|$BRIDGE|; s|@POD_RANGE@|$POD_RANGE|; s|@NODE@|$NODE|; \
     s|@DNS_ADDRESS@|$DNS_ADDRESS|" "$here/config/$1"
 }
 
-# Kernel settings that the network takes; down.sh puts back what they were.
+# Kernel settings that the network requires; down.sh restores the old values.
 kernel_settings() {
   local setting
   modprobe --quiet br_netfilter 2>/dev/null || true
@@ -69,11 +71,11 @@ kernel_settings() {
     printf '%s %s\n' "$setting" "$(<"/proc/sys/$setting")" >>settings-before
     [[ "$(<"/proc/sys/$setting")" == 1 ]] || echo 1 >"/proc/sys/$setting"
   done
-  # What pods send to the outside goes under the node's address.
+  # Traffic from pods to the outside gets the node's address.
   iptables --wait --table nat --append POSTROUTING --source "$POD_RANGE" ! --destination "$POD_RANGE" \
     --match comment --comment workshops --jump MASQUERADE
-  # What nobody answers at a Service's address is refused here, and does not leave for wherever the machine's own routes
-  # lead: kube-router accepts what it is allowed to before kube-proxy's refusal is reached.
+  # Refuses traffic to a Service address without endpoints, which would otherwise leave by the machine's own routes:
+  # kube-router accepts allowed traffic before kube-proxy's reject rule is reached.
   ip rule add unreachable iif "$BRIDGE" to "$SERVICE_RANGE"
 }
 
@@ -95,7 +97,7 @@ control_plane() {
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --kubelet-preferred-address-types=InternalIP \
     --kubelet-client-certificate=pki/admin.crt --kubelet-client-key=pki/admin.key
   wait_for apiserver 90 kubectl get --raw /readyz
-  # By default it asks for so little at a time that dozens of workloads that end at once wait for minutes.
+  # The default request rate is so low that dozens of workloads that end at once wait for minutes.
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
     --kube-api-qps=100 --kube-api-burst=200 \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
@@ -113,7 +115,7 @@ node() {
     --root-dir="$RUN/kubelet" --node-ip="$node_ip"
   start kube-proxy "$BIN/kube-proxy" --config="$RUN/kube-proxy.yaml"
   wait_for kubelet 60 kubectl get node "$NODE"
-  # Not before the node exists: it would exit, and nothing would be enforced.
+  # After the node exists: otherwise kube-router would exit, and no policy would be enforced.
   start kube-router "$BIN/kube-router" --kubeconfig="$ADMIN" --hostname-override="$NODE" --service-cluster-ip-range="$SERVICE_RANGE" \
     --run-firewall=true --run-router=false --run-service-proxy=false --metrics-port=0 --health-port=0
   render dns.yaml | kubectl apply --filename - >/dev/null
@@ -136,11 +138,11 @@ boot() {
   printf '%s\n' "$BIN" >complete
 }
 
-# Whether this machine can, without doing anything that takes long.
+# Checks the requirements; builds and boots nothing.
 needs() {
   if foreign_cluster; then
     check_foreign
-    # The tests bring their images, whosever the cluster is.
+    # The tests build their images for a foreign cluster as well.
     [[ "${1:-}" != needs ]] || need_root "building images"
     return
   fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The disk with the data directory runs full: who launches is asked to come back, and everything else goes on.
+"""The disk of the data directory is full: launches are refused with Retry-After, and everything else still works.
 
-Meanwhile the app of one workshop crashes, one that was asked to end a moment before ends, and one more is asked to end.
-Once there is room again, rows say what became of them, and the same Idempotency-Keys launch, once each. At last the
-launcher is told to stop while the disk is full: it does, and the next one brings back what ran.
+Meanwhile one workshop's app crashes, one workshop that is already ending ends, and the end of a third is requested.
+Once the disk has room again, the rows show these outcomes, and the same Idempotency-Keys launch, once each. Finally the
+launcher gets SIGTERM while the disk is full: it stops, and the next start brings back the running workshops.
 
-The disk is a small tmpfs in a mount namespace of this test's own, which takes root. The launcher's log is on it, too.
+The disk is a small tmpfs in a separate mount namespace, which requires root. It also holds the launcher's log.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from outage import Outage
 SIZE = "16m"
 BLOCK = b"\0" * 4096
 KEYS = ["one", "two", "three"]
-# Told to end it takes as long as it is given: the disk is full before it has ended.
+# Ignores SIGTERM, so it ends only after its grace period, when the disk is already full.
 SLOW_TO_END = (
     "import http.server, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
     "http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()"
@@ -32,7 +32,7 @@ SLOW_TO_END = (
 
 @contextlib.contextmanager
 def small_disk(path):
-    """While there is a small disk at this path. Whoever mounts it has to be in a namespace of their own."""
+    """Mounts a small disk at this path during the block. The caller has to be in a separate mount namespace."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "launcher-e2e", path], check=True)
     try:
         yield
@@ -42,7 +42,7 @@ def small_disk(path):
 
 
 class Filler:
-    """A file that takes all the room there is. `with Filler(directory) as filler`."""
+    """A file that fills the disk. `with Filler(directory) as filler`."""
 
     def __init__(self, directory):
         self.path = directory / "filler"
@@ -57,7 +57,7 @@ class Filler:
         self.path.unlink()
 
     def fill(self):
-        """Takes what room there is, also what somebody has given back since."""
+        """Fills the disk again, including space that was freed meanwhile."""
         try:
             while self.file.write(BLOCK):
                 pass
@@ -66,7 +66,7 @@ class Filler:
 
 
 class FullDisk:
-    """Four workshops, and what happens to each while the disk is full."""
+    """Four workshops, and an event for each while the disk is full."""
 
     def __init__(self, launcher):
         self.launcher, self.outage = launcher, Outage(launcher, KEYS)
@@ -82,15 +82,15 @@ class FullDisk:
         return any(process["name"] == name for process in self.launcher.workshop_processes())
 
     def crash(self):
-        """Ends its app from outside, and waits until nobody is led to it any more."""
+        """Kills the workshop's app, and waits until its port is no longer routed."""
         for process in self.launcher.workshop_processes():
             if process["name"] == self.crashing:
                 os.kill(process["pid"], signal.SIGKILL)
         wait_for("nobody to be led to its port", lambda: self.outage.visit(self.crashing) != 200, 10)
 
     def while_full(self, filler):
-        """What was asked of the launcher is refused, and what happens to workshops happens. Returns whether the end was
-        taken down: it is less to write than a launch, and may find room in what the database has of the disk."""
+        """Checks that requests are refused, and that events of workshops still take effect. Returns True if the end was
+        recorded: it writes less than a launch, and may fit into the database's free space."""
         assert self.runs(self.ending), "it has ended before the disk was full"
         self.outage.assert_goes_on(self.rows, [self.working])
         self.crash()
@@ -108,7 +108,7 @@ class FullDisk:
         return answer[0] == 202
 
     def afterwards(self, taken):
-        """Rows say what has become of each."""
+        """Checks that the rows show the outcome of each event."""
         names = self.outage.assert_all_launch_once()
         if not taken:
             assert self.end(self.asked)[0] == 202
@@ -120,7 +120,8 @@ class FullDisk:
         assert self.outage.visit(self.working) == 200
 
     def stopped_while_full(self):
-        """A planned stop does not wait for room, and leaves no process; the next start brings back what ran."""
+        """A graceful stop does not wait for disk space, and leaves no process; the next start brings back the running
+        workshops."""
         with Filler(self.launcher.data):
             self.launcher.stop()
             assert not self.launcher.workshop_processes(), "a planned stop has left processes"

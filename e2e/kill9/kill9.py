@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""kill -9 of the launcher at random moments of launches and ends: nothing is lost, nothing is doubled, nothing is left.
+"""kill -9 of the launcher at random moments of launches and ends: no workshop is lost, duplicated or left over.
 
-After each kill a new launcher is started on the same data. Then every launch that was answered, and every one that was
-repeated with its Idempotency-Key, runs, in exactly one process tree, unless somebody asked to end it; an end that was
-answered has come about; and no process runs that no row wants. Each app starts a process that leaves its process group
-and clears its environment; that one, too, runs for as long as its workshop does.
+After each kill a new launcher starts on the same data. Then every launch that was answered, or repeated with its
+Idempotency-Key, runs in exactly one process tree, unless its end was requested. Every answered end has taken effect,
+and no process runs without a row. Each app starts a process that leaves its process group and clears its environment;
+that process, too, runs exactly as long as its workshop.
 
-KILL9_ROUNDS and KILL9_SEED in the environment set how often, and which random moments. 250 rounds are 1,000 launches.
+KILL9_ROUNDS and KILL9_SEED in the environment set the number of rounds and the random moments. 250 rounds are 1,000
+launches.
 """
 
 import contextlib
@@ -20,10 +21,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import Launcher, Promises, trees, wait_for
 
 LAUNCHES_A_ROUND = 4
-# From the middle of the requests to past the start of the last process; each round takes one of them as its longest.
+# From the middle of the requests until after the start of the last process; each round takes one as its upper bound.
 LATEST_KILL_SECONDS = (0.01, 0.03, 0.1, 0.4)
 QUIET = {"running", "failed"}
-# How long the process that escapes would sleep: tells it from all other processes of the machine.
+# Sleep time of the escaped process, which distinguishes it from all other processes of the machine.
 ESCAPED_SECONDS = str(10**9 + os.getpid())
 ESCAPE = f"setsid env -i sh -c 'sleep {ESCAPED_SECONDS} &'"
 TEMPLATE = {
@@ -36,7 +37,7 @@ TEMPLATE = {
 
 
 class Storm:
-    """The launcher under test, and what it has promised."""
+    """The launcher under test, and its promises."""
 
     def __init__(self, launcher, rng):
         self.launcher, self.rng = launcher, rng
@@ -49,7 +50,7 @@ class Storm:
         self.promises = Promises(body["template_id"])
 
     def round(self, number):
-        """Launches some, ends some, and kills the launcher in the middle of it."""
+        """Launches some, ends some, and kills the launcher meanwhile."""
         live = list(self.launcher.instances())
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
         ending = self.rng.sample(live, len(live) // 2)
@@ -62,7 +63,7 @@ class Storm:
         self.check(number * LAUNCHES_A_ROUND)
 
     def check(self, launches):
-        """Waits until nothing is on its way any more, then compares promises, rows and processes."""
+        """Waits until no row is in transition, then compares promises, rows and processes."""
         assert len(self.promises.names) == launches, "a launch has no answer, though nobody was killed"
         wait_for("every workshop to be running, failed or ended", self.is_quiet, 30)
         rows = self.launcher.instances("all")
@@ -78,7 +79,7 @@ class Storm:
 
 
 def escaped_processes():
-    """The processes that left their group and cleared their environment."""
+    """Returns the pids of the processes that left their group and cleared their environment."""
     wanted = b"\0".join([b"sleep", ESCAPED_SECONDS.encode(), b""])
     found = []
     for directory in pathlib.Path("/proc").glob("[0-9]*"):

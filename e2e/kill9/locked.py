@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Somebody else locks the database for 30 seconds: who launches is asked to come back, and everything else goes on.
+"""Another program locks the database for 30 seconds: launches are refused with Retry-After, and everything else still
+works.
 
-Until the lock is gone each launch is refused and leaves nothing, neither a row nor a process; reads are answered, and
-the workshop that runs is worked in. Afterwards the same Idempotency-Keys launch, once each.
+Until the lock is released, each launch is refused and leaves neither a row nor a process. Reads are answered, and the
+running workshop stays usable. Afterwards the same Idempotency-Keys launch, once each.
 """
 
 import concurrent.futures
@@ -22,7 +23,7 @@ KEYS = ["one", "two", "three"]
 
 @contextlib.contextmanager
 def locked(database):
-    """While another program is in the middle of a write."""
+    """Keeps another program's write transaction open during the block."""
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -30,7 +31,7 @@ def locked(database):
 
 
 def try_meanwhile(outage, working):
-    """Launches, ends and reads again and again, until so much time has passed and everybody has their answer."""
+    """Repeats launches, ends and reads until LOCKED_SECONDS have passed and every request is answered."""
     over = time.monotonic() + LOCKED_SECONDS
     end = lambda: outage.launcher.request("DELETE", f"/instances/{working}")
 

@@ -1,5 +1,5 @@
-"""For tests of a launcher that cannot write for a while: who works, launches and reads meanwhile, and what must come of
-it afterwards."""
+"""For tests of a launcher that temporarily cannot write: workshops, launches and reads during the outage, and the
+expected state afterwards."""
 
 import concurrent.futures
 import pathlib
@@ -11,12 +11,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ADMIN, exchange, trees, wait_for
 from kill9 import TEMPLATE
 
-# Less than a request waits for its turn to write: a read that waits behind writers takes longer.
+# Less than a request waits for its turn to write: a read that is queued after writers takes longer.
 SLOWEST_READ_SECONDS = 4
 
 
 class Outage:
-    """A launcher with workshops at work, and keys to launch more with."""
+    """A launcher with running workshops, and keys for further launches."""
 
     def __init__(self, launcher, keys):
         self.launcher, self.keys = launcher, keys
@@ -34,7 +34,7 @@ class Outage:
         return self.launcher.request("POST", path, body={}, headers={"Idempotency-Key": key})
 
     def running(self, key, template=None):
-        """Launches one, and waits until its app answers; returns its name."""
+        """Launches a workshop, and waits until its app answers; returns its name."""
         status, _, body = self.launch(key, template)
         assert status == 201, (status, body)
         name = body["k8s_name"]
@@ -48,21 +48,21 @@ class Outage:
         return row
 
     def visit(self, name):
-        """What its app answers to its owner, through the launcher's own door."""
+        """Returns the status of a request by the owner to the app, through the launcher's gateway."""
         headers = {"Host": urllib.parse.urlsplit(self.row(name)["url"]).netloc, "X-Auth-Request-Email": ADMIN}
         return exchange(self.launcher.port, "GET", "/", headers)[0]
 
-    # Meanwhile.
+    # During the outage.
 
     def assert_unavailable(self, answer):
-        """It was refused, and says when to ask again."""
+        """Fails unless the answer is a refusal with Retry-After."""
         status, headers, body = answer
         assert status == 503 and body["code"] == "unavailable", (status, body)
         assert int(headers["retry-after"]) > 0, headers
         self.refused += 1
 
     def assert_goes_on(self, rows, working):
-        """Reads are answered, and soon; nothing runs but what had a row before; these apps answer."""
+        """Fails unless reads are answered in time, every running workshop had a row before, and these apps answer."""
         began = time.monotonic()
         assert set(self.launcher.instances("all")) == rows, "what was refused has left a row, or one is gone"
         for path in ("/templates/", *(f"/instances/{name}" for name in rows)):
@@ -76,10 +76,10 @@ class Outage:
             assert running.get(name) == 1 and self.visit(name) == 200, f"{name} does not go on: {running}"
         self.looks += 1
 
-    # Afterwards.
+    # After the outage.
 
     def assert_all_launch_once(self):
-        """What was refused is launched by the same keys, once each; returns the names."""
+        """Launches with the keys of the refused launches, once each; returns the names."""
         with concurrent.futures.ThreadPoolExecutor(len(self.keys)) as threads:
             answers = list(threads.map(self.launch, self.keys))
         assert [status for status, _, _ in answers] == [201] * len(self.keys), answers
@@ -89,7 +89,7 @@ class Outage:
         return names
 
     def assert_in_line(self, states):
-        """Waits until rows are in these states, {name: state}, and those that run have one process tree each."""
+        """Waits until rows are in these states, {name: state}; fails unless each running one has one process tree."""
         became = lambda: {name: row["state"] for name, row in self.launcher.instances("all").items()}
         wait_for(f"{states}", lambda: became() == states, 60)
         wanted = {name: 1 for name, state in states.items() if state == "running"}
@@ -97,7 +97,7 @@ class Outage:
         assert running == wanted, f"running: {running}, wanted: {wanted}"
 
     def end_all(self):
-        """Ends everything, and stops; nothing is left."""
+        """Ends all workshops and stops the launcher; fails if a process is left."""
         for name in self.launcher.instances():
             status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
             assert status == 202, (status, body)

@@ -1,4 +1,4 @@
-"""A program in a memory cgroup, attacked by many clients while others go on asking it. Linux and root only."""
+"""A program in a memory cgroup, attacked by many clients while probes measure other requests. Linux and root only."""
 
 import argparse
 import contextlib
@@ -14,13 +14,13 @@ from harness import ROOT  # noqa: E402
 from limits.attack import Attack, probe  # noqa: E402
 from memory_cgroup import MemoryCgroup, Unavailable  # noqa: E402
 
-# Exit status where this machine cannot run it.
+# Exit status if this machine cannot run the test.
 SKIPPED = 77
 BUILT = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
 
 
 def options(description, program):
-    """What the command line says: seconds, clients, program, p99."""
+    """Parses the command line: seconds, clients, program, p99."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--clients", type=int, default=2000)
@@ -30,7 +30,7 @@ def options(description, program):
 
 
 class Peak(threading.Thread):
-    """The highest use of a cgroup while the block runs, sampled every 20 ms, and what of it was in sockets then."""
+    """The highest use of a cgroup during the block, sampled every 20 ms, and the part of it in sockets."""
 
     def __init__(self, group):
         super().__init__()
@@ -52,10 +52,10 @@ class Peak(threading.Thread):
 
 
 def attacked(name, limit, started, kinds, probes, words):
-    """Attacks the program that `started(group)` yields as (process, target), and asks `probes(target)` meanwhile.
+    """Attacks the program that `started(group)` yields as (process, target), and runs `probes(target)` meanwhile.
 
-    `probes` returns {name: (target, request, options of probe)}; `words` are the options of the command line. Prints what was
-    measured; returns what was wrong.
+    `probes` returns {name: (target, request, options of probe)}; `words` are the options of the command line. Prints
+    the figures; returns the failures.
     """
     figures = {}
 
@@ -65,7 +65,7 @@ def attacked(name, limit, started, kinds, probes, words):
     with MemoryCgroup(name, limit) as group, contextlib.ExitStack() as stack:
         process, target = stack.enter_context(started(group))
         with Peak(group) as peak, Attack(target, kinds, words.clients) as attack:
-            # The first second belongs to the attack alone.
+            # The probes start after the first second of the attack.
             time.sleep(1)
             threads = [threading.Thread(target=measure, args=(each, *asked)) for each, asked in probes(target).items()]
             for thread in threads:
@@ -91,7 +91,7 @@ def attacked(name, limit, started, kinds, probes, words):
 
 
 def end(run):
-    """Runs this, prints what was wrong, and ends with the status that says so."""
+    """Calls run(), prints its failures, and exits with 0, 1 or SKIPPED."""
     try:
         wrong = run()
     except Unavailable as missing:

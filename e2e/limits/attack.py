@@ -1,10 +1,10 @@
-"""Clients that hold connections: they send slowly, read slowly, or pipeline. A probe measures what others get meanwhile.
+"""Clients that hold connections: they send slowly, read slowly, or pipeline. A probe measures other requests meanwhile.
 
     with Attack(Target("127.0.0.1", 8080), kinds, clients=2000) as attack:
         figures = probe(target, request, seconds=60)
     print(attack.counts())
 
-Everything that is specific to a program is in its requests: bytes as they go over the wire.
+Everything that is specific to a program is in its requests: raw bytes.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ import time
 
 # Seconds between two bytes of a slow client.
 DRIP = 1.0
-# Seconds until a client whose connection was ended comes back.
+# Seconds until a client with a closed connection reconnects.
 COMES_BACK = 0.2
 PROCESSES = 2
-# Seconds after which a probe gives its request up.
+# Timeout of a probe's request, in seconds.
 GIVEN_UP = 10.0
 
 
@@ -39,11 +39,11 @@ class Target:
 
 @dataclasses.dataclass(frozen=True)
 class Kind:
-    """What one kind of client does.
+    """The behaviour of one kind of client.
 
-    `request` goes out at once, or byte by byte when `slow_send`. Then `body` is repeated for as long as the connection
-    lasts: byte by byte when `slow_send`, else as fast as the other side takes it. With `read` the client takes whatever
-    comes; without, one byte every second out of a small buffer.
+    `request` is sent at once, or byte by byte with `slow_send`. Then `body` is repeated as long as the connection
+    lasts: byte by byte with `slow_send`, otherwise as fast as the other side reads. With `read` the client reads
+    everything; without, it reads one byte per second into a small buffer.
     """
 
     name: str
@@ -54,13 +54,13 @@ class Kind:
 
 
 def head(method, target, *lines, host="workshop.example"):
-    """A request's head."""
+    """Returns a request's head."""
     return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode()
 
 
 def usual_kinds(small, large, upload):
-    """The usual kinds out of three requests: `small` and `large` are whole GET requests whose responses are small and
-    large; `upload` is the head of a request with a body that never ends."""
+    """Returns the usual kinds of clients. `small` and `large` are whole GET requests with small and large responses;
+    `upload` is the head of a request with an endless body."""
     return [
         Kind("head sent slowly", small, slow_send=True),
         Kind("body sent slowly", upload, body=b"x", slow_send=True),
@@ -121,17 +121,17 @@ async def _clients(target, kinds, stop, counts):
 
 
 def _run(target, kinds, stop, results):
-    # They stand for other machines, and leave this one to the program and the probes.
+    # The clients stand for other machines, and leave this one's CPU to the program and the probes.
     os.nice(19)
     counts = collections.Counter()
     asyncio.new_event_loop().run_until_complete(_clients(target, kinds, stop, counts))
     results.send(counts)
-    # Its connections end with the process, all at once.
+    # The process exit closes all connections at once.
     os._exit(0)
 
 
 class Attack:
-    """`with Attack(…)`: so many clients, the same number of each kind, until the end of the block."""
+    """`with Attack(…)`: runs this many clients, the same number of each kind, until the end of the block."""
 
     def __init__(self, target, kinds, clients):
         allow_files(clients + 100)
@@ -158,7 +158,7 @@ class Attack:
             process.join()
 
     def counts(self):
-        """After the block: connections of each kind, and bytes that were read."""
+        """Returns, after the block, the connections of each kind and the bytes read."""
         return dict(self.total)
 
 
@@ -169,13 +169,13 @@ def allow_files(count):
 
 @dataclasses.dataclass
 class Figures:
-    """Seconds that requests took, and what went wrong with others."""
+    """Seconds that successful requests took, and the causes of failed ones."""
 
     seconds: list = dataclasses.field(default_factory=list)
     failures: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
     def percentile(self, percent):
-        """Failed requests count as slower than any."""
+        """Returns a percentile of the seconds; failed requests count as slower than any other."""
         every = sorted(self.seconds) + [float("inf")] * self.failures.total()
         return every[min(len(every) - 1, len(every) * percent // 100)] if every else float("inf")
 
@@ -202,8 +202,8 @@ def _status(connection, request):
 
 
 def probe(target, request, seconds, expected=200, every=0.05, keep=False):
-    """Sends the request again and again, on a new connection each time or with `keep` on one that stays, and measures it
-    with the time to connect. A kept connection that was closed meanwhile is opened again, as HTTP clients do."""
+    """Repeats the request and measures it with the time to connect. Each request has a new connection, or all share one
+    with `keep`. A kept connection that the other side closed is reopened, as HTTP clients do."""
     figures, connection, ends = Figures(), None, time.monotonic() + seconds
     while time.monotonic() < ends:
         begun = time.monotonic()

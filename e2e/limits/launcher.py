@@ -3,8 +3,8 @@
 
     e2e/limits/launcher.py [--seconds 60] [--clients 2000] [--program target/release/launcher]
 
-Half of the clients have one person's identity and half have none. Fails when the launcher is killed, or when another person's
-requests are not answered with p99 < 1 s by a release build. Needs root, for a memory cgroup: else it ends with status 77.
+Half of the clients have one user's identity and half have none. Fails if the launcher is killed, or unless another
+user's requests have p99 < 1 s with a release build. Needs root, for a memory cgroup: otherwise exits with status 77.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ from limits.arena import attacked, end, options  # noqa: E402
 from limits.attack import Target, head, usual_kinds  # noqa: E402
 
 LAUNCH = "/api/v1/templates/01980000-0000-7000-8000-000000000001/launch"
-# More than 1 MB: what a person who does not read holds most of.
+# More than 1 MB: the largest amount of data held for a client that does not read.
 LARGE = "/api/v1/docs/swagger-ui-bundle.js"
 
 
 def chart_limit():
-    """The memory limit of the launcher in the chart, in bytes."""
+    """Returns the launcher's memory limit in the chart, in bytes."""
     values = (ROOT / "charts/workshop-launcher/values.yaml").read_text()
     return int(re.search(r"\nlauncher:\n.*?limits: \{memory: (\d+)Mi\}", values, re.S)[1]) << 20
 
@@ -33,7 +33,7 @@ def main():
     words = options(__doc__, "launcher")
 
     def requests(*lines):
-        """A small and a large GET, and the head of an upload that never ends."""
+        """Returns a small GET, a large GET, and the head of an endless upload."""
         upload = head("POST", LAUNCH, *lines, "Content-Type: application/json", "Content-Length: 1000")
         return head("GET", "/", *lines), head("GET", LARGE, *lines), upload
 

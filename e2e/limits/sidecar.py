@@ -3,8 +3,8 @@
 
     e2e/limits/sidecar.py [--seconds 60] [--clients 2000] [--program target/release/launcher-sidecar]
 
-Half of the clients have the owner's identity and half have none. Fails when the sidecar is killed, or when the owner's other
-requests are not answered with p99 < 1 s by a release build. Needs root, for a memory cgroup: else it ends with status 77.
+Half of the clients have the owner's identity and half have none. Fails if the sidecar is killed, or unless the owner's
+other requests have p99 < 1 s with a release build. Needs root, for a memory cgroup: otherwise exits with status 77.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ IDENTITY = "X-Auth-Request-Email: alice@example.org"
 
 
 def container_limit():
-    """The memory limit that the operator gives the sidecar's container, in bytes."""
+    """Returns the memory limit that the operator sets for the sidecar's container, in bytes."""
     source = (ROOT / "crates/launcher-operator/src/build/limits.rs").read_text()
     return int(re.search(r'SIDECAR_LIMITS: \[&str; 2\] = \["1", "(\d+)Mi"\]', source)[1]) << 20
 
@@ -50,7 +50,7 @@ async def _answer(reader, writer):
 
 
 def app(port):
-    """An app with a small and a large response, in a process of its own."""
+    """Runs an app with a small and a large response; for a separate process."""
 
     async def serve():
         server = await asyncio.start_server(_answer, "127.0.0.1", port, backlog=1024)
@@ -62,7 +62,7 @@ def app(port):
 
 
 def answers(port):
-    """Whether the sidecar says that the app answers."""
+    """Returns True if the sidecar reports that the app answers."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
         connection.sendall(head("GET", "/readyz"))
         return b" 200 " in connection.recv(4096)

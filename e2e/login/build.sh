@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh [NAME...]: builds Helm, promtool and what the login chain is made of out of the Go modules pinned in tools/,
-# once: the folder is named after their content. Traefik's custom resources lie beside them. Prints the folder. With
-# `needs`, says only whether it could, and what is missing.
+# build.sh [NAME...]: builds Helm, promtool and the programs of the login chain from the Go modules pinned in tools/,
+# once: the folder is named after their content. It also holds Traefik's custom resources. Prints the folder. `build.sh
+# needs` only checks the requirements, and names a missing one.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -9,14 +9,14 @@ source "$(dirname "$0")/common.sh"
 readonly TRAEFIK=github.com/traefik/traefik/v3
 readonly RESOURCES=docs/content/reference/dynamic-configuration/kubernetes-crd-definition-v1.yml
 
-# module_directory FOLDER MODULE: downloads the module, checks it against go.sum, and prints where it lies.
+# module_directory FOLDER MODULE: downloads the module, checks it against go.sum, and prints its directory.
 module_directory() {
   (cd "$login/tools/$1" && GOFLAGS=-mod=readonly GOWORK=off go mod download -json "$2") \
     | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p'
 }
 
-# traefik_source: Traefik embeds a web page that its own module lacks, and Go allows no additions to its cache. So it is
-# copied, completed, and built there, by its own go.sum. Prints the copy.
+# traefik_source: Traefik embeds a web page that its own module lacks, and Go allows no additions to its cache. So the
+# module is copied, completed, and built in the copy, by its own go.sum. Prints the copy.
 traefik_source() {
   local module copy=$LOGIN_BIN/traefik-source
   module=$(module_directory traefik "$TRAEFIK")
@@ -32,9 +32,9 @@ build() { # FOLDER PACKAGE NAME CGO TAGS
   [[ ! -x "$LOGIN_BIN/$name" ]] || return 0
   say "building $name"
   [[ "$folder" != traefik ]] || directory=$(traefik_source)
-  # With C or without, a program runs in an image that holds nothing else.
+  # Statically linked, with C or without: the program runs in an image that holds nothing else.
   [[ "$4" == 0 ]] || flags+=" -extldflags -static"
-  # Nothing of the caller's own Go set-up may change what is built. Moved into place whole, or not at all.
+  # The caller's Go settings must not change the build. The move makes the program appear complete or not at all.
   (cd "$directory" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=$4 nice go build -ldflags "$flags" -tags "$5" \
     -o "$LOGIN_BIN/$name.new" "$package")
   mv "$LOGIN_BIN/$name.new" "$LOGIN_BIN/$name"

@@ -1,4 +1,4 @@
-"""The chart as the tests see it: rendered by the real Helm, read as objects."""
+"""The chart for tests: rendered by the real Helm, read as objects."""
 
 import functools
 import json
@@ -16,25 +16,25 @@ SETS = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").
 
 @functools.cache
 def program(name):
-    """The path of one of the pinned programs."""
+    """Returns the path of a pinned program; builds it first if necessary."""
     words = ["bash", "-c", f'source {LOGIN}/common.sh; need_login_programs {name}; printf %s "$LOGIN_BIN/{name}"']
     return pathlib.Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
 def values_of(name):
-    """Where a typical set of values lies."""
+    """Returns the path of a typical set of values."""
     return CHART / f"ci/{name}-values.yaml"
 
 
 def helm(*words):
-    """The real Helm: (status, everything that it printed)."""
+    """Runs the real Helm; returns (status, all output)."""
     done = subprocess.run([program("helm"), *map(str, words)], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
 
 @functools.cache
 def render(name, *words, namespace="launcher"):
-    """`helm template` with a typical set of values, as text."""
+    """Returns the text of `helm template` with a typical set of values."""
     common = ("--namespace", namespace, "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -42,13 +42,13 @@ def render(name, *words, namespace="launcher"):
 
 
 def objects(name, *kinds):
-    """What a typical set of values becomes, of these kinds or of all."""
+    """Returns the objects rendered from a typical set of values, of these kinds or all."""
     rendered = [found for found in yaml.safe_load_all(render(name)) if found]
     return [found for found in rendered if not kinds or found["kind"] in kinds]
 
 
 def containers(name):
-    """Each container of each Deployment, with the pod that it is in: [(name of the Deployment, pod, container)]."""
+    """Yields each container of each Deployment: (name of the Deployment, pod, container)."""
     for deployment in objects(name, "Deployment"):
         pod = deployment["spec"]["template"]["spec"]
         for container in pod["containers"]:
@@ -56,13 +56,13 @@ def containers(name):
 
 
 def configurations(name):
-    """The two configurations of oauth2-proxy: {name of the ConfigMap: text}."""
+    """Returns the two configurations of oauth2-proxy: {name of the ConfigMap: text}."""
     found = ((one["metadata"]["name"], one["data"]) for one in objects(name, "ConfigMap"))
     return {name: data["oauth2-proxy.cfg"] for name, data in found if "oauth2-proxy.cfg" in data}
 
 
 def leaves(schema, prefix=""):
-    """The names of all values that a schema knows, with dots: of maps and lists the name alone."""
+    """Yields the dotted names of all values in a schema; a map or a list is one value."""
     for name, below in schema["properties"].items():
         if "properties" in below:
             yield from leaves(below, f"{prefix}{name}.")
@@ -71,7 +71,7 @@ def leaves(schema, prefix=""):
 
 
 def defaults(values, schema, prefix=""):
-    """The names of all values that values.yaml has."""
+    """Yields the dotted names of all values in values.yaml."""
     for name, value in values.items():
         below = schema["properties"][name]
         if "properties" in below:
@@ -81,7 +81,7 @@ def defaults(values, schema, prefix=""):
 
 
 def values_schema():
-    """The chart's schema, without what Helm itself adds to values."""
+    """Returns the chart's schema without the part that Helm itself adds to values."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     del schema["properties"]["global"]
     return schema

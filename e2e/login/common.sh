@@ -1,4 +1,4 @@
-# Where the things of the login chain's tests are, for the scripts beside this file, which source it.
+# Paths for the tests of the login chain, for the scripts beside this file, which source it.
 # shellcheck shell=bash disable=SC2034
 
 # shellcheck source=e2e/cluster/common.sh
@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../cluster/common.sh"
 login=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly LOGIN_CACHE=${CACHE%/*}/login
 
-# login_binaries: prints the folder of the programs as the pinned modules make them.
+# login_binaries: prints the folder of the programs built from the pinned modules.
 login_binaries() {
   local -a pins
   readarray -d '' -t pins < <(find "$login/tools" -type f -print0 | sort --zero-terminated)
@@ -17,7 +17,7 @@ login_binaries() {
 LOGIN_BIN=$(login_binaries)
 readonly LOGIN_BIN
 
-# need_login_programs NAME...: these programs are built, or all of them.
+# need_login_programs [NAME...]: builds these programs, by default Helm and the login chain's, unless they exist.
 need_login_programs() {
   local name
   [[ "$#" != 0 ]] || set -- helm traefik oauth2-proxy dex

@@ -1,5 +1,6 @@
-"""front_arena.py FOLDER: the nginx of the release in a memory cgroup with the chart's limit, clients that attack it, and
-people who go on asking. Runs in a network namespace of its own. FOLDER/arena.json says what to do; prints what was seen."""
+"""front_arena.py FOLDER: attacks the release's nginx in a memory cgroup with the chart's limit, while users keep
+requesting pages. Runs in a separate network namespace. FOLDER/arena.json describes the attacks; prints the
+observations."""
 
 import contextlib
 import http.client
@@ -19,10 +20,10 @@ sys.path.insert(0, str(HERE.parent))
 
 from memory_cgroup import MemoryCgroup  # noqa: E402
 
-# Where the launcher, both login proxies and every workshop are in this namespace.
+# Ports of the launcher, of both login proxies and of every workshop in this namespace.
 LAUNCHER, LOGIN, WORKSHOP = 7001, 7002, 7003
-# What is behind the front, by another nginx: a login proxy, which must never see the proof, and a launcher, which answers
-# for nothing without it.
+# Upstreams of the front, served by another nginx: a login proxy, which must never receive the proof, and a launcher,
+# which answers 401 without it.
 BEHIND = """
 daemon off; pid {folder}/behind.pid; worker_processes 1; error_log /dev/null;
 events {{ worker_connections 16000; }}
@@ -49,7 +50,7 @@ http {{
 
 
 def stall(listener, stopped):
-    """A workshop that sends as much as is taken and reads nothing."""
+    """Serves a workshop that sends as much as the client accepts and reads nothing."""
     listener.setblocking(False)
     events, held = select.epoll(), {}
     events.register(listener, select.EPOLLIN)
@@ -69,7 +70,7 @@ def stall(listener, stopped):
 
 
 class Person:
-    """Somebody who is signed in and asks for a page now and then, over a new connection each time."""
+    """A signed-in user who requests a page 30 ms after each answer, over a new connection each time."""
 
     def __init__(self):
         self.times, self.failures, self.stopped = [], [], threading.Event()
@@ -97,7 +98,7 @@ class Person:
 
 
 def attacked(how, clients, seconds, group):
-    """One attack, while people go on asking: what they and the front's memory see of it."""
+    """Runs one attack while users keep requesting pages; returns their results and the front's peak memory."""
     words = [sys.executable, HERE / "front_attacker.py", how, str(clients), str(seconds)]
     attacker = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     people, peak = [Person() for _ in range(4)], 0
@@ -116,7 +117,7 @@ def attacked(how, clients, seconds, group):
 
 SESSION, PAGE, DATA = {"Cookie": "session=1"}, {"Accept": "text/html"}, {"Accept": "application/json"}
 FORGED = {"X-Auth-Request-Email": "eve@example.org", "X-Auth-Request-Proof": "forged"}
-# What is asked before anything attacks: {name: (method, path, headers, body)}.
+# Requests sent before the attacks: {name: (method, path, headers, body)}.
 QUESTIONS = {
     "signed in": ("GET", "/", SESSION, None),
     "signed in, forged": ("GET", "/", SESSION | FORGED, None),
@@ -135,12 +136,12 @@ QUESTIONS = {
 
 
 def answers():
-    """{question: [status, where to]}."""
+    """Returns the answers to QUESTIONS: {name: [status, Location]}."""
     found = {}
     for name, (method, path, headers, body) in QUESTIONS.items():
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=10)
         with contextlib.closing(connection):
-            # Its own lines hold the cookies of a browser in one.
+            # A browser sends all its cookies in one header line.
             connection.request(method, path, body, {"Host": "launcher.example.org", **headers})
             answer = connection.getresponse()
             found[name] = [answer.status, answer.headers["Location"]]
@@ -164,7 +165,7 @@ def workers(master):
 
 @contextlib.contextmanager
 def running(words, **options):
-    """A program that ends with the block."""
+    """Runs a program and terminates it at the end of the block."""
     program = subprocess.Popen(words, **options)
     try:
         yield program
@@ -179,7 +180,7 @@ def running(words, **options):
 
 def main(folder):
     todo = json.loads((folder / "arena.json").read_text())
-    # Before whatever else this machine does: times are measured.
+    # Raises the priority above other processes of this machine, because the test measures times.
     os.nice(-10)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for name, value in todo["sysctls"].items():

@@ -1,4 +1,4 @@
-"""front_attacker.py HOW CLIENTS SECONDS: so many clients at 127.0.0.1:8080 that hold what they can, and come again."""
+"""front_attacker.py HOW CLIENTS SECONDS: holds CLIENTS connections to 127.0.0.1:8080, and replaces closed ones."""
 
 import contextlib
 import json
@@ -9,25 +9,26 @@ import sys
 import time
 
 HOST, WORKSHOP = b"launcher.example.org", b"w-abcdefghij.workshops.example.net"
-# What the login proxy of these tests takes for a session.
+# Session cookie that the login proxy of these tests accepts.
 SESSION = b"Cookie: session=1\r\n"
 
 
 def head(method=b"GET", path=b"/", host=HOST, lines=b""):
-    """A request's head without its end."""
+    """Returns a request's head without its end."""
     return b"%s %s HTTP/1.1\r\nHost: %s\r\n%s" % (method, path, host, lines)
 
 
-# What a client sends: at once, and then again and again, a byte at a time or as much as is taken.
+# Bytes that a client sends at once, bytes that it repeats, and True to repeat them as fast as the server reads, False
+# for once a second.
 WAYS = {
-    # The most memory for the fewest bytes: nginx keeps a name twice.
+    # Most memory for the fewest bytes: nginx keeps a header name twice.
     "unfinished heads": (head(lines=b"N" * 63_000 + b": x\r\n"), b"", False),
     "slow heads": (head(lines=b"Y: " + b"v" * 60_000), b"v", False),
     "slow bodies": (head(b"POST", b"/", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
     "slow logins": (head(b"POST", b"/oauth2/start", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
     "pipelines": ((head() + b"\r\n") * 100, head() + b"\r\n", True),
     "cookies": ((head(lines=b"Cookie: " + b"c" * 60_000 + b"\r\n") + b"\r\n") * 4, b"", False),
-    # Signed in, at a workshop that sends without end and reads nothing.
+    # Signed in, at a workshop that sends endlessly and reads nothing.
     "stalled both ways": (
         head(b"POST", b"/", WORKSHOP, SESSION + b"Transfer-Encoding: chunked\r\n") + b"\r\n",
         b"10000\r\n" + b"b" * 65_536 + b"\r\n", True,
@@ -36,7 +37,7 @@ WAYS = {
 
 
 class Client:
-    """One connection, and what it still has to send."""
+    """One connection, and its remaining bytes to send."""
 
     def __init__(self, first):
         self.socket = socket.socket()
@@ -47,7 +48,7 @@ class Client:
         self.next = 0.0
 
     def send(self, again, greedy):
-        """Sends some of what it has."""
+        """Sends some of the remaining bytes."""
         if not self.left and again and (greedy or time.monotonic() >= self.next):
             self.left, self.next = again, time.monotonic() + 1
         for _ in range(4):
@@ -58,7 +59,7 @@ class Client:
 
 
 def attack(how, clients, seconds):
-    """Holds so many connections of this kind for this time; returns how many are held at the end."""
+    """Holds this many connections of this kind for this time; returns the number held at the end."""
     first, again, greedy = WAYS[how]
     events, held, opened = select.epoll(), {}, 0
     began = time.monotonic()
@@ -74,7 +75,7 @@ def attack(how, clients, seconds):
         client.socket.close()
 
     while time.monotonic() < end:
-        # All of them within four seconds.
+        # Opens all connections within four seconds.
         for _ in range(min(clients - len(held), int((time.monotonic() - began) * clients / 4) + 1 - opened)):
             open_one()
             opened += 1

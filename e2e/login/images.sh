@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# images.sh: builds the images of the login chain's programs and brings them into the cluster, as e2e/cluster/images.sh
-# does with the others: localhost/workshop-launcher/{traefik,dex,oauth2-proxy,sso,nginx}:test.
+# images.sh: builds the images of the login chain's programs and imports them into the cluster, as e2e/cluster/images.sh
+# does: localhost/workshop-launcher/{traefik,dex,oauth2-proxy,sso,nginx}:test.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -16,7 +16,7 @@ prepare_dex() { prepare_program dex "$1"; }
 inputs_oauth2-proxy() { inputs_program oauth2-proxy; }
 prepare_oauth2-proxy() { prepare_program oauth2-proxy "$1"; }
 
-# This machine's Node with the libraries that it takes, and the packages that package-lock.json names.
+# This machine's Node with its libraries, and the packages of package-lock.json.
 readonly PROVIDER=(provider.mjs package.json package-lock.json)
 inputs_sso() { printf '%s\n' "$login/images/sso/Dockerfile" "${PROVIDER[@]/#/$login/provider/}" "$(type -P node)"; }
 prepare_sso() {
@@ -33,7 +33,7 @@ prepare_sso() {
   cp "$login/images/sso/Dockerfile" "$1/"
 }
 
-# Debian's nginx with the libraries that it takes, and the shell and awk that start it.
+# Debian's nginx with its libraries, and the shell and awk that start it.
 inputs_nginx() { printf '%s\n' "$login/images/nginx/Dockerfile" "$login/images.sh" "$login/nginx.sh"; }
 prepare_nginx() {
   local file nginx

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# nginx.sh: downloads Debian's nginx, unpacks it without installing it, once, and prints the program's path.
+# nginx.sh: downloads Debian's nginx once, unpacks it without installing it, and prints the program's path.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"

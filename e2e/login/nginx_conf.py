@@ -1,10 +1,10 @@
-"""nginx's configuration, read as a tree."""
+"""Parser of nginx's configuration."""
 
 import re
 
 
 def parsed(text):
-    """nginx's configuration as a tree: [(words of the directive, its block or None)]."""
+    """Parses nginx's configuration into a tree: [(words of the directive, its block or None)]."""
     pattern = r'#[^\n]*|"(?:[^"\\]|\\.)*"|[{};](?=\s|$)|(?:[^\s{};"]|[{}](?=\S))+|[{};]'
     tokens = [token for token in re.findall(pattern, text) if not token.startswith("#")]
 
@@ -29,17 +29,17 @@ def parsed(text):
 
 
 def blocks(tree, name):
-    """{what follows the name: block} of all blocks with this name."""
+    """Returns all blocks with this name: {arguments: block}."""
     return {" ".join(words[1:]): inner for words, inner in tree if inner is not None and words[0] == name}
 
 
 def directives(tree, name):
-    """What follows the name, of all directives with this name."""
+    """Returns the arguments of all directives with this name."""
     return [words[1:] for words, inner in tree if inner is None and words[0] == name]
 
 
 def the(tree, name):
-    """The value of the one directive with this name; None when there is none."""
+    """Returns the value of the only directive with this name, or None."""
     found = directives(tree, name)
     assert len(found) <= 1, (name, found)
     return " ".join(found[0]) if found else None

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# render.sh [write]: renders the chart with each of its typical values, and compares with its folder rendered; compares what
-# the chart carries from crds and deploy with the originals; or writes all of it anew.
+# render.sh [write]: renders the chart with each values file of ci/ and compares the results with the folder rendered.
+# Also compares the chart's copies from crds and deploy with the originals. `write` rewrites both.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/common.sh"
@@ -9,7 +9,7 @@ root=$(cd "$login/../.." && pwd)
 readonly CHART=$root/charts/workshop-launcher
 readonly ORIGINALS=(crds/workshops.yaml deploy/rbac.yaml deploy/network-policies.yaml)
 
-# render FOLDER: one file for each values file, with nothing of the machine in it.
+# render FOLDER: renders one file for each values file, independent of the machine.
 render() {
   local values name
   for values in "$CHART"/ci/*-values.yaml; do

@@ -1,16 +1,16 @@
-"""The metrics that there are, as docs/metrics.md lists them."""
+"""The existing metrics, as docs/metrics.md lists them."""
 
 import functools
 import re
 
 from chart import ROOT
 
-# What a time series of a metric is called, by the metric's kind in docs/metrics.md.
+# Suffixes of a metric's time series, by the metric's kind in docs/metrics.md.
 SERIES = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
 
 
 def registered():
-    """The names that the programs' code gives to registries, as docs/metrics.md writes them but for `_total`."""
+    """Returns the names that the code registers, spelled as in docs/metrics.md but without `_total`."""
     call = re.compile(r'\.register(?:_with_unit)?\(\s*"(\w+)",\s*"[^"]*",(?:\s*Unit::(\w+),)?')
     code = "".join(path.read_text() for path in sorted(ROOT.glob("crates/*/src/**/*.rs")))
     return {"_".join(part for part in (name, unit.lower()) if part) for name, unit in call.findall(code)}
@@ -18,7 +18,7 @@ def registered():
 
 @functools.cache
 def metrics():
-    """{name of a series: (kind, names of labels)} of docs/metrics.md."""
+    """Returns the series of docs/metrics.md: {name of a series: (kind, names of labels)}."""
     found = {}
     for line in (ROOT / "docs/metrics.md").read_text().splitlines():
         if row := re.match(r"\| `(\w+)(?:\{([\w, ]+)\})?` \| (\w+) \|", line):

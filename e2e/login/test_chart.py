@@ -1,4 +1,4 @@
-"""The chart's values: what is committed, what is refused, what is written about them. No cluster is needed."""
+"""The chart's values: rendered output, refused values, and their reference. No cluster is needed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The chart's alerts: PromQL of metrics that there are, and a runbook for each. No cluster is needed."""
+"""The chart's alerts: PromQL with existing metrics, and a runbook for each. No cluster is needed."""
 
 import json
 import re
@@ -17,7 +17,7 @@ each = pytest.mark.parametrize("alert", ALERTS)
 
 
 def nodes(alert, wanted):
-    """The parts of this kind of an alert's expression, as the parser sees them."""
+    """Returns the parts of this type in an alert's expression, as parsed."""
 
     found = []
     promql_parser.walk(promql_parser.parse(ALERTS[alert]["expr"]), found.append)
@@ -54,7 +54,7 @@ def test_it_asks_the_targets_that_the_service_monitor_collects(alert):
             assert asked["namespace"] == "course-2026"
             continue
         assert asked["namespace"] == "launcher"
-        # Whether Prometheus itself was there, any target knows.
+        # Any target shows whether Prometheus itself was running.
         assert asked["job"] == JOBS[program] if program != "up" else asked.get("job", RELEASE) in collected
 
 
@@ -78,7 +78,7 @@ def test_only_what_counts_up_is_looked_at_over_time(alert):
 def test_it_says_how_bad_it_is_and_what_to_do(alert):
     rule = ALERTS[alert]
     assert rule["labels"]["severity"] in ("critical", "warning")
-    # Who is told may be decided by the namespace, which a sum has lost.
+    # Alerts may be routed by namespace, a label that a sum drops.
     assert rule["labels"]["namespace"] == "launcher"
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
     assert all(rule["annotations"].values())
@@ -87,7 +87,7 @@ def test_it_says_how_bad_it_is_and_what_to_do(alert):
 
 
 def runbooks():
-    """{heading: text below it}"""
+    """Returns the runbooks: {heading: text below it}."""
     parts = re.split(r"^## (.+)\n", (ROOT / "docs/runbooks.md").read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -105,6 +105,6 @@ def test_its_runbook_says_the_same_severity_and_the_four_things(alert):
 
 
 def test_thresholds_follow_the_limits():
-    """ci/full-values.yaml: 16 starts at once, 200 in line."""
+    """ci/full-values.yaml: 16 concurrent starts, 200 queued launches."""
     assert [number.val for number in nodes("WorkshopQueueStuck", promql_parser.NumberLiteral)][-1] == 16
     assert [number.val for number in nodes("WorkshopQueueLong", promql_parser.NumberLiteral)] == [100]

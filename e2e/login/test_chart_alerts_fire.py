@@ -1,12 +1,11 @@
-"""The chart's alerts as a Prometheus sees them: promtool plays alerts/*.yaml. No cluster is needed.
+"""The chart's alerts as Prometheus evaluates them: promtool plays alerts/*.yaml. No cluster is needed.
 
-A case there has an alert's name, what happens, and what Prometheus collects meanwhile: for each target the values of
-its series, one a minute from minute 0 on. `7x4` is 7 and then four more of it, `0+2x4` counts 0 2 4 6 8, `_x4` is
-nothing for four minutes, `stale` is the end of a target. Not written are the labels of targets, and `up` of each that
-has series. `fires` is the first minute in which the alert fires, `ends` the first in which it does no more, and
-`says` what it then says where that is not the same each time. Without `fires` it never fires. A case with `only`
-instead of an alert has all that ever fire in it. The rules are those of ci/full-values.yaml: 16 starts at once, 200
-in line.
+A case has an alert's name, a description, and the series that Prometheus collects: for each target the values of its
+series, one per minute from minute 0. `7x4` is 7 and four repetitions, `0+2x4` counts 0 2 4 6 8, `_x4` is a gap of four
+minutes, `stale` ends a target. The tests add the labels of targets, and `up` for each target with series. `fires` is
+the first minute in which the alert fires, `ends` the first in which it no longer fires. `says` has the annotations that
+vary. Without `fires` the alert never fires. A case with `only` instead of an alert lists all alerts that ever fire. The
+rules are those of ci/full-values.yaml: 16 concurrent starts, 200 queued launches.
 """
 
 import re
@@ -20,7 +19,7 @@ from series import metrics
 
 RULES = {name: found[0]["spec"] for name in SETS if (found := objects(name, "PrometheusRule"))}
 ALERTS = {rule["alert"]: rule for group in RULES["full"]["groups"] for rule in group["rules"]}
-# All as text: `0x10` is a number for YAML.
+# Reads all values as text: `0x10` is a number for YAML.
 CASES = [case for path in sorted((LOGIN / "alerts").iterdir()) for case in yaml.load(path.read_text(), yaml.BaseLoader)]
 TOGETHER = {case["when"]: case for case in CASES if "only" in case}
 each = pytest.mark.parametrize("alert", ALERTS)
@@ -35,19 +34,19 @@ def targets(case):
 
 
 def end(case):
-    """The last minute of which a case tells something."""
+    """Returns the last minute for which a case has values."""
     told = [values for target in targets(case).values() for values in target.values()]
     return int(case["until"]) if "until" in case else max(map(promtool.length, told)) - 1
 
 
 def never_fires(case):
-    """Promtool's question whether it fires in no minute."""
+    """Returns promtool's check that the alert fires in no minute."""
     fired = f'count_over_time(ALERTS{{alertstate="firing", alertname="{case["alert"]}"}}[{end(case) + 1}m])'
     return {"promql_expr_test": [{"expr": fired, "eval_time": f"{end(case)}m"}]}
 
 
 def fires(case):
-    """Promtool's questions whether it fires from that minute on, in these words, up to the minute of its end."""
+    """Returns promtool's checks that the alert fires from `fires` until `ends`, with these labels and annotations."""
     rule, alert, until, first = ALERTS[case["alert"]], case["alert"], end(case), int(case["fires"])
     ends = int(case.get("ends", until + 1))
     wanted = {
@@ -68,7 +67,7 @@ def fires(case):
 
 @pytest.fixture
 def play(tmp_path):
-    """Plays a case, and asks these questions of it."""
+    """Plays a case with these checks."""
 
     def played(case, questions):
         collected = [one for name, told in targets(case).items() for one in promtool.series(name, told)]

@@ -1,4 +1,4 @@
-"""The API server's word on what the chart's values become. Needs KUBECONFIG and kubectl."""
+"""The objects rendered from the chart's values, as the API server judges them. Needs KUBECONFIG and kubectl."""
 
 import json
 import os
@@ -15,7 +15,7 @@ MONITORING = "github.com/prometheus-operator/prometheus-operator"
 
 
 def kubectl(*words, input=None):
-    """kubectl: what it prints, its warnings too."""
+    """Runs kubectl; returns its output and its warnings."""
     command = ["kubectl", *map(str, words)]
     done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
@@ -24,7 +24,7 @@ def kubectl(*words, input=None):
 
 @pytest.fixture(scope="module")
 def monitoring():
-    """The kinds of the Prometheus operator, out of its own module; a cluster that has them keeps its own."""
+    """Installs the Prometheus operator's kinds from its Go module, unless the cluster has them."""
     if kubectl("get", "customresourcedefinitions", "servicemonitors.monitoring.coreos.com", "--ignore-not-found"):
         yield
         return
@@ -44,7 +44,7 @@ def monitoring():
 
 @pytest.fixture(scope="module")
 def namespace(monitoring):
-    """The release's namespace, which warns of every pod that is not restricted, and beside it the workshops'."""
+    """Creates the namespaces of the release and of its workshops; both warn about pods that are not restricted."""
     name = f"chart-{uuid.uuid4().hex[:8]}"
     labels = {"pod-security.kubernetes.io/warn": "restricted"}
     made = [
@@ -53,7 +53,7 @@ def namespace(monitoring):
     ]
     resources = program("traefik").with_name("traefik-crds.yaml")
     kubectl("apply", "--server-side", "--filename", resources)
-    # kubectl knows these kinds only once the API server has them.
+    # kubectl knows these kinds only after the API server has established them.
     kubectl("wait", "--for=condition=Established", "--timeout=30s", "--filename", resources)
     kubectl("apply", "--server-side", "--filename", ROOT / "crds/workshops.yaml")
     try:

@@ -1,6 +1,6 @@
-"""The chart's dashboard: panels that ask for metrics and labels that there are, and get answers.
+"""The chart's dashboard: its panels query existing metrics and labels, and get results.
 
-No cluster is needed, and no Grafana.
+Needs neither a cluster nor Grafana.
 """
 
 import json
@@ -16,14 +16,14 @@ FOUND = [one for one in objects("full", "ConfigMap") if "grafana_dashboard" in o
 DASHBOARD = json.loads(FOUND[0]["data"]["workshop-launcher.json"])
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"}
 each = pytest.mark.parametrize("title", PANELS)
-# What Grafana puts in, with the release of ci/full-values.yaml chosen.
+# Grafana's variables, with the release of ci/full-values.yaml selected.
 CHOSEN = {"$__rate_interval": "5m", "$namespace": "launcher", "$release": "workshop-launcher"}
-# A value of each label, where a panel leaves some out.
+# Label values for panels that exclude others.
 SOME = {"outcome": "error", "state": "running"}
 
 
 def asked(title, *variables):
-    """A panel's questions, with values of these variables."""
+    """Yields a panel's queries, with values of these variables."""
     for target in PANELS[title]["targets"]:
         question = target["expr"]
         for variable in variables:
@@ -32,7 +32,7 @@ def asked(title, *variables):
 
 
 def selectors(title):
-    """What a panel's questions select, as the parser sees them."""
+    """Returns the selectors of a panel's queries, as parsed."""
     found = []
     for question in asked(title, "$__rate_interval"):
         promql_parser.walk(promql_parser.parse(question), found.append)
@@ -70,12 +70,12 @@ def test_nothing_that_is_measured_is_left_out():
     shown = {selector.name for title in PANELS for selector in selectors(title)}
     listed = {name.removesuffix("_bucket") for name in metrics() if not name.endswith(("_sum", "_count"))}
     left = {name for name in listed if name not in shown and f"{name}_bucket" not in shown}
-    # Sidecars are not collected; what came into a state is in the states themselves.
+    # Sidecars are not scraped, and the metrics of states show the transitions.
     assert {name for name in left if not name.startswith("sidecar_") and "transitions" not in name} == set()
 
 
 def everything(program):
-    """A series of each metric of a program, for ten minutes."""
+    """Yields a series of each metric of a program, for ten minutes."""
     for name, (kind, labels) in metrics().items():
         if not name.startswith(program):
             continue
@@ -89,7 +89,7 @@ def everything(program):
 def test_a_panel_gets_an_answer(title, tmp_path):
     programs = {f"{program} a": dict(everything(program)) for program in ("launcher", "operator")}
     collected = [one for target, told in programs.items() for one in promtool.series(target, told)]
-    # What is no number, as a quantile of nothing, is no answer.
+    # NaN, such as a quantile of no samples, is not a result.
     questions = [f"count(({question}) >= 0) > bool 0" for question in asked(title, *CHOSEN)]
     answered = [{"expr": one, "eval_time": "9m", "exp_samples": [{"labels": "{}", "value": 1}]} for one in questions]
     status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
@@ -97,7 +97,7 @@ def test_a_panel_gets_an_answer(title, tmp_path):
 
 
 def test_the_phases_are_those_that_the_leader_counts(tmp_path):
-    """One that led before tells its last count for as long as it lives."""
+    """A former leader reports its last counts until it exits."""
     before = {"operator_leading": "1x2 0x7", 'operator_workshops{phase="Running"}': "70x9"}
     leader = {"operator_leading": "0x2 1x7", 'operator_workshops{phase="Running"}': "_x3 40x6"}
     collected = [*promtool.series("operator a", before), *promtool.series("operator b", leader)]

@@ -1,4 +1,4 @@
-"""Who gets in: Ingresses, middlewares and NetworkPolicies that the chart's values become. No cluster is needed."""
+"""Access paths: Ingresses, middlewares and NetworkPolicies rendered from the chart's values. No cluster is needed."""
 
 import ipaddress
 import json
@@ -17,7 +17,7 @@ HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 
 
 def routes(name):
-    """{(host, path): (Service, annotations)} of the chart's own Ingresses."""
+    """Returns the routes of the chart's own Ingresses: {(host, path): (Service, annotations)}."""
     found = {}
     for ingress in objects(name, "Ingress"):
         for rule in ingress["spec"]["rules"]:
@@ -30,19 +30,19 @@ def routes(name):
 
 
 def way_to_workshops(name):
-    """What the operator is told about it: its settings of this kind."""
+    """Returns the operator's settings for the exposure of workshops."""
     operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
     told = {one["name"]: one["value"] for one in operator["env"] if "value" in one}
     return {name: value for name, value in told.items() if "INGRESS" in name or "ELSEWHERE" in name}
 
 
 def workshop_annotations(name):
-    """Those that the operator gives each workshop's Ingress."""
+    """Returns the annotations that the operator sets on each workshop's Ingress."""
     return json.loads(way_to_workshops(name)["SERVICE_INGRESS_ANNOTATIONS"])
 
 
 def middlewares(annotations):
-    """The names of the middlewares, in their order."""
+    """Returns the names of the middlewares, in their order."""
     ours = re.compile(f"launcher-{RELEASE}-(.*)@kubernetescrd")
     return [ours.fullmatch(one)[1] for one in annotations[MIDDLEWARES].split(",")]
 

@@ -1,4 +1,4 @@
-"""The nginx of the release: what it asks, of whom, and what it passes on. No cluster is needed."""
+"""The release's nginx: its requests to the login proxies, and the headers that it forwards. No cluster is needed."""
 
 import functools
 import re
@@ -23,7 +23,7 @@ IDENTITY = {
 
 
 def any_with(*words):
-    """The objects of the set `any` with these changes, by kind and name."""
+    """Renders the set `any` with these changes; returns its objects by kind and name."""
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("any"))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -32,7 +32,7 @@ def any_with(*words):
 
 @functools.cache
 def rendered():
-    """The set `any` as it is."""
+    """Returns the objects of the unchanged set `any`."""
     return any_with()
 
 
@@ -44,7 +44,7 @@ def http():
 
 @pytest.fixture(scope="module")
 def servers(http):
-    """{name: {location: block}}, the first being the one for all other hosts."""
+    """Returns the servers, {name: {location: block}}; the first one serves all other hosts."""
     found = [inner for words, inner in http if words == ("server",)]
     return {the(server, "server_name"): blocks(server, "location") for server in found}
 
@@ -109,7 +109,7 @@ def test_who_is_calling_is_what_the_login_said_or_nobody(http, servers):
         for location, block in locations.items():
             if location in (f"= {QUESTION}", "@login"):
                 continue
-            # A place that sets one header sets all of them anew.
+            # A location that sets one header inherits none of the others.
             assert not directives(block, "proxy_set_header"), (server, location)
             told = directives(block, "auth_request_set")
             if the(block, "auth_request"):
@@ -134,7 +134,7 @@ def test_of_a_request_only_what_is_named_gets_to_the_question(servers):
 
 
 def test_long_names_and_large_sessions_fit(http):
-    """A name that the values may have, and as many cookies at once as launcher and sidecar take."""
+    """The longest host that the values allow, and the largest cookies that launcher and sidecar accept."""
     longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
     assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "what nginx needs for itself beside it"
     assert the(http, "large_client_header_buffers") == "1 64k"

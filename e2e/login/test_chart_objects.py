@@ -1,4 +1,4 @@
-"""What the chart's values become. No cluster is needed, but the debug build of the launcher."""
+"""The objects rendered from the chart's values. Needs the debug build of the launcher, but no cluster."""
 
 import json
 import os
@@ -34,7 +34,7 @@ FRONT_IMAGE = (
     "3af0c10d960cc2502427fe1219c52989d309e7d65596869c60a34fd2fa2406f0"
 )
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
-# Which number of the values a setting of the launcher tells.
+# The launcher's numeric settings, and the values that they come from.
 NUMBERS = {
     "SERVICE_MAX_INSTANCES_PER_USER": "limits.instancesPerUser",
     "SERVICE_LAUNCH_RATE": "limits.launchesPerMinute",
@@ -46,13 +46,13 @@ NUMBERS = {
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
 }
-# And which a setting of the operator.
+# The same for the operator.
 OPERATOR_NUMBERS = {
     "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
     "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
     "SERVICE_RUN_AS_USER": "workshops.runAsUser",
 }
-# What no setting is: OpenTelemetry's library reads it.
+# Variables that OpenTelemetry's library reads; our programs have no such settings.
 OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"}
 every_set = pytest.mark.parametrize("name", SETS)
 
@@ -62,7 +62,7 @@ def by_name(name, kind):
 
 
 def settings(container):
-    """Its environment, without what comes from Secrets."""
+    """Returns the container's environment without references to Secrets."""
     return {variable["name"]: variable["value"] for variable in container["env"] if "value" in variable}
 
 
@@ -71,7 +71,8 @@ def container_of(name, wanted):
 
 
 def complaint(container, own):
-    """What its program says with these settings: it reads all of them, and ends for want of a cluster."""
+    """Runs the container's program with these settings and returns its output: it reads all settings, then fails
+    without a cluster."""
     words = [LAUNCHER, *container["args"], *own, "--telemetry-addr", "127.0.0.1:0"]
     environment = settings(container) | {"KUBECONFIG": "/dev/null"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
@@ -81,7 +82,7 @@ def complaint(container, own):
 
 
 def alone(folder):
-    """Options with which a launcher reads its settings on this machine: a port, files."""
+    """Returns options with which a launcher reads its settings on this machine: a port, files."""
     (folder / "secrets").write_text("0123456789abcdef" * 2)
     return ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets"]
 
@@ -128,7 +129,7 @@ def test_the_programs_know_and_accept_every_setting(name, tmp_path):
 
 
 def largest(schema, prefix=""):
-    """The largest whole numbers that a schema takes: {name with dots: number}."""
+    """Returns the largest integers that a schema accepts: {dotted name: number}."""
     found = {}
     for name, below in schema["properties"].items():
         if "properties" in below:
@@ -221,7 +222,7 @@ def test_rights_are_those_of_the_committed_rules_in_the_workshops_namespace(name
         assert binding["metadata"]["namespace"] == roles[account]["metadata"]["namespace"] == namespace
         assert binding["roleRef"]["name"] == account
         assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "launcher"}]
-    # Mounting a Secret takes no right to read it.
+    # Mounting a Secret requires no right to read it.
     granted = {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]}
     assert not {"secrets", "*"} & granted
     accounts = {pod.get("serviceAccountName") for _, pod, _ in containers(name)}
@@ -272,13 +273,13 @@ def test_workshops_run_where_the_values_say():
 
 
 def shape(value):
-    """What kinds of things it is made of."""
+    """Returns the nested types of a value."""
     if isinstance(value, dict):
         return {name: shape(below) for name, below in value.items()}
     return [shape(below) for below in value] if isinstance(value, list) else type(value).__name__
 
 
-# Everything that somebody names.
+# Values that are names chosen by the user.
 NAMES = (
     "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
     "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
@@ -289,7 +290,8 @@ NAMES = (
 
 
 def named(name, own, others):
-    """A typical set of values, with names of the release's own and others: as objects, and the operator's container."""
+    """Renders a typical set of values with `own` as the release's name and `others` as all other names; returns
+    (objects, the operator's container)."""
     words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
     words += ["--set-string", f"login.workshopsSecret={own}", "--set", "traces.endpoint=http://collector:4318"]
     common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))

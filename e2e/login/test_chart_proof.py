@@ -1,4 +1,5 @@
-"""The proxy secrets: which ones the chart's values become, and where each of them goes. No cluster is needed."""
+"""The proxy secrets rendered from the chart's values: which objects accept, send or hold which one. No cluster is
+needed."""
 
 import base64
 import re
@@ -18,7 +19,7 @@ NONE = ("--set", "proxySecret.launcher=null", "--set", "proxySecret.workshops=nu
 
 
 def with_values(name, *words):
-    """The objects of a typical set of values with these changes, rendered anew: {(kind, namespace, name): object}."""
+    """Renders a typical set of values with these changes: {(kind, namespace, name): object}."""
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -27,12 +28,12 @@ def with_values(name, *words):
 
 
 def plain(secret):
-    """A Secret's data."""
+    """Returns a Secret's decoded data."""
     return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
 
 
 def secrets_of(found):
-    """What launcher and workshops accept: {audience: [secret]}."""
+    """Returns the secrets that launcher and workshops accept: {audience: [secret]}."""
     own = plain(found["Secret", "launcher", SECRET])
     other = [plain(one) for (kind, namespace, _), one in found.items() if kind == "Secret" and namespace != "launcher"]
     assert other == [{"secrets": own["workshops"]}]
@@ -40,7 +41,7 @@ def secrets_of(found):
 
 
 def sent_by_traefik(found):
-    """What Traefik's middlewares set: {audience: secret}."""
+    """Returns the secrets that Traefik's middlewares send: {audience: secret}."""
     made = {name: one["spec"] for (kind, _, name), one in found.items() if kind == "Middleware"}
     headers = {audience: made[f"{RELEASE}-{audience}-proof"]["headers"] for audience in EXAMPLES}
     assert all(list(one) == ["customRequestHeaders"] and list(one["customRequestHeaders"]) == [PROOF] for one in headers.values())
@@ -48,7 +49,7 @@ def sent_by_traefik(found):
 
 
 def sent_by_front(found):
-    """What nginx sends: {audience: secret}."""
+    """Returns the secrets that nginx sends: {audience: secret}."""
     files = plain(found["Secret", "launcher", FRONT])
     assert set(files) == {f"{audience}.conf" for audience in EXAMPLES}
     pattern = r'auth_request_set \$front_proof "([A-Za-z0-9._~+/=-]{32,256})";\n'
@@ -70,7 +71,7 @@ def test_the_door_sends_the_first_secret_of_each_audience_and_all_are_accepted(n
 
 @pytest.mark.parametrize("name", ["minimal", "any"])
 def test_secrets_that_the_chart_makes_are_the_same_in_all_objects_of_a_render(name):
-    """Without a cluster to look into, each render makes others."""
+    """Without a cluster to look up the Secret, each render generates new ones."""
     first, second = (with_values(name, *NONE) for _ in range(2))
     accepted = secrets_of(first)
     assert {audience: [one] for audience, one in sent(name, first).items()} == accepted
@@ -85,7 +86,7 @@ def test_the_launcher_mounts_its_own_secrets_as_a_file_that_the_kubelet_renews(n
     told = {one["name"]: one.get("value") for one in container["env"]}
     assert told["SERVICE_PROXY_SECRET_FILE"] == f"{MOUNT}/secrets"
     mount = next(one for one in container["volumeMounts"] if one["mountPath"] == MOUNT)
-    # A subPath is never renewed.
+    # The kubelet never renews a subPath.
     assert mount == {"name": "proxy-secret", "mountPath": MOUNT, "readOnly": True}
     volume = next(one for one in pod["volumes"] if one["name"] == "proxy-secret")["secret"]
     assert volume == {"secretName": SECRET, "defaultMode": 0o440, "items": [{"key": "launcher", "path": "secrets"}]}

@@ -1,4 +1,4 @@
-"""The documentation's values work with the chart, and its links lead somewhere. No cluster is needed."""
+"""The documentation's values work with the chart, and its links resolve. No cluster is needed."""
 
 import re
 import subprocess
@@ -11,19 +11,19 @@ from series import metrics, registered
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), ROOT / "e2e/login/README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-# All that a page holds for values.yaml, and what is added to that or put in its place.
+# First lines of a complete values.yaml, and of values that extend or replace parts of it.
 WHOLE, MORE = "# values.yaml\n", "# also in values.yaml\n"
 
 
 def blocks(page):
-    """Its blocks of YAML, each with the number of its line: [(line, text)]."""
+    """Returns a page's blocks of YAML with their line numbers: [(line, text)]."""
     text = (ROOT / "docs" / page).read_text()
     found = re.finditer(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(text.count("\n", 0, one.start()) + 1, one[1]) for one in found]
 
 
 def snippets():
-    """Each block of values, named by its place."""
+    """Returns each block of values, named by page and line."""
     found = [(f"{page}:{line}", text) for page in ("install.md", "providers.md") for line, text in blocks(page)]
     return [pytest.param(text, id=place) for place, text in found if text.startswith((WHOLE, MORE))]
 
@@ -59,7 +59,7 @@ def test_values_that_the_text_names_exist():
     for page in ("install.md", "providers.md", "upgrade.md", "runbooks.md", "threat-model.md"):
         text = (ROOT / "docs" / page).read_text()
         found = set(re.findall(rf"`((?:{sections})\.[A-Za-z.]+)`", text))
-        # The examples' hosts, and the database's file, begin like values.
+        # The examples' hosts, and the database's file, look like names of values.
         named = {name for name in found if ".example." not in name} - {"launcher.db"}
         assert named <= known | groups, f"{page}: {named - known - groups}"
 
@@ -71,14 +71,14 @@ def test_tests_that_the_threat_model_names_exist():
 
 
 def reliability():
-    """The tables of cases: each row's cells."""
+    """Returns the rows of the tables of cases, as lists of cells."""
     lines = (ROOT / "docs/reliability.md").read_text().splitlines()
     rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("| ")]
     return [cells for cells in rows if re.search(r"\.(?:rs|py)::", cells[-2])]
 
 
 def tracked():
-    """The files of the repository that hold tests."""
+    """Returns the tracked Rust and Python files."""
     listed = subprocess.run(["git", "ls-files", "*.rs", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True)
     return listed.stdout.splitlines()
 
@@ -117,7 +117,7 @@ def test_every_case_of_the_reliability_page_names_its_tests_and_tiers():
 
 
 def anchors(page):
-    """What GitHub makes of its headings."""
+    """Returns the anchors that GitHub derives from a page's headings."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -136,13 +136,14 @@ def test_links_lead_somewhere(name):
 
 
 def test_metrics_are_listed_that_the_code_has_and_no_others():
-    """Also such as are told only from their first use on. Their kinds are compared by the tests of each program."""
+    """Includes metrics that appear only after their first use. The tests of each program compare the kinds."""
     endings = re.compile("_(?:total|bucket|sum|count)$")
     assert registered() == {endings.sub("", name) for name in metrics()}
 
 
 def test_logs_are_asked_for_whole_and_of_all_pods():
-    """Of a Deployment kubectl shows one pod; by a selector all, but ten lines of each where no number is given."""
+    """For a Deployment kubectl shows the logs of one pod; for a selector those of all, but only ten lines each by
+    default."""
     texts = {name: (ROOT / name).read_text() for name in NAMES}
     asked = [(name, line) for name in texts for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", texts[name])]
     assert any("--selector" in line for _, line in asked)

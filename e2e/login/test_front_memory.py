@@ -1,4 +1,4 @@
-"""The nginx of the release holds out within its memory limit, by arithmetic and attacked. No cluster is needed, but root."""
+"""The release's nginx stays within its memory limit, by arithmetic and under attack. Needs root, but no cluster."""
 
 import base64
 import json
@@ -19,9 +19,9 @@ from nginx_conf import blocks, parsed, the
 FRONT = f"{RELEASE}-front"
 MIB = 1024 * 1024
 SOCKET_BUFFER = 32 * 1024
-# What the kernel holds for a connection: two full buffers, and the structures of a socket.
+# Kernel memory per connection: two full buffers, and the structures of a socket.
 KERNEL = 2 * SOCKET_BUFFER + 8 * 1024
-# Where a pod has its files; here a folder of the test's has them.
+# Folders of a pod; the test replaces them by a temporary one.
 PLACES = ("/tmp", "/etc/workshop-launcher-proxy")
 SERVICES = {
     f"{RELEASE}-login.launcher": LOGIN_PORT, f"{RELEASE}-workshops-login.launcher": LOGIN_PORT,
@@ -35,7 +35,7 @@ ATTACKS = {
 
 
 def front(*words, kubernetes="1.34"):
-    """The front's objects with these changes: (ConfigMap's data, pod, Secret's data)."""
+    """Renders the front with these changes; returns (ConfigMap's data, pod, Secret's data)."""
     common = ("--namespace", "launcher", "--kube-version", kubernetes, "--values", values_of("any"))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -53,7 +53,7 @@ def sysctls(pod):
 
 
 def budget(configuration):
-    """(connections, bytes of data that the worker may have)."""
+    """Returns (connections, maximum bytes of the worker's data)."""
     conf = parsed(configuration["nginx.conf"])
     assert the(conf, "worker_processes") == "1"
     connections = int(the(blocks(conf, "events")[""], "worker_connections"))
@@ -70,7 +70,7 @@ LIMITS = {
 def test_all_that_connections_can_take_fits_into_the_memory_limit(limit):
     connections, data = budget(front("--set", f"front.resources.limits.memory={limit}")[0])
     rest = LIMITS[limit] - data - connections * KERNEL
-    # What is neither: the master, the programs' own pages.
+    # The rest: the master process, and the programs' own pages.
     assert 8 * MIB <= rest < 8.5 * MIB
     assert data - 8 * MIB == connections * 96 * 1024
 
@@ -80,7 +80,7 @@ def test_the_usual_limit_is_for_2000_attackers_and_a_class_beside_them():
     assert memory_limit(pod) == "1Gi"
     connections, data = budget(configuration)
     assert connections > 2 * 2000 + 500
-    # The worst unfinished head, measured: 142 KiB.
+    # The largest unfinished head, measured: 142 KiB.
     assert data > 2000 * 142 * 1024 + 500 * 96 * 1024
     without = front("--set", "front.resources.limits=null")[0]
     assert budget(without) == (connections, data)
@@ -109,7 +109,7 @@ def test_socket_buffers_are_bounded_on_both_sides():
     assert {name: int(value.split()[2]) for name, value in sysctls(pod).items()} == {
         "net.ipv4.tcp_rmem": SOCKET_BUFFER, "net.ipv4.tcp_wmem": SOCKET_BUFFER,
     }
-    # The kernel doubles what a program asks for.
+    # The kernel doubles the size that a program requests.
     assert "rcvbuf=16k sndbuf=16k" in configuration["start.sh"]
     for words, kubernetes in (((), "1.31.9"), (("--set", "front.boundSocketBuffers=false"), "1.34")):
         assert not sysctls(front(*words, kubernetes=kubernetes)[1])
@@ -117,7 +117,7 @@ def test_socket_buffers_are_bounded_on_both_sides():
 
 
 def placed(text, folder):
-    """A file of the front's, for a machine without cluster."""
+    """Adapts a file of the front to a machine without cluster."""
     for place in PLACES:
         text = text.replace(f"{place}/", f"{folder}/")
     for name, port in SERVICES.items():
@@ -127,12 +127,12 @@ def placed(text, folder):
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
-    """What attacks did, one after the other."""
+    """Runs all attacks in turn; returns the observations."""
     folder = tmp_path_factory.mktemp("arena")
     folder.chmod(0o755)
     configuration, pod, proofs = front()
     start = placed(configuration["start.sh"], folder)
-    # No names are looked up here.
+    # This test resolves no names.
     services = '"map $host $front_services { default " services "; }"'
     assert services in start
     start = start.replace(services, services.replace('" services "', r'\"\"'))
@@ -156,7 +156,7 @@ def seen(tmp_path_factory):
 
 
 def test_real_nginx_tells_people_apart(seen):
-    """The launcher of this arena answers 200 only to the identity of the login beside the right proof."""
+    """The launcher of this arena answers 200 only to the login's identity together with the right proof."""
     provider = "https://accounts.example.org/"
     assert seen["answers"] == {
         "signed in": [200, None],

@@ -1,4 +1,4 @@
-"""How the nginx of the release starts: what it finds out about its pod, and what this nginx knows. No cluster is needed."""
+"""The start script of the release's nginx: how it adapts to its pod and to its nginx version. No cluster is needed."""
 
 import shutil
 import subprocess
@@ -19,7 +19,8 @@ RESOLV = {
 
 
 def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
-    """Starts it with these files of /etc and /proc, and an nginx whose test of the configuration ends with this status."""
+    """Runs the start script with these files of /etc and /proc, and an nginx whose configuration test exits with
+    `status`; returns the lines of each file that it writes."""
     (folder / "resolv.conf").write_text(resolv)
     (folder / "nginx").write_text(f'#!/bin/sh\necho "$@" >>{folder}/started\n[ "$1" = -e ] || exit {status}\n')
     (folder / "nginx").chmod(0o755)
@@ -29,7 +30,7 @@ def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
     for path in ("/etc/resolv.conf", "/proc/net/if_inet6"):
         start = start.replace(path, str(folder / path.rpartition("/")[2]))
     (folder / "start.sh").write_text(start)
-    # Nothing but a shell and awk is there.
+    # The PATH has no other program than awk.
     (folder / "awk").symlink_to(shutil.which("awk"))
     subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=10)
     return {name: (folder / f"{name}.conf").read_text().splitlines() for name in ("resolver", "listen", "listen-once", "heads")}

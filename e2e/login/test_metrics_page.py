@@ -1,4 +1,4 @@
-"""What a launcher tells on /metrics, as Prometheus' own reader of OpenMetrics takes it. No cluster is needed."""
+"""A launcher's /metrics, as Prometheus' own reader of OpenMetrics parses it. No cluster is needed."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ def page(launcher):
 
 
 def read(folder, text):
-    """Prometheus' reading: (status, what it says). It takes a page into a database only with times in it."""
+    """Lets Prometheus read the page into a database, which requires timestamps; returns (status, output)."""
     timed = re.sub(r"^([^#\n].*)$", r"\1 1700000000", text, flags=re.MULTILINE)
     (folder / "page.txt").write_text(timed)
     return promtool.promtool("tsdb", "create-blocks-from", "openmetrics", folder / "page.txt", folder / "blocks")
@@ -35,7 +35,7 @@ def test_prometheus_reads_what_a_launcher_tells(tmp_path):
     status, said = read(tmp_path, text)
     assert status == 0, said
     told = [line for line in text.splitlines() if not line.startswith("#")]
-    # SAMPLES, CHUNKS and SERIES: each line is a series of its own, and all are taken.
+    # SAMPLES, CHUNKS and SERIES: each line is one series, and all are accepted.
     assert said.splitlines()[-1].split()[-4:-1] == [str(len(told))] * 3, said
 
 

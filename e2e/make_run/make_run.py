@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make run` as somebody does it who has just cloned this: the page, JupyterLab, Ctrl-C."""
+"""`make run` in a fresh clone: the page, JupyterLab, Ctrl-C."""
 
 import os
 import pathlib
@@ -10,13 +10,13 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ROOT, Launcher, wait_for
 
-# With an empty target directory and no virtual environment, on two slow cores.
+# For an empty target directory and no virtual environment, on two slow cores.
 SET_UP_SECONDS = 1500
 JUPYTERLAB_SECONDS = 90
 
 
 def launch_jupyterlab(launcher):
-    """Launches the template of the catalog, as nobody but the development identity, until it runs."""
+    """Launches the catalog's template with the development identity, and waits until it runs."""
     status, _, templates = launcher.request("GET", "/templates/", email=None)
     assert status == 200, (status, templates)
     ids = {template["name"]: template["template_id"] for template in templates}
@@ -49,11 +49,11 @@ def check(launcher):
 def main():
     launcher = Launcher()
     for name in ("SERVICE_FLEET", "SERVICE_ADMIN_EMAILS"):
-        # What `make run` is to choose by itself.
+        # `make run` has to choose these settings.
         del launcher.environment[name]
     with launcher:
         try:
-            # A terminal's Ctrl-C reaches the whole group: a group of its own stands in for the terminal's.
+            # A terminal's Ctrl-C reaches the whole process group: a separate group stands in for the terminal's.
             launcher.start(("make", "run"), SET_UP_SECONDS, cwd=ROOT, start_new_session=True)
             check(launcher)
         finally:

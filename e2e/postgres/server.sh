@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# server.sh run COMMAND...: runs a command beside a PostgreSQL server of its own, which TEST_POSTGRES names by its URL.
-# The server listens on a Unix socket only, in a temporary directory that holds all it has. Both are gone when the
-# command has ended, also by Ctrl-C. `server.sh needs` only sees to it that there is a PostgreSQL.
+# server.sh run COMMAND...: runs a command with a temporary PostgreSQL server, whose URL is in TEST_POSTGRES. The server
+# listens on a Unix socket only, in a temporary directory with all its data. Both are removed when the command ends,
+# also by Ctrl-C. `server.sh needs` only ensures that PostgreSQL is installed.
 set -euo pipefail
 # shellcheck source=packaging/local/needs.sh
 source "$(dirname "$0")/../../packaging/local/needs.sh"
 
 programs='' directory='' server='' command=''
 
-# need_server: sets programs to the directory of the newest PostgreSQL's programs.
+# need_server: sets programs to the directory of the newest PostgreSQL's programs; installs PostgreSQL if it can.
 need_server() {
   programs=$(find_programs) && return
   can_install || fail "PostgreSQL's server is missing. On Debian: apt-get install postgresql"
-  # The package would start a server of its own, on TCP.
+  # Without this setting the package would start a server, on TCP.
   if [[ ! -e /etc/postgresql-common ]]; then
     install_packages postgresql-common
     printf 'create_main_cluster = false\n' >>/etc/postgresql-common/createcluster.conf
@@ -28,7 +28,7 @@ find_programs() {
   dirname "$found"
 }
 
-# as_server COMMAND...: becomes the command, as a user that PostgreSQL accepts; it does not outlive this script.
+# as_server COMMAND...: execs the command as a user that PostgreSQL accepts; it does not outlive this script.
 as_server() {
   local -a user=()
   [[ "$(id -u)" != 0 ]] || user=(--reuid postgres --regid postgres --init-groups)
@@ -41,7 +41,7 @@ start() {
   cd "$directory"
   (as_server "$programs/initdb" --pgdata=data --username=postgres --auth=trust --encoding=UTF8 --locale=C.UTF-8 \
     --no-sync) >initdb.log 2>&1 || fail "initdb failed: $(cat initdb.log)"
-  # What is written need not survive this server: nothing waits for the disk.
+  # The data need not survive this server, so no write waits for the disk.
   as_server "$programs/postgres" -D data -c listen_addresses= -c unix_socket_directories="$directory" \
     -c max_connections=500 -c fsync=off -c full_page_writes=off >server.log 2>&1 &
   server=$!
@@ -55,12 +55,12 @@ start() {
 }
 
 stop() {
-  # Twice Ctrl-C must not stop the tidying up.
+  # A second Ctrl-C must not interrupt the clean-up.
   trap '' INT TERM
   if [[ -n "$command" ]] && kill -TERM -- "-$command" 2>/dev/null; then
     wait "$command" || true
   fi
-  # QUIT: at once.
+  # SIGQUIT: immediate shutdown.
   if [[ -n "$server" ]] && kill -QUIT "$server" 2>/dev/null; then
     wait "$server" || true
   fi
@@ -78,10 +78,11 @@ main() {
   trap stop EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  # Each in a process group of its own: Ctrl-C is for this script, which ends the command with its children first.
+  # Each job has a separate process group: Ctrl-C reaches this script only, which first terminates the command with its
+  # children.
   set -m
   start
-  # In the background, so that a signal is heeded at once.
+  # In the background, so that this script handles a signal at once.
   "$@" <&0 &
   command=$!
   local status=0

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fuzzes a running launcher by its own OpenAPI document, as a user and as an admin, with every check there is.
+"""Fuzzes a running launcher by its own OpenAPI document, as a user and as an admin, with all checks.
 
-FUZZ_SEED and FUZZ_EXAMPLES in the environment set the random seed, and how many cases each operation gets a phase.
+FUZZ_SEED and FUZZ_EXAMPLES in the environment set the random seed, and the number of cases per operation and phase.
 
-An admin's template may name any command, and the local fleet runs it. What is fuzzed here must not run anything: the
-launcher finds its programs in a directory that holds nothing but the one of the seeded template, and a generated word
-with a slash would have to be the path of a program on this machine to do harm.
+An admin's template may name any command, and the local fleet runs it. Fuzzed commands must not run a program: the
+launcher's PATH holds only the program of the seeded template. A generated command with a slash could do harm only if it
+were the path of a program on this machine.
 """
 
 import json
@@ -27,14 +27,14 @@ TEMPLATE = {
     "image": "docker.io/library/python:3.13-alpine",
     "port": 8000,
     "command": ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
-    # The shortest there is: an admin has no limit, and what was launched is gone before it is many.
+    # The minimum: an admin has no limit, so instances must end before they become many.
     "lifetime_seconds": 60,
     "extension_seconds": 60,
 }
 
 
 def programs(directory):
-    """A PATH of one program: python3."""
+    """Returns a PATH with one program, python3."""
     directory.joinpath("python3").symlink_to(sys.executable)
     return str(directory)
 
@@ -46,7 +46,7 @@ def create_template(launcher):
 
 
 def configuration(directory, user):
-    """The committed configuration, with who is calling."""
+    """Writes the committed configuration with this user's identity; returns its path."""
     text = HERE.joinpath("schemathesis.toml").read_text()
     users = f'\n[auth.wfc]\npath = "{HERE / "users.json"}"\nuser = "{user}"\npeers = ["alice", "bob"]\n'
     path = directory / f"{user}.toml"
@@ -55,7 +55,7 @@ def configuration(directory, user):
 
 
 def document(launcher, directory):
-    """The OpenAPI document as it is served, in a file: like everything else, it is not for nobody."""
+    """Writes the served OpenAPI document, which requires an identity, to a file; returns its path."""
     status, _, body = launcher.request("GET", "/openapi.json")
     assert status == 200, (status, body)
     path = directory / "openapi.json"
@@ -64,7 +64,7 @@ def document(launcher, directory):
 
 
 def fuzz(launcher, directory, user, seed):
-    """Fuzzes as this user; returns whether every check held."""
+    """Fuzzes as this user; returns True if every check held."""
     print(f"\nschemathesis as {user}: FUZZ_SEED={seed}", flush=True)
     return (
         subprocess.run(
@@ -97,10 +97,10 @@ def main():
             SERVICE_LOCAL_RSTUDIO="no-rstudio-here",
             SERVICE_MAX_INSTANCES_PER_USER="2",
             SERVICE_MAX_CONCURRENT_STARTS="2",
-            # A refusal because of the rate would be taken for a fault.
+            # Schemathesis would report a refusal by the rate limit as an error.
             SERVICE_LAUNCH_RATE="60000",
             SERVICE_LAUNCH_BURST="60000",
-            # As many as are made here: a full line is a 503, which would be taken for a fault.
+            # As many as this run launches: a full queue answers 503, which Schemathesis would report as an error.
             SERVICE_MAX_QUEUED="1000",
             SERVICE_LOG="warn",
         )

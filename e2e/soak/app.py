@@ -1,4 +1,4 @@
-"""The soak's app on one machine: answers HTTP requests, and sends back what comes over a WebSocket."""
+"""The soak's app on one machine: answers HTTP requests, and echoes WebSocket messages."""
 
 import os
 
@@ -8,7 +8,7 @@ from websockets.sync.server import serve
 
 
 def answer(connection, request):
-    """A page for whoever does not ask for a WebSocket."""
+    """Answers requests other than WebSocket upgrades with a page."""
     if request.headers.get("Upgrade"):
         return None
     return Response(200, "OK", Headers({"Content-Length": "3", "Content-Type": "text/plain"}), b"up\n")

@@ -1,4 +1,4 @@
-"""Where the soak takes place: one machine, or a cluster."""
+"""The places of the soak: one machine, or a cluster."""
 
 import socket
 import sys
@@ -19,7 +19,7 @@ def template_of(launcher, lifetime, **more):
 
 
 class Local:
-    """One machine: workshops are processes, behind the launcher's own listener."""
+    """One machine: workshops are processes, reached through the launcher's own listener."""
 
     every = 2.0
 
@@ -42,7 +42,7 @@ class Local:
         self.launcher.clean_up()
 
     def door(self, name, row):
-        """The host of a workshop, and the port behind it."""
+        """Returns the host of a workshop, and the port that serves it."""
         return urllib.parse.urlsplit(row["url"]).netloc, self.launcher.port
 
     def dial(self, host, port):
@@ -57,7 +57,7 @@ class Local:
 
 
 class Kubernetes:
-    """A cluster: workshops are pods, asked at their Services."""
+    """A cluster: workshops are pods, reached at their Services."""
 
     every = 10.0
 
@@ -89,7 +89,7 @@ class Kubernetes:
         self.world.__exit__()
 
     def door(self, name, row):
-        # The cluster's network hears of a Service a moment after it is there.
+        # The cluster's network routes a new Service with a short delay.
         self.world.visit(name)
         return self.world.address(name), 80
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [MINUTES]: what takes longer than the tests may: a thousand launches under kill -9, and an hour (or MINUTES) of
-# steady use on this machine, and on the cluster where one is up (make cluster-up).
+# run.sh [MINUTES]: runs the long tests: a thousand launches under kill -9, then an hour (or MINUTES) of steady use on
+# this machine, and on the cluster if one is up (make cluster-up).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=packaging/local/needs.sh

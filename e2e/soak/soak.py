@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""An hour in the life of a service: launches, extensions, ends and WebSockets at a steady rate, on one machine or on a
-cluster. Nothing is lost, nothing fails, and memory, file descriptors and live rows are as many at the end as at the start.
+"""Runs launches, extensions, ends and WebSockets at a steady rate for an hour, on one machine or on a cluster.
+
+Nothing may be lost or fail. Memory, file descriptors and live rows must be as low at the end as at the start.
 
     .local/cluster/bin/python e2e/soak/soak.py local --minutes 60
     source e2e/cluster/env.sh && .local/cluster/bin/python e2e/soak/soak.py kubernetes --minutes 60
 
-It needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
+Needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
 """
 
 import argparse
@@ -24,17 +25,17 @@ from harness import PROGRAM, wait_for
 from places import PLACES
 from websockets.sync.client import connect
 
-# How a workshop's life goes: what is asked for, and the reason of its end.
+# The kinds of lives, and the end reason of each.
 LIVES = {"ended": "owner", "extended": "owner", "left alone": "expired"}
 LIFETIME = 60
 MESSAGE = "x" * 1024
 SAMPLES = 60
-# How much more the last quarter may have than the second: the first is for warming up.
+# Allowed growth from the second quarter to the last, (factor, addition); the first quarter is warm-up.
 SLACK = {"rss_kib": (1.10, 2048), "fds": (1.10, 4), "live": (1.25, 4)}
 
 
 class Life(threading.Thread):
-    """One workshop of one person, from its launch to its end."""
+    """One workshop of one user, from its launch to its end."""
 
     def __init__(self, soak, number, kind):
         super().__init__(daemon=True)
@@ -82,7 +83,7 @@ class Life(threading.Thread):
             assert status == 200, (status, body)
             seen.update(body)
             assert state == "terminated" or body["state"] != "failed", body["reason"]
-            # Often enough, and not the load that is measured.
+            # Often enough, without being the measured load.
             self.soak.pause.wait(0.5)
             return body["state"] == state
 

@@ -1,8 +1,8 @@
-# What this machine must have, for the scripts that source this file.
-# As root on Debian what is missing is installed; everybody else is told what to install.
+# Requirements of this machine, for the scripts that source this file.
+# As root on Debian, installs missing packages; otherwise names them.
 # shellcheck shell=bash
 
-# The variable overrides a target directory of Cargo's own configuration: what is built is what is run.
+# Overrides a target directory of Cargo's own configuration, so that the scripts run the programs that they build.
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/target}
 export CARGO_TARGET_DIR
 
@@ -15,14 +15,14 @@ fail() {
 
 can_install() { [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; }
 
-# install_packages PACKAGE...: installs Debian packages, with fresh lists when the ones at hand do not know them.
+# install_packages PACKAGE...: installs Debian packages; if that fails, updates the package lists and tries again.
 install_packages() {
   say "installing with apt-get: $*"
   local -a install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0)
   "${install[@]}" "$@" >&2 || { apt-get update >&2 && "${install[@]}" "$@" >&2; }
 }
 
-# need_command COMMAND PACKAGE: the command is there, was just installed, or the script ends and names the package.
+# need_command COMMAND PACKAGE: ensures that the command exists: installs its package, or fails and names the package.
 need_command() {
   command -v "$1" >/dev/null && return
   can_install || fail "$1 is missing. On Debian: apt-get install $2"
@@ -30,7 +30,7 @@ need_command() {
   command -v "$1" >/dev/null || fail "the package $2 did not bring $1"
 }
 
-# need_rust: cargo, and the C compiler that the bundled SQLite takes.
+# need_rust: ensures cargo, and the C compiler that the bundled SQLite requires.
 need_rust() {
   if ! command -v cargo >/dev/null && [[ -x "$HOME/.cargo/bin/cargo" ]]; then
     export PATH="$HOME/.cargo/bin:$PATH"
@@ -42,7 +42,7 @@ need_rust() {
 
 rust_version() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }
 
-# python_with_venv: prints a Python of at least 3.11 that can make virtual environments.
+# python_with_venv: prints a Python of at least 3.11 that can create virtual environments.
 python_with_venv() {
   local python
   for python in python3 /usr/bin/python3; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# venv.sh NAME REQUIREMENTS: makes the virtual environment .local/NAME of exactly the pinned requirements.
-# Does nothing when it is there already; made anew when the requirements, Python or the place changed.
+# venv.sh NAME REQUIREMENTS: creates the virtual environment .local/NAME with exactly the pinned requirements. Creates
+# it again only when the requirements, Python or the path changed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=packaging/local/needs.sh
@@ -19,7 +19,7 @@ fi
 say "making .local/$name from $requirements"
 rm -rf "$venv"
 "$PYTHON" -m venv "$venv"
-# --no-deps: the file names every package; pip check below proves it.
+# --no-deps: the file names every package; pip check below verifies it.
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --no-deps \
   --only-binary :all: --requirement "$requirements"
 "$venv/bin/python" -m pip --disable-pip-version-check check >&2

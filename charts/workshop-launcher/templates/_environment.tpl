@@ -1,5 +1,5 @@
-{{/* The settings of the launcher and of the operator. What has the program's own default is left out.
-     A number of a values file is a float, and would be written 1e+06 from a million on: int64 keeps its digits. */}}
+{{/* Environment of the launcher and of the operator. Settings that keep the program's own default are left out.
+     int64 keeps all digits: Helm reads a number of a values file as a float, and prints it as 1e+06 from a million on. */}}
 
 {{- define "launcher.environment" -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}

@@ -1,22 +1,23 @@
-{{/* The front's memory limit, divided by arithmetic, so that nobody can have the front killed: all that nginx and the
-kernel hold for its connections fits into the limit.
+{{/* Arithmetic of the front's memory limit. All memory that nginx and the kernel hold for its connections fits into the
+limit, so clients cannot cause an OOM kill of the front.
 
-  16 MiB          the two processes without connections; 8 of it in the worker
+  16 MiB          the two processes without connections, 8 MiB of them in the worker
   for each connection 168 KiB:
   96 KiB          nginx, as the average of all connections. An unfinished head takes 80: buffers of 8 and 64, pools. A
-                  request that is served has two connections, so 192; with a head of up to 8 KiB it takes 168: head,
-                  question and request 8 each, answer of the login 64, answer 32, a WebSocket's other way 32, pools 16.
+                  request that is served has two connections, so 192. With a head of up to 8 KiB it takes 168: head,
+                  auth subrequest and request 8 each, answer of the login proxy 64, answer 32, a WebSocket's other
+                  direction 32, pools 16.
   64 KiB          socket buffers, 32 each way: sysctls of the pod, rcvbuf and sndbuf of listen. cgroup v2 charges them.
   8 KiB           the kernel's structures for a socket; measured: 4.2
 
-More than 96 KiB on average take heads whose names are long, too (142), and requests that all have heads of 64 KiB. The
-worker's data limit (ulimit -d) is the sum for all connections: an allocation beyond it fails, that request gets 5xx or is
-closed, and nginx goes on. No limit for each address: a class behind one router, and all people behind one load balancer,
-have one address. */}}
+Two kinds of load take more than 96 KiB on average: heads that also have long names (142), and requests that all have
+heads of 64 KiB. The worker's data limit (ulimit -d) is the sum for all connections: an allocation beyond it fails, nginx
+answers that request with 5xx or closes it, and keeps running. There is no limit per client address: a class shares its
+router's address, and all users share a load balancer's. */}}
 
 {{- define "launcher.front.defaultMemory" -}}1Gi{{- end }}
 
-{{/* In bytes; empty when it cannot be read. */}}
+{{/* The memory limit in bytes; empty if it cannot be parsed. */}}
 {{- define "launcher.front.memory" -}}
 {{- $limit := dig "limits" "memory" (include "launcher.front.defaultMemory" .) .Values.front.resources }}
 {{- $text := ternary $limit (printf "%d" (int64 $limit)) (kindIs "string" $limit) }}

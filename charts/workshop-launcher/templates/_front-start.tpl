@@ -1,5 +1,5 @@
-{{/* Written at its start: the cluster's name servers and domain, the addresses to listen on, and what this nginx knows.
-The image has a shell, awk, and nothing else for sure. */}}
+{{/* Start script of the front. It configures the cluster's name servers and domain, the addresses to listen on, and the
+directives that this nginx supports. It uses only a shell and awk, because an image may have no other tool. */}}
 {{- define "launcher.front.start" -}}
 #!/bin/sh
 set -eu

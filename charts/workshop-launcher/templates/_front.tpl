@@ -1,8 +1,8 @@
-{{/* The front: a stock nginx that asks the login proxies, for clusters whose ingress controller cannot be told to. It
-passes on what the login says about a request and nothing that the request says about itself. */}}
+{{/* The front: a stock nginx that asks the login proxies, for ingress controllers that cannot ask them. It forwards the
+identity from the login proxy's answer, and never an identity from the request. */}}
 
-{{/* nginx hands headers on but for those that are set here, in any spelling of theirs, and those with underscores or
-dots in their names. A location that sets one itself has none of these. */}}
+{{/* nginx forwards all headers except two groups: the headers set here, in any spelling, and headers with underscores
+or dots in their names. A location that sets a header itself inherits none of these. */}}
 {{- define "launcher.front.headers" -}}
 proxy_set_header Host $http_host;
 proxy_set_header Connection $front_connection;
@@ -30,7 +30,7 @@ proxy_set_header {{ . }} "";
 proxy_set_header X-Auth-Request-Proof {{ ternary "$front_proof" "\"\"" .Values.proxySecret.enabled }};
 {{- end }}
 
-{{/* Of the request only what is named here gets to the question. */}}
+{{/* The auth subrequest gets only the parts of a request that are named here. */}}
 {{- define "launcher.front.question" -}}
 proxy_method GET;
 {{ include "launcher.front.session" . }}
@@ -47,9 +47,9 @@ proxy_set_header X-Forwarded-Method $request_method;
 proxy_set_header X-Real-Ip $remote_addr;
 {{- end }}
 
-{{/* Takes (list root login), the login being login or workshops-login: what a host has whose pages take that login.
-Without a session, a page gets the login proxy's own answer to the same question: the way to the provider, which comes
-back to this very page, or 401 for what asks for JSON. */}}
+{{/* Locations of a host whose pages require a login. Takes (list root login); login is login or workshops-login.
+Without a session, a page gets the login proxy's own answer to the same request: a redirect to the provider, which leads
+back to this page, or 401 for a client that asks for JSON. */}}
 {{- define "launcher.front.gate" -}}
 {{- $login := printf "http://%s-%s.%s.$front_services" (include "launcher.name" (index . 0)) (index . 1) (index . 0).Release.Namespace -}}
 if ($front_elsewhere) {
@@ -75,13 +75,13 @@ location @login {
 }
 {{- end }}
 
-{{/* Requests without a session share a rate, and wait for their turn: however many there are, those with one are answered
-before them. */}}
+{{/* Rate limit that all requests without a session share. They wait in its queue, so any number of them cannot delay
+requests with a session. */}}
 {{- define "launcher.front.turn" -}}
 limit_req zone=front_strangers burst=5000;
 {{- end }}
 
-{{/* For a place that strangers reach: no body, which could take any time to come. */}}
+{{/* For a location without a login: no body, because its arrival could take any time. */}}
 {{- define "launcher.front.unasked" -}}
 {{ include "launcher.front.turn" . }}
 if ($front_body) {
@@ -90,12 +90,12 @@ if ($front_body) {
 proxy_read_timeout 60s;
 {{- end }}
 
-{{/* An answer of a login proxy: a large session comes as dozens of cookies in one head. */}}
+{{/* For answers of a login proxy: a large session has dozens of cookies in one head. */}}
 {{- define "launcher.front.session" -}}
 proxy_buffer_size 64k;
 {{- end }}
 
-{{/* Asks, and remembers the answer. Takes (list root audience): the proxy secret of that audience goes with it. */}}
+{{/* Asks the login proxy and stores its answer. Takes (list root audience); adds the audience's proxy secret. */}}
 {{- define "launcher.front.asked" -}}
 auth_request /.front/question;
 auth_request_set $front_email $upstream_http_x_auth_request_email;
@@ -105,7 +105,7 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 {{- end }}
 {{- end }}
 
-{{/* One file of nginx's configuration for each audience, in a Secret. */}}
+{{/* One nginx configuration file for each audience, in a Secret. */}}
 {{- define "launcher.front.proofs" -}}
 {{- range $audience := list "launcher" "workshops" }}
 {{ $audience }}.conf: {{ printf "auth_request_set $front_proof \"%s\";\n" (include "launcher.proof" (list $ $audience)) | b64enc | quote }}

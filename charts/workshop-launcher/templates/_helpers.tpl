@@ -1,4 +1,4 @@
-{{/* Names, labels, hosts, and what all pods share. */}}
+{{/* Names, labels, hosts, and parts that all pods share. */}}
 
 {{- define "launcher.name" -}}
 {{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}
@@ -21,7 +21,7 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
 {{- end }}
 
-{{/* The part of a host after its name; nothing for the port that HTTPS has anyway. */}}
+{{/* Port suffix of a host; empty for the default port of HTTPS. */}}
 {{- define "launcher.portSuffix" -}}
 {{- if ne (int .Values.ingress.port) 443 }}:{{ int .Values.ingress.port }}{{ end }}
 {{- end }}
@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{ .Values.host }}{{ include "launcher.portSuffix" . }}
 {{- end }}
 
-{{/* Where people log in to the workshops' domain. No workshop has this name: theirs end in ten random characters. */}}
+{{/* Login host of the workshops' domain. No workshop has this name: theirs end in ten random characters. */}}
 {{- define "launcher.workshopsLoginHost" -}}
 login.{{ .Values.workshops.domain }}
 {{- end }}
@@ -39,19 +39,20 @@ login.{{ .Values.workshops.domain }}
 {{ include "launcher.workshopsLoginHost" . }}{{ include "launcher.portSuffix" . }}
 {{- end }}
 
-{{/* A page that takes no login: whoever comes there is nobody. */}}
+{{/* URL after signing out. The default page takes no login: every visitor is unauthenticated there. */}}
 {{- define "launcher.afterSignOut" -}}
 {{- .Values.login.signedOutURL | default (printf "https://%s/signed-out" (include "launcher.authority" .)) }}
 {{- end }}
 
-{{/* Signing out ends the launcher's session, then the workshops', and goes on from there. */}}
+{{/* Sign-out URL: ends the launcher's session, then the workshops', then redirects to the URL after signing out. */}}
 {{- define "launcher.logoutURL" -}}
 {{- $workshops := printf "https://%s/oauth2/sign_out?rd=%s" (include "launcher.workshopsLoginAuthority" .)
   (include "launcher.afterSignOut" . | urlquery) -}}
 /oauth2/sign_out?rd={{ $workshops | urlquery }}
 {{- end }}
 
-{{/* Headers that only the doors set: who is calling, as a login proxy answered, and the proof that a door says so. */}}
+{{/* Headers that only the edge proxy may set: the caller's identity as a login proxy answered it, and the proof that the
+edge proxy has set it. */}}
 {{- define "launcher.identityHeaders" -}}
 {{- range list "X-Auth-Request-Email" "X-Auth-Request-User" "X-Auth-Request-Groups" "X-Auth-Request-Preferred-Username"
   "X-Auth-Request-Access-Token" "X-Auth-Request-Redirect" "X-Auth-Request-Proof" "X-Forwarded-Email" "X-Forwarded-User"
@@ -60,7 +61,7 @@ login.{{ .Values.workshops.domain }}
 {{- end }}
 {{- end }}
 
-{{/* Whoever asks the login first, as a peer of a NetworkPolicy: the front's pods, or Traefik's. */}}
+{{/* NetworkPolicy peer for the edge proxy: the front's pods or Traefik's. */}}
 {{- define "launcher.fromDoor" -}}
 {{- $traefik := eq .Values.ingress.controller "traefik" -}}
 namespaceSelector:
@@ -75,7 +76,8 @@ podSelector:
     {{- end }}
 {{- end }}
 
-{{/* Traefik's, never the cluster's default class: another controller would ignore what puts the login in front. */}}
+{{/* Ingress class of Traefik, never the cluster's default class: another controller would ignore the annotations that
+require a login. */}}
 {{- define "launcher.ingressClass" -}}
 {{ .Values.ingress.className | default "traefik" | quote }}
 {{- end }}
@@ -94,7 +96,7 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end }}
 
-{{/* Takes (list root component). Replicas go to different machines where there are several. */}}
+{{/* Takes (list root component). Spreads replicas over nodes, if there are several. */}}
 {{- define "launcher.spread" -}}
 - maxSkew: 1
   topologyKey: kubernetes.io/hostname
@@ -134,7 +136,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* A program of ours says on its telemetry port how it is. It answers there only once its start is over. */}}
+{{/* Probes of our programs, on their telemetry port, which answers only after the start is complete. */}}
 {{- define "launcher.probes" -}}
 startupProbe:
   httpGet: {path: /healthz, port: telemetry}

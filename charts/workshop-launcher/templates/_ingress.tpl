@@ -1,5 +1,5 @@
-{{/* The annotations that have Traefik put the login in front of an Ingress. Takes (list root gate), the gate being pages,
-api, workshops, or none: for the login proxies themselves. */}}
+{{/* Annotations with which Traefik requires a login for an Ingress. Takes (list root gate); gate is pages, api, workshops,
+or none, for the login proxies themselves and for /signed-out. */}}
 {{- define "launcher.annotations" -}}
 {{- $root := index . 0 }}
 {{- $gate := index . 1 }}
@@ -19,7 +19,7 @@ traefik.ingress.kubernetes.io/router.tls: "true"
 traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $names }}
 {{- end }}
 
-{{/* Those of each workshop's Ingress. */}}
+{{/* Annotations of each workshop's Ingress. */}}
 {{- define "launcher.workshopAnnotations" -}}
 {{ include "launcher.annotations" (list . "workshops") }}
 {{- end }}

@@ -1,7 +1,7 @@
-{{/* The configurations of the two login proxies. The names of their cookies begin, after their prefixes, with what the
-sidecars take out (SERVICE_SESSION_COOKIE_PREFIX). */}}
+{{/* Configurations of the two login proxies. After their prefixes, the names of their cookies begin with the string by
+which sidecars remove them (SERVICE_SESSION_COOKIE_PREFIX). */}}
 
-{{/* The launcher's: a cookie that no other host, and no workshop, can write. */}}
+{{/* The launcher's login proxy: its cookie cannot be set by another host or by a workshop. */}}
 {{- define "launcher.login.cfg" -}}
 cookie_name = "__Host-_oauth2_proxy"
 redirect_url = {{ printf "https://%s/oauth2/callback" (include "launcher.authority" .) | quote }}
@@ -9,7 +9,7 @@ whitelist_domains = {{ list (include "launcher.authority" .) (include "launcher.
 {{ include "launcher.cfg" . }}
 {{- end }}
 
-{{/* The workshops': one cookie for the whole domain. Requests to /api are an app's own, never a person's. */}}
+{{/* The workshops' login proxy: one cookie for the whole domain. Requests to /api are an app's, not page visits. */}}
 {{- define "launcher.workshops-login.cfg" -}}
 cookie_name = "__Secure-_oauth2_proxy_workshops"
 cookie_domains = {{ list (printf ".%s" .Values.workshops.domain) | toJson }}
@@ -20,7 +20,7 @@ api_routes = ["^/api(/|$)"]
 {{ include "launcher.cfg" . }}
 {{- end }}
 
-{{/* What they share. Deliberately absent: skip_auth_…, trusted_ips, ping_user_agent (ways round the login), and
+{{/* Settings of both. Deliberately absent: skip_auth_…, trusted_ips, ping_user_agent (they bypass the login), and
 cookie_refresh (the new cookie would not reach the browser). */}}
 {{- define "launcher.cfg" -}}
 http_address = ":4180"

@@ -1,12 +1,12 @@
-{{/* The proxy secrets. The doors send one beside each identity; launcher and sidecars accept no identity without it. */}}
+{{/* The proxy secrets. The edge proxy sends one with each identity; launcher and sidecars accept no identity without it. */}}
 
-{{/* The name of the Secret with them, in the release's namespace and in the workshops'. */}}
+{{/* Name of the Secret with the proxy secrets, in the release's namespace and in the workshops' namespace. */}}
 {{- define "launcher.proxySecretName" -}}
 {{ include "launcher.name" . }}-proxy-secret
 {{- end }}
 
-{{/* {"launcher": [...], "workshops": [...]} as JSON: those of the values, else those that the release's Secret has, else
-new ones. Kept in the root after the first call of a render, because randAlphaNum differs with each call. */}}
+{{/* {"launcher": [...], "workshops": [...]} as JSON: the secrets of the values, else of the release's existing
+Secret, else new ones. The first call of a render stores them in the root, because randAlphaNum differs with each call. */}}
 {{- define "launcher.proxySecrets" -}}
 {{- if not (hasKey . "proxySecrets") }}
 {{- $present := (lookup "v1" "Secret" .Release.Namespace (include "launcher.proxySecretName" .)).data | default dict }}
@@ -20,7 +20,7 @@ new ones. Kept in the root after the first call of a render, because randAlphaNu
 {{- toJson .proxySecrets }}
 {{- end }}
 
-{{/* The one that the door sends. Takes (list root audience), the audience being launcher or workshops. */}}
+{{/* The secret that the edge proxy sends. Takes (list root audience); audience is launcher or workshops. */}}
 {{- define "launcher.proof" -}}
 {{- get (include "launcher.proxySecrets" (index . 0) | fromJson) (index . 1) | first }}
 {{- end }}

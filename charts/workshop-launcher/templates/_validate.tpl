@@ -1,4 +1,4 @@
-{{/* Everything that is missing or does not fit together, in one message. values.schema.json says what one value may be. */}}
+{{/* Reports all missing and conflicting values in one message. values.schema.json checks single values. */}}
 
 {{- define "launcher.problems" -}}
 {{- if not .Values.host }}

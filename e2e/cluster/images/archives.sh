@@ -1,5 +1,5 @@
-# Builds images as archives and brings them into the cluster; for up.sh and images.sh, which source it.
-# An image has inputs_NAME, which prints the files that it depends on, and prepare_NAME FOLDER, which fills its build context.
+# Builds images as archives and imports them into the cluster; for up.sh and images.sh, which source it. An image has
+# inputs_NAME, which prints the files that it depends on, and prepare_NAME FOLDER, which fills its build context.
 # shellcheck shell=bash disable=SC2154 # here and the cache's folders come from common.sh
 
 readonly PREFIX=localhost/workshop-launcher
@@ -28,7 +28,7 @@ prepare_jupyter() {
   cp "$here/images/jupyter/Dockerfile" "$1/"
 }
 
-# The product's own: its programs are built first, by cargo, which knows best what has changed.
+# Images of the product. cargo builds their programs beforehand, because it knows best which have changed.
 product_context() { printf '%s/images/%s\n' "${CARGO_TARGET_DIR:-$repository/target}" "$1"; }
 product_inputs() {
   printf '%s\n' "$repository/images/$1.Dockerfile"
@@ -43,7 +43,7 @@ prepare_launcher() { prepare_product launcher "$1"; }
 inputs_sidecar() { product_inputs sidecar; }
 prepare_sidecar() { prepare_product sidecar "$1"; }
 
-# Everything in a store of its own, which goes away with the build.
+# Each build has a temporary image store.
 build_image() { # NAME CONTEXT OUT
   local store=$2.store
   local -a buildah=(buildah --root "$store/root" --runroot "$store/run" --storage-driver vfs)
@@ -52,7 +52,7 @@ build_image() { # NAME CONTEXT OUT
   rm -rf "$store"
 }
 
-# archive NAME: sets BUILT to the image's archive, built first when it is not there for these inputs.
+# archive NAME: sets BUILT to the image's archive; builds it if there is none for these inputs.
 archive() {
   local name=$1 context
   local -a inputs
@@ -68,7 +68,7 @@ archive() {
   mv "$context.tar" "$BUILT"
 }
 
-# import_image NAME: makes the image's current content what the cluster runs under its name.
+# import_image NAME: imports the image's current content into the cluster, under its name.
 import_image() {
   local name=$1 imported=$RUN/imported/$1 context
   archive "$name"

@@ -1,4 +1,4 @@
-"""Everything that a namespace ever held, not only what is left at the end: a second pod that came and went counts."""
+"""Records all objects that a namespace ever held, so that a second pod counts even after its deletion."""
 
 import collections
 import contextlib
@@ -42,12 +42,12 @@ class Census:
                     self.seen[kind][name].append(uid)
 
     def of(self, name):
-        """The uids of what this Workshop ever had: {kind: uids, the first seen first}."""
+        """Returns the uids of all objects that this Workshop ever had: {kind: uids, first seen first}."""
         with self.lock:
             return {kind: list(self.seen[kind][name]) for kind in WHOSE}
 
     def assert_one_each(self, *names):
-        """Each of these Workshops was one, with one Deployment and one pod, all the time."""
+        """Fails unless each name had exactly one Workshop, one Deployment and one pod all the time."""
         for watch, _ in self.watches:
             assert watch.poll() is None, "the census has gone blind"
         counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}

@@ -1,4 +1,5 @@
-"""What the tests of this directory share. They need KUBECONFIG, kubectl, the images, and the launcher's debug build."""
+"""Fixtures shared by the tests of this directory. They need KUBECONFIG, kubectl, the images, and the launcher's debug
+build."""
 
 import pathlib
 import sys
@@ -12,7 +13,8 @@ from world import World
 
 @pytest.fixture(scope="module")
 def world(request):
-    """A namespace with launcher and operator, for the tests of one file; WORLD there adds settings of the operator."""
+    """A namespace with launcher and operator, shared by the tests of one file; its WORLD adds settings of the
+    operator."""
     name = request.module.__name__.removeprefix("test_").replace("_", "-")
     with World(name, **getattr(request.module, "WORLD", {})) as made:
         yield made
@@ -20,7 +22,7 @@ def world(request):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test that failed shows what our programs have printed."""
+    """Adds the output of our programs to the report of a failed test."""
     report = yield
     if report.failed:
         for made in item.funcargs.values():

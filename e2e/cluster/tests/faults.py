@@ -1,8 +1,8 @@
-"""A proxy in front of the API server that does wrong what a test tells it to.
+"""A proxy in front of the API server that injects the faults that a test requests.
 
-Our programs speak HTTP to it (`World.kubeconfig(account, server=proxy.url)`); it speaks TLS to the API server, passes
-their tokens on and streams what is watched. A call is named by what it does to what: "PATCH workshops/status", "WATCH
-pods", "PUT leases". What was injected is counted, so that a test can tell that it tested something.
+Our programs speak HTTP to the proxy (`World.kubeconfig(account, server=proxy.url)`). The proxy speaks TLS to the API
+server, forwards their tokens and streams watches. A call is named by its verb and resource: "PATCH workshops/status",
+"WATCH pods", "PUT leases". The proxy counts injected faults, so that a test can assert that its faults occurred.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ STORM_OF = {
 
 @dataclasses.dataclass
 class Rule:
-    """What to do wrong, at which call, how often; names begin with `name`."""
+    """A fault, the call that meets it, and how often; applies to objects whose names begin with `name`."""
 
     fault: str
     call: str
@@ -47,7 +47,7 @@ class Rule:
     injected: int = 0
 
     def takes(self, call, name):
-        """Whether this call is one of those; counts it."""
+        """Returns True, and counts the call, if the rule applies to it."""
         if self.left < 1 or call != self.call or not name.startswith(self.name):
             return False
         self.left -= 1
@@ -56,7 +56,7 @@ class Rule:
 
 
 class Proxy:
-    """The proxy, with a loop in a thread of its own. `with Proxy() as proxy`."""
+    """The proxy, with an event loop in a separate thread. `with Proxy() as proxy`."""
 
     def __init__(self):
         self.port = free_port()
@@ -83,36 +83,37 @@ class Proxy:
     def _run(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=30)
 
-    # What a test asks of it.
+    # Controls for tests.
 
     def inject(self, fault, call, times=1, name=""):
-        """Does this wrong at the next calls of this kind; returns the rule, which counts."""
+        """Injects this fault into the next `times` calls of this kind; returns the rule, which counts them."""
         rule = Rule(fault, call, times, name)
         self.rules.append(rule)
         return rule
 
     def storm(self, seed, chance):
-        """Does something wrong at each call by this chance. The nth call of a kind has the same fate each time."""
+        """Injects a random fault into each call with this probability. For one seed, the nth call of a kind always
+        meets the same fault."""
         self.weather = (seed, chance)
 
     def calm(self):
-        """Does nothing wrong any more."""
+        """Stops injecting faults."""
         self.weather = None
         self.rules.clear()
 
     def drop_watches(self):
-        """Cuts the connections of all watches; returns how many there were."""
+        """Cuts the connections of all watches; returns their number."""
         return self._run(self._drop_watches())
 
     def go_away(self):
-        """Refuses connections, and cuts those there are."""
+        """Refuses new connections and cuts the existing ones."""
         self._run(self._go_away())
 
     def come_back(self):
-        """Takes connections again."""
+        """Accepts connections again."""
         self._run(self._listen())
 
-    # The two sides.
+    # Server and client side.
 
     async def _open(self):
         authority, self.server = ca_certificate()
@@ -121,7 +122,7 @@ class Proxy:
         self.session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
         application = web.Application(client_max_size=8 << 20)
         application.router.add_route("*", "/{path:.*}", self._handle)
-        # A client that goes ends its watch upstream, too.
+        # A client that disconnects also cancels its watch upstream.
         self.runner = web.AppRunner(application, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await self.runner.setup()
         await self._listen()
@@ -162,7 +163,7 @@ class Proxy:
         if fault in (CONFLICT, TOO_MANY, BROKEN):
             return refusal(int(fault))
         if fault in (DONE_BUT_504, DONE_BUT_RESET):
-            # Done for certain, even if the client does not wait for the answer.
+            # The call completes upstream even if the client does not wait for the answer.
             await asyncio.shield(self._do(request, body))
             return refusal(504) if fault == DONE_BUT_504 else cut(request)
         if fault == RESET:
@@ -210,7 +211,7 @@ class Proxy:
 
 
 def named(request):
-    """What a request does to what, and to which: ("PATCH workshops/status", "its-name")."""
+    """Returns the call and the object's name: ("PATCH workshops/status", "its-name")."""
     _, _, rest = request.path.partition("/namespaces/")
     kind, name, part = ([*rest.split("/")[1:], "", "", ""])[:3]
     verb = request.method
@@ -220,24 +221,24 @@ def named(request):
 
 
 def of_both_hops(headers):
-    """The headers that are not about one connection."""
+    """Returns the headers without the hop-by-hop ones."""
     return [(name, value) for name, value in headers.items() if name.lower() not in OF_ONE_HOP]
 
 
 def status(code):
-    """An error as the API server says it."""
+    """Returns an error in the API server's format."""
     said = {"status": "Failure", "message": "the test has ordered this", "reason": REASONS[code], "code": code}
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}} | said
 
 
 def refusal(code):
-    """That error as an answer."""
+    """Returns that error as a response."""
     headers = {"Retry-After": "1"} if code == 429 else None
     return web.json_response(status(code), status=code, headers=headers)
 
 
 def cut(request):
-    """Resets the connection; what is returned reaches nobody."""
+    """Resets the connection; the returned response is never sent."""
     if request.transport:
         request.transport.abort()
     return web.Response()

@@ -1,4 +1,4 @@
-"""A World whose programs reach the API server through proxies, and the fixtures of tests that make these do wrong."""
+"""A World whose programs reach the API server through proxies that inject faults, and fixtures for its tests."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ from world import World
 
 
 class FaultyWorld(World):
-    """A World whose launcher and operator each reach the API server through a proxy of their own."""
+    """A World whose launcher and operator each reach the API server through a separate proxy."""
 
     def __init__(self, name, **settings):
         super().__init__(name, **settings)
@@ -48,7 +48,7 @@ def world(request):
 
 @pytest.fixture(autouse=True)
 def calm_afterwards(world):
-    """No fault outlives its test."""
+    """Removes all faults after each test."""
     yield
     world.calm()
 
@@ -60,7 +60,7 @@ def template(world):
 
 @pytest.fixture(scope="module")
 def bystander(world, template):
-    """A workshop that runs from the first test to the last, which nobody touches."""
+    """A workshop that runs from the first test to the last and that no test touches."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     yield name, world.pod(name)["metadata"]["uid"]
@@ -69,7 +69,7 @@ def bystander(world, template):
 
 
 def assert_untouched(world, bystander):
-    """It still runs, in the same pod."""
+    """Fails unless the bystander still runs in the same pod."""
     name, uid = bystander
     assert world.instance(name)["state"] == "running"
     assert world.pod(name)["metadata"]["uid"] == uid, "a workshop that nobody touched was started anew"

@@ -1,4 +1,4 @@
-"""What tests of several files wait for: row and cluster agree."""
+"""Functions that wait until row and cluster agree, shared by several test files."""
 
 import contextlib
 import time
@@ -7,12 +7,13 @@ from harness import wait_for
 
 
 def phase(world, name):
-    """What the status of this Workshop says."""
+    """Returns the phase in the status of this Workshop, or None."""
     return ((world.workshop(name) or {}).get("status") or {}).get("phase")
 
 
 def until_ended(world, name):
-    """Waits until the row says so; at that moment nothing is left. Returns the instance."""
+    """Waits until the row is `terminated`, and fails if anything is left in the cluster at that moment. Returns the
+    instance."""
     ended = world.until(name, "terminated")
     assert world.workshop(name) is None, f"{name} says terminated while there is a Workshop"
     assert world.workload(name) == [], f"{name} says terminated while something is left"
@@ -20,16 +21,16 @@ def until_ended(world, name):
 
 
 def is_ending(world, name):
-    """Whether the row says so, and the Workshop and its Deployment are being deleted."""
+    """Returns True if the row is ending or ended, and the Workshop and its Deployment are being deleted or gone."""
     left = [one["metadata"] for one in world.objects("workshops,deployments") if one["metadata"]["name"] == name]
     states = {"terminating", "terminated"}
     return world.instance(name)["state"] in states and all("deletionTimestamp" in one for one in left)
 
 
 def until_right(world, running=(), ended=(), seconds=30):
-    """Waits until our programs have done their part, for so long at most; then until nothing of the ended is left.
+    """Waits at most `seconds` until our programs have done their part, then until the ended workshops are gone.
 
-    How long a pod takes to end is not their business.
+    The time a pod takes to terminate does not count: our programs do not control it.
     """
     deadline = time.monotonic() + seconds
     for name in running:
@@ -43,7 +44,7 @@ def until_right(world, running=(), ended=(), seconds=30):
 
 @contextlib.contextmanager
 def killed(world):
-    """While the operator is killed; a new one, of another identity, comes after it."""
+    """Kills the operator for the duration of the block; afterwards starts one with another identity."""
     world.operator.kill()
     try:
         yield

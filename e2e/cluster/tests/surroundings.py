@@ -1,4 +1,4 @@
-"""Those around workshops who try to reach them, and the places that a workshop may try to reach."""
+"""Pods that try to reach workshops, and addresses that a workshop may try to reach."""
 
 import contextlib
 import dataclasses
@@ -12,10 +12,10 @@ import subprocess
 from world import ALICE, BOB, IMAGES
 
 INGRESS_LABELS = {"app.kubernetes.io/name": "traefik"}
-# The app's own complaint: nothing else counts as a no.
+# The app's own error message; no other output counts as a blocked connection.
 DROPPED = re.compile(r"^no (answer|connection): ", re.MULTILINE)
-# Ranges of the addresses that this machine gets for a while. No metadata address itself: the machine may need it. The
-# last range is public, and nobody uses it any more.
+# Ranges of the addresses that this machine gets temporarily. They exclude the metadata address: the machine may need
+# it. The last range is public and no longer in use.
 NETWORKS = {
     "machine link-local": "169.254.64.0/24",
     "machine shared": "100.100.64.0/24",
@@ -26,26 +26,26 @@ NETWORKS = {
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A pod that connects."""
+    """A pod that opens connections."""
 
     namespace: str
     pod: str
 
     def command(self, *words):
-        """What runs the app there with these words."""
+        """Returns the kubectl arguments that run the app in this pod with these words."""
         return ("exec", self.pod, "--namespace", self.namespace, "--container", "app", "--", "/app", *words)
 
     def run(self, world, *words):
-        """Runs it; returns all it says."""
+        """Runs the app with these words; returns all its output."""
         return world.kubectl(*self.command(*words), check=False)
 
     def start(self, *words):
-        """Runs it in the background."""
+        """Runs the app with these words in the background."""
         command = ["kubectl", *self.command(*words)]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def reaches(self, world, target):
-        """Whether it does; nothing but the app's own complaint is a no."""
+        """Returns True if the pod can connect; fails unless the app reports a connection or its own error."""
         said = self.run(world, "connect", target)
         assert "connected" in said or DROPPED.search(said), said
         return "connected" in said
@@ -53,7 +53,7 @@ class Source:
 
 @dataclasses.dataclass
 class Scene:
-    """Two workshops, and those around them."""
+    """Two workshops, and the pods and addresses around them."""
 
     names: dict
     pods: dict
@@ -62,7 +62,8 @@ class Scene:
     reached: dict = dataclasses.field(default_factory=dict)
 
     def target(self, name):
-        """HOST:PORT of `workshop:PORT`, of `machine PLACE`, of another pod here, or as it is."""
+        """Returns HOST:PORT for `workshop:PORT`, `pod:PORT` or a place such as `machine private`; other hosts stay
+        unchanged."""
         host, port = name.rsplit(":", 1) if ":" in name else (name, "")
         return self.machine.get(name) or f"{self.pods.get(host, host)}:{port}"
 
@@ -85,9 +86,10 @@ def visitor(name, namespace, labels):
 
 @contextlib.contextmanager
 def listening_at(network):
-    """Gives this machine an address of that range for a while, with a listener; yields HOST:PORT."""
+    """Adds an address of that range to this machine, with a listener; yields HOST:PORT, and removes the address
+    afterwards."""
     host = str(random.choice(list(ipaddress.ip_network(network).hosts())))
-    # Should nobody get to take it back, it goes by itself.
+    # The address expires after 900 s, in case this process is killed before it removes the address.
     for_a_while = ("valid_lft", "900", "preferred_lft", "900")
     subprocess.run(["ip", "address", "add", f"{host}/32", "dev", "lo", *for_a_while], check=True)
     try:
@@ -98,7 +100,7 @@ def listening_at(network):
 
 
 def places(world, listeners):
-    """What is not a pod: the API server, the DNS service, this machine's addresses."""
+    """Returns the destinations that are not pods: the API server, the DNS service, this machine's addresses."""
     api = ("service", "--namespace", "default", "kubernetes", "--output", "jsonpath={.spec.clusterIP}")
     dns = ("service", "--namespace", "kube-system", "kube-dns", "--output", "jsonpath={.spec.clusterIP}")
     slices = ("endpointslices", "--namespace", "default", "--selector", "kubernetes.io/service-name=kubernetes")
@@ -111,7 +113,7 @@ def places(world, listeners):
 
 
 def set_up(world, ingress, listeners):
-    """Workshops and visitors, and where they are."""
+    """Creates the workshops and the visiting pods; returns their Scene."""
     names = {"mine": world.running(ALICE), "theirs": world.running(BOB, port=8787)}
     visitors = {
         "stranger": (world.namespace, {}),

@@ -1,4 +1,4 @@
-"""What the API server refuses, what namespaces that enforce Pod Security let in, and what our programs may do there."""
+"""Validation by the API server, admission under Pod Security, and the rights of our programs."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from world import ALICE, BOB, IMAGES, World
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
 SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
-# What a call takes. A server-side apply takes create too, where the object is new.
+# Verbs that each call requires. A server-side apply of a new object also requires create.
 TAKES = {
     "GET": {"get"},
     "LIST": {"list"},
@@ -24,7 +24,7 @@ TAKES = {
 
 
 class Recorded(World):
-    """A world in which the calls of each program are counted on their way."""
+    """A world that counts the API calls of each program."""
 
     def __init__(self, name, of_launcher, of_operator, **settings):
         super().__init__(name, **settings)
@@ -49,7 +49,7 @@ def running(world):
 
 
 def workshop(name, **changes):
-    """A Workshop that is nobody's in the API: without our labels, the launcher leaves it alone."""
+    """Returns a Workshop without our labels, which the launcher leaves alone: it has no row."""
     spec = {
         "owner": ALICE,
         "image": f"{IMAGES}/http:test",
@@ -72,7 +72,7 @@ def status(world, name):
     return world.workshop(name).get("status", {})
 
 
-# What the API server refuses.
+# Workshops that the API server rejects.
 
 REFUSED = {
     "port 0": ({"port": 0}, r"spec\.port: Invalid value: 0: .*greater than or equal to 1"),
@@ -147,7 +147,7 @@ def enforced(world):
     return namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
 
 
-# What our programs may do.
+# Rights of our programs.
 
 
 def test_the_accounts_can_do_what_is_committed_and_no_more():
@@ -159,7 +159,7 @@ def test_the_accounts_can_do_what_is_committed_and_no_more():
 
 
 def granted():
-    """{account: {(resource, verb)}} of the committed permissions; resources without their groups."""
+    """Returns the committed permissions, {account: {(resource, verb)}}; resources without their groups."""
     found = {}
     for line in PERMISSIONS.read_text().splitlines():
         if not line.startswith(" "):
@@ -172,7 +172,7 @@ def granted():
 
 
 def used(proxy):
-    """What the calls took that went through this proxy."""
+    """Returns the rights that the calls through this proxy required."""
     calls = (call.split() for call in list(proxy.calls))
     return {(resource, verb) for method, resource in calls for verb in TAKES[method]}
 
@@ -199,14 +199,14 @@ def test_every_right_is_used(world, running):
 
 
 def everything_that_happens(world, running):
-    """What the tests above have not brought about."""
+    """Triggers the API calls that the tests above have not made."""
     apply_by_hand(world, workshop("short", lifetimeSeconds=3))
     apply_by_hand(world, workshop("crash", args=["exit"]))
-    # It starts a second time: an event that is told again.
+    # The second start repeats an event.
     world.kubectl("delete", "pod", world.pod(running)["metadata"]["name"], "--wait=false")
     wait_for("it to start again", lambda: status(world, running)["phase"] == "Starting", 40)
     wait_for("it to run again", lambda: status(world, running)["phase"] == "Running", 40)
-    # It goes while nobody is there to see it: whether it has gone has to be asked.
+    # The launcher is down during the deletion, so it has to ask the API server for the Workshop afterwards.
     world.launcher.kill()
     world.kubectl("delete", "workshop", running)
     world.launcher.start()
@@ -214,7 +214,8 @@ def everything_that_happens(world, running):
     for name, phase in {"short": "Expired", "crash": "Failed"}.items():
         wait_for(f"{name} to be {phase}", lambda: status(world, name).get("phase") == phase, 40)
 
-    # Less than the 15 seconds for which an image may fail to be pulled: what is to be said is in the pod's events.
+    # Shorter than the 15 seconds for which an image pull may fail: the operator then reads the reason from the pod's
+    # events.
     world.operator.stop()
     world.new_operator(SERVICE_START_TIMEOUT="8").start()
     apply_by_hand(world, workshop("missing", image=f"{IMAGES}/missing:test"))
@@ -222,7 +223,7 @@ def everything_that_happens(world, running):
 
 
 def assert_nothing_was_forbidden(world):
-    """What our programs log of the answers to what they asked, each with its own account."""
+    """Fails if one of our programs, each with its own account, logged a forbidden request."""
     for program in world.programs:
         lines = program.log.read_text().splitlines()
         assert [line for line in lines if "forbidden" in line.lower()] == []

@@ -1,4 +1,4 @@
-"""Somebody works on the cluster by hand: rows and cluster agree again, and nothing is ended that should not be."""
+"""Manual changes to the cluster: rows and cluster converge, and no workshop ends by mistake."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ def template(world):
 
 @pytest.fixture
 def running(world, template):
-    """A workshop that runs, and is ended after the test, if the test has not."""
+    """A running workshop, which is ended after the test unless the test has ended it."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     yield name
@@ -30,7 +30,7 @@ def running(world, template):
 
 @contextlib.contextmanager
 def launcher_down(world, is_down):
-    """With the launcher stopped, or not: what is done by hand is found out either way."""
+    """Stops the launcher for the duration of the block if `is_down`; it must detect manual changes in both cases."""
     if is_down:
         world.launcher.stop()
     try:
@@ -41,12 +41,12 @@ def launcher_down(world, is_down):
 
 
 def down_or_up(test):
-    """Runs a test twice: with the launcher at work, and while it is down."""
+    """Runs a test twice: with the launcher running, and with the launcher stopped."""
     return pytest.mark.parametrize("is_down", [False, True], ids=["launcher up", "launcher down"])(test)
 
 
 def by_hand(name, labels=None):
-    """A Workshop as somebody would write it."""
+    """Returns a Workshop as an administrator would write it by hand."""
     spec = {"owner": ALICE, "image": f"{IMAGES}/http:test", "appType": "custom", "port": 8888, "args": ["serve"]}
     spec["resources"] = {"cpuRequest": "5m", "cpuLimit": "1", "memoryRequest": "16Mi", "memoryLimit": "64Mi"}
     spec |= {"securityProfile": "restricted", "lifetimeSeconds": 3600}
@@ -55,7 +55,7 @@ def by_hand(name, labels=None):
 
 
 def until_uid_changes(world, kind, name, before):
-    """Waits until there is another object of this name; returns it."""
+    """Waits until another object has this name; returns it."""
 
     def look():
         found = world.objects(kind, "--field-selector", f"metadata.name={name}")
@@ -102,7 +102,7 @@ def test_a_deleted_pod_comes_back(world, running):
 
 
 def until_answers_from_another_pod(world, name, before):
-    """Waits until it runs again, in a pod of its own; its time goes on as it was."""
+    """Waits until the workshop runs again, in another pod, and checks that its expiry is unchanged."""
     expires_at = world.instance(name)["expires_at"]
 
     def look():
@@ -123,12 +123,12 @@ def until_answers_from_another_pod(world, name, before):
     ids=["shorter", "over"],
 )
 def test_a_changed_lifetime_is_put_right(world, running, is_down, change):
-    """One that somebody has let expire is ended as such; one that is only shortened gets its time back."""
+    """The launcher reverts a shortened lifetime. A past expiry is reverted, or ends the workshop as expired."""
     before = world.workshop(running)["spec"]
     with launcher_down(world, is_down):
         world.kubectl("patch", "workshop", running, "--type=merge", "--patch", json.dumps({"spec": change}))
     if change["expiresAt"]:
-        # The operator goes by what the Workshop says, and may have been quicker than the launcher.
+        # The operator acts on the Workshop's spec, possibly before the launcher reverts it.
         wait_for("it to be settled", lambda: put_right_or_expired(world, running, before), 60)
     else:
         wait_for("the Workshop to be put right", lambda: world.workshop(running)["spec"] == before, 30)
@@ -136,7 +136,7 @@ def test_a_changed_lifetime_is_put_right(world, running, is_down, change):
 
 
 def put_right_or_expired(world, name, before):
-    """Whether row and cluster agree: all as before, or ended."""
+    """Returns True if row and cluster agree: both as before, or both ended."""
     instance, workshop = world.instance(name), world.workshop(name)
     if instance["state"] == "running":
         return workshop and workshop["spec"] == before and workshop["status"]["phase"] == "Running"
@@ -155,7 +155,7 @@ def test_changed_arguments_are_put_right(world, running, is_down):
 
 
 def runs_only(world, name, args):
-    """Whether there is one pod, ready, whose app has these arguments."""
+    """Returns True if there is exactly one pod, ready, whose app has these arguments."""
     pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
     apps = [container for pod in pods for container in pod["spec"]["containers"] if container["name"] == "app"]
     return [app.get("args") for app in apps] == [args] and phase(world, name) == "Running"
@@ -192,7 +192,7 @@ def test_somebody_elses_workshop_runs_and_is_left_alone(world, template, is_down
         with launcher_down(world, is_down):
             world.apply(by_hand(name))
         wait_for(f"{name} to run", lambda: phase(world, name) == "Running", 60)
-        # Whatever the launcher does about Workshops that it finds, it has done when it has done this.
+        # Once the launcher has deleted this stray Workshop, it has also handled the one above.
         stray = f"stray-of-{name}"
         world.apply(by_hand(stray, LABELS))
         world.until_gone(stray)
@@ -215,7 +215,7 @@ def test_a_workshop_of_ours_that_no_row_wants_is_ended(world, running, is_down):
 
 @down_or_up
 def test_a_workshop_that_is_made_again_is_not_the_one_that_was_launched(world, running, is_down):
-    """Deleted and made again under its name: the work in it is gone, so it is lost; and the other one is ended."""
+    """The recreated Workshop lacks the work of the old one: the row ends as lost, and the new Workshop is deleted."""
     workshop = world.workshop(running)
     again = by_hand(running, LABELS) | {"spec": workshop["spec"]}
     with launcher_down(world, is_down):

@@ -1,5 +1,5 @@
-"""The API server fails what the operator deletes after a failure or an expiry, in every way it can: all of it goes, and
-nobody else is touched."""
+"""The API server fails the operator's deletes after a failure or an expiry, with every fault of the proxy: the operator
+still deletes all children, and other workshops stay untouched."""
 
 import faults
 from census import Census
@@ -8,15 +8,15 @@ from harness import ADMIN, wait_for
 from settled import until_ended
 
 FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
-# The first call has deleted it already: there need not be a second one.
+# The first call has already deleted the object, so a second call is not required.
 DONE_AT_ONCE = {faults.DONE_BUT_504, faults.DONE_BUT_RESET}
 CHILDREN = ["ingresses", "services", "deployments"]
 SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
 
 
 def doomed(world, end, **changes):
-    """For each fault, a workshop that will end so, and for which each delete of the operator goes wrong twice at first:
-    {name: (the fault, its rules)}."""
+    """Launches one workshop for each fault, to end in this way; the operator's first two deletes of each child meet the
+    fault. Returns {name: (the fault, its rules)}."""
     launched = {}
     for number, fault in enumerate(FAULTS):
         rules = [world.to_operator.inject(fault, f"DELETE {kind}", 2, f"{end}-{number}") for kind in CHILDREN]
@@ -25,7 +25,7 @@ def doomed(world, end, **changes):
 
 
 def assert_hit(launched):
-    """Each delete has gone wrong as often as there was something to delete."""
+    """Fails unless each delete met its fault: twice, or at least once if the first call deleted the object."""
     for name, (fault, rules) in launched.items():
         hit = [rule.injected for rule in rules]
         enough = min(hit) >= 1 if fault in DONE_AT_ONCE else hit == [2, 2, 2]
@@ -33,7 +33,7 @@ def assert_hit(launched):
 
 
 def test_each_delete_after_a_failure_fails_at_first(world, bystander):
-    """The operator takes the workload away all the same, by itself: here the launcher cannot delete the Workshop."""
+    """The operator alone removes the workload: here the launcher cannot delete the Workshop."""
     world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "failing")
     with Census(world) as census:
         launched = doomed(world, "failing", args=["exit", "3"])
@@ -54,8 +54,8 @@ def test_each_delete_after_a_failure_fails_at_first(world, bystander):
 
 
 def test_each_delete_after_an_expiry_fails_at_first(world, bystander):
-    """The operator says that it is over and takes the workload away, by itself: here the launcher, which hears of it before
-    everything is gone, cannot delete the Workshop. No row says `terminated` before."""
+    """The operator alone sets the phase Expired and removes the workload. The launcher sees the expiry before
+    everything is gone, but cannot delete the Workshop here. No row becomes `terminated` before that."""
     world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "expiring")
     with Census(world) as census:
         launched = doomed(world, "expiring", **SHORT)

@@ -1,4 +1,4 @@
-"""`launcher doctor` on a cluster: with the launcher's own account, beside it, and where something is wrong."""
+"""`launcher doctor` on a cluster: with the launcher's own account, next to a running launcher, and with errors."""
 
 import json
 import subprocess
@@ -14,7 +14,8 @@ DEFINITION = "/openapi/v3/apis/workshoplauncher.dev/"
 
 
 class OtherVersion(Proxy):
-    """An API server whose definition of Workshop is another version's, or not there. The cluster's own is everybody's."""
+    """An API server whose Workshop definition is of another version, or missing. All tests share the cluster's own
+    definition."""
 
     gone = False
 
@@ -38,7 +39,7 @@ def other_version():
 
 
 def doctor(launcher, **settings):
-    """Its exit status, and its lines: {check: (verdict, words)}."""
+    """Runs the doctor; returns its exit status and its lines: {check: (verdict, words)}."""
     done = subprocess.run(
         [PROGRAM, "doctor"], env=launcher.environment | settings, capture_output=True, text=True, timeout=30
     )

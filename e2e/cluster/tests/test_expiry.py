@@ -1,4 +1,4 @@
-"""Workshops whose time is up when the operator dies, or while there is none: they end all the same, and only they."""
+"""Workshops that expire while the operator is killed or down: they still end, and no other workshop ends."""
 
 import os
 import random
@@ -13,7 +13,7 @@ SHORT = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds"
 
 
 def until_expiry(world, name, offset=0):
-    """Waits until its time is up, or until so many seconds later; negative: earlier."""
+    """Waits until `offset` seconds after the workshop's expiry; a negative offset is before it."""
     expires_at = world.instance(name)["expires_at"]
     wait_for(f"the time of {name} to be up", lambda: seconds_from_now(expires_at) <= -offset, 90)
 
@@ -34,7 +34,7 @@ def test_killed_around_an_expiry(world):
 
 
 def test_away_while_much_happens(world):
-    """One expires, one is ended, one is launched, and one loses its Service, all without an operator."""
+    """Without an operator, one workshop expires, one is ended, one is launched, and one loses its Service."""
     template = world.template()
     expiring = world.launch(world.template(**SHORT), ADMIN)
     ending, kept = (world.launch(template, ADMIN) for _ in range(2))

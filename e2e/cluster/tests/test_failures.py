@@ -1,4 +1,5 @@
-"""Failures from real causes: each is explained to its owner, takes up nothing any more, and disturbs nobody else."""
+"""Failures from real causes: each owner gets an explanation, all resources are freed, and other workshops are
+unaffected."""
 
 import json
 import re
@@ -8,28 +9,28 @@ import pytest
 from harness import wait_for
 from world import APP, IMAGES, World
 
-# Soon enough for a test, and late enough for what else fails here to fail by its own cause.
+# Short enough for a test, and long enough for the other failures here to occur by their own causes.
 START_TIMEOUT, ROOM_GRACE = 45, 6
 SETTINGS = {
     "SERVICE_START_TIMEOUT": str(START_TIMEOUT),
     "SERVICE_ROOM_GRACE": str(ROOM_GRACE),
     "SERVICE_LOG": "info,launcher_operator=debug",
 }
-# A node of these tests has less of both; nothing here but one asks for as much memory as the quota has.
+# Nodes of these tests have less CPU than this. Only one workshop here requests more memory than the quota has.
 MUCH_CPU = {"cpu_request": "64", "cpu_limit": "64"}
 QUOTA, MORE_THAN_QUOTA = "2Gi", {"memory_request": "3Gi", "memory_limit": "3Gi"}
 TELL = "Tell your teacher or an administrator"
 
 
 class OneEach(World):
-    """A world in which everybody may have one workshop."""
+    """A world with a limit of one workshop per user."""
 
     def new_launcher(self, server=None, **settings):
         return super().new_launcher(server, **{"SERVICE_MAX_INSTANCES_PER_USER": "1"} | settings)
 
 
 class Cause(typing.NamedTuple):
-    """What makes a workshop fail, and what its owner reads about it: patterns that match from the beginning on."""
+    """A cause of failure, and patterns that match the beginning of the texts its owner reads."""
 
     code: str
     message: str
@@ -44,7 +45,7 @@ def resources(**changes):
 
 
 def evict(world, name):
-    """As a drain of its node does."""
+    """Evicts the pod through the API, as a drain of its node does."""
     pod = world.pod(name)["metadata"]["name"]
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": world.namespace}}
     path = f"/api/v1/namespaces/{world.namespace}/pods/{pod}/eviction"
@@ -52,7 +53,7 @@ def evict(world, name):
 
 
 def lose_node(world, name):
-    """The only node cannot be lost here: this writes what the cluster writes when one is."""
+    """Writes the condition that the cluster writes for a lost node: the only node cannot be lost here."""
     lost = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -64,7 +65,7 @@ def lose_node(world, name):
     pod = world.pod(name)["metadata"]["name"]
 
     def is_read():
-        # The kubelet, which is not lost, may write over it.
+        # The kubelet is not lost and may overwrite the condition.
         world.kubectl("patch", "pod", pod, "--subresource=status", "--patch", patch, check=False)
         return world.instance(name)["state"] != "running"
 
@@ -72,7 +73,8 @@ def lose_node(world, name):
 
 
 def is_end_of_exit(lines):
-    """The last 20 lines of what the app says when it is to crash; its error is on another stream: anywhere in them."""
+    """Returns True for the last 20 lines of the crashing app's output. Its error is on another stream, so it may be on
+    any of these lines."""
     said = [line for line in lines if not line.startswith("fatal: ")]
     last = [f"line {number} of an app that is about to crash" for number in range(31 - len(said), 31)]
     return len(lines) == 20 and said == last
@@ -153,20 +155,20 @@ def world():
 
 @pytest.fixture(scope="module")
 def healthy(world):
-    """A workshop that has nothing to do with any of this, and its pod."""
+    """A workshop without a fault, and its pod."""
     name = world.running(email="healthy@example.org")
     return name, world.pod(name)
 
 
 @pytest.fixture(scope="module")
 def launched(world, healthy):
-    """One workshop of each cause, with an owner of its own, all at a time."""
+    """Launches one workshop for each cause, with separate owners, all at the same time."""
     return {name: world.launch(world.template(**cause.changes), owner(name)) for name, cause in CAUSES.items()}
 
 
 @pytest.fixture(scope="module")
 def another(world, launched):
-    """A template that no machine is bothered with."""
+    """A template that no node has room for, so that its instances use no node."""
     return world.template(**resources(**MUCH_CPU))
 
 
@@ -192,7 +194,7 @@ def test_a_failure_is_explained_and_frees_everything(world, launched, another, c
     assert failed["url"] is None
     assert (expected.log_tail or nothing)((failed["log_tail"] or "").splitlines()), failed["log_tail"]
 
-    # The workload is gone, and its owner may launch another one, while the failure is still there to be read.
+    # The workload is gone, and its owner may launch another workshop while the failure is still readable.
     wait_for(f"the workload of {name} to be gone", lambda: not world.workload(name), 60)
     status, next_one = launch_status(world, another, owner(cause))
     assert status == 201, next_one
@@ -217,7 +219,7 @@ def test_the_others_go_on(world, healthy, launched):
 
 
 def test_a_start_that_takes_too_long_tells_the_last_warning(world):
-    # Less than the time that an image may fail to be pulled.
+    # Shorter than the time for which an image pull may fail.
     with World("impatient", **SETTINGS | {"SERVICE_START_TIMEOUT": "8"}) as impatient:
         name = impatient.launch(impatient.template(image=f"{IMAGES}/missing:test"))
         reason = impatient.until(name, "failed")["reason"]
@@ -227,7 +229,7 @@ def test_a_start_that_takes_too_long_tells_the_last_warning(world):
 
 
 def assert_nothing_was_forbidden(world):
-    """What our programs said to themselves of the answers to what they asked, with their own accounts."""
+    """Fails if one of our programs, each with its own account, logged a forbidden request."""
     for program in world.programs:
         lines = program.log.read_text().splitlines()
         assert [line for line in lines if "forbidden" in line.lower()] == []

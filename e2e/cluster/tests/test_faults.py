@@ -1,5 +1,5 @@
-"""The API server fails what the launcher and the operator write, in every way it can: everything converges, nothing is
-doubled, nothing is ended by mistake."""
+"""The API server fails the writes of launcher and operator, with every fault of the proxy: the state converges, no
+object is duplicated, and no workshop ends by mistake."""
 
 import json
 
@@ -16,21 +16,21 @@ FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, 
 
 
 def extend(world, name):
-    """Extends it, and waits until the cluster knows."""
+    """Extends the instance and waits until the Workshop has the new expiry."""
     status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", body={})
     assert status == 200, (status, extended)
     wait_for("the Workshop to be extended", lambda: ends_at(world.workshop(name), extended["expires_at"]), 45)
 
 
 def ends_at(workshop, time):
-    """Whether the Workshop's time is up then; the same time can be written in two ways."""
+    """Returns True if the Workshop expires at that time; the same time can be written in two ways."""
     said = workshop["spec"].get("expiresAt")
     return said and abs(seconds_from_now(said) - seconds_from_now(time)) < 0.1
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_write_fails_at_first(world, bystander, fault):
-    """One life, in which each kind of write goes wrong twice."""
+    """Runs one workshop from launch to end; each kind of write fails twice."""
     rules = [world.to_launcher.inject(fault, f"{verb} workshops", 2, "unlucky") for verb in ("PATCH", "DELETE")]
     written = ["deployments", "services", "ingresses", "workshops/status"]
     rules += [world.to_operator.inject(fault, f"PATCH {what}", 2, "unlucky") for what in written]
@@ -46,7 +46,7 @@ def test_each_write_fails_at_first(world, bystander, fault):
 
 
 def test_writes_that_are_never_answered(world, template, bystander):
-    """They are given up after a while, and made again."""
+    """The programs time out and repeat the writes."""
     names = [world.template(name=name) for name in ("mute launcher", "mute operator")]
     rules = [
         world.to_launcher.inject(faults.HANG, "PATCH workshops", 1, "mute-launcher"),
@@ -66,7 +66,7 @@ def test_writes_that_are_never_answered(world, template, bystander):
 
 
 def test_a_refused_delete_ends_nothing(world, template):
-    """A row never says `terminated` while its Workshop exists, whatever the API server answers to its delete."""
+    """A row never becomes `terminated` while its Workshop exists, for any answer of the API server to the delete."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     refused = world.to_launcher.inject(faults.CONFLICT, "DELETE workshops", 4, name)
@@ -85,7 +85,7 @@ def test_a_refused_delete_ends_nothing(world, template):
 
 @pytest.mark.parametrize("fault", [faults.BROKEN, faults.HANG])
 def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystander, fault):
-    """The launcher cannot end a Workshop that no row wants: everybody else's workshops start and end meanwhile."""
+    """Other workshops start and end while the launcher cannot delete an orphaned Workshop."""
     there = world.workshop(bystander[0])
     metadata = {"name": "stray", "labels": there["metadata"]["labels"]}
     refused = world.to_launcher.inject(fault, "DELETE workshops", 1000, "stray")
@@ -102,7 +102,7 @@ def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystan
 
 @pytest.mark.parametrize("fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.RESET])
 def test_a_leader_whose_renewal_fails_once_leads_on(world, fault):
-    """It has most of its lease left to try again, and nothing is listed anew."""
+    """The leader has most of its lease left to retry, and lists no objects again."""
     before = lease(world)
     rule = world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")
     wait_for("the fault", lambda: rule.injected, 20)

@@ -1,5 +1,5 @@
-"""An app that is after its sidecar's port: whoever listens there is sent what was meant for the owner alone, and the
-sessions of all who come by mistake."""
+"""An app that tries to take its sidecar's port: it would receive the owner's requests, and the sessions of all other
+visitors."""
 
 import datetime
 import http.client
@@ -8,9 +8,9 @@ import pytest
 from harness import wait_for
 from world import ALICE, BOB, IMAGES
 
-# Answers on its own port, and does not stop when it is told to. Asked for /steal, or with STEAL=at-once, it takes the
-# sidecar's port as soon as that is free. Asked for /flood, it takes more connections of the sidecar than there are, each
-# with a head that is not complete, and keeps its telemetry busy, for as long as the kubelet would take to see it fail.
+# Answers on its own port and ignores SIGTERM. After a request for /steal, or with STEAL=at-once, it takes the sidecar's
+# port as soon as that is free. After a request for /flood, it opens more connections than the sidecar accepts, each
+# with an incomplete head, and keeps the sidecar's telemetry busy until the kubelet would consider it failed.
 APP = """
 import http.server, os, resource, signal, socket, threading, time
 
@@ -76,7 +76,7 @@ def hostile(world):
 
 
 def ask(pod, path="/", email=ALICE):
-    """(status, body); status 0 when nobody answers."""
+    """Asks the pod's port 8080; returns (status, body), with status 0 without an answer."""
     connection = http.client.HTTPConnection(pod["status"]["podIP"], 8080, timeout=5)
     try:
         connection.request("GET", path, headers={"X-Auth-Request-Email": email})
@@ -93,7 +93,7 @@ def ready_since(pod):
 
 
 def told_to_end(pod):
-    """When, to the second."""
+    """Returns the time of the request to terminate the pod, to the second."""
     killed = datetime.datetime.fromisoformat(pod["metadata"]["deletionTimestamp"])
     return killed - datetime.timedelta(seconds=pod["metadata"]["deletionGracePeriodSeconds"])
 
@@ -111,7 +111,7 @@ def test_it_cannot_take_the_port_while_anybody_may_be_led_there(world, hostile):
     world.end(hostile)
     wait_for("the port to be free for the app", lambda: ask(pod, email=BOB) == (200, "stolen"), 60)
     stolen = datetime.datetime.now(datetime.UTC)
-    # Those in front need a moment to hear of it.
+    # The sidecar keeps the port until the endpoint removal has propagated to the proxies.
     assert stolen - told_to_end(world.pod(hostile)) > datetime.timedelta(seconds=4), "the sidecar did not stay"
     assert not is_led_there()
 

@@ -1,4 +1,4 @@
-"""The product's images: small, and enough for launcher and operator to work in pods, with their own accounts."""
+"""The product's images: small, and sufficient for launcher and operator to work in pods, with their own accounts."""
 
 import gzip
 import json
@@ -20,12 +20,12 @@ def test_an_image_is_small(name):
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     archives = list((cache / "workshop-launcher/cluster/images").glob(f"{name}-*.tar"))
     assert len(archives) == 1, archives
-    # What a node pulls: registries keep layers compressed.
+    # Compressed size, as a node downloads it from a registry.
     assert len(gzip.compress(archives[0].read_bytes())) < AIMS[name]
 
 
 def pod(name, command, account, **settings):
-    """A pod of the launcher's image, as tightly held as a namespace can ask for."""
+    """A pod of the launcher's image under the strictest restrictions that a namespace can enforce."""
     container = {
         "name": name,
         "image": f"{IMAGES}/launcher:test",
@@ -47,7 +47,7 @@ def pod(name, command, account, **settings):
 
 
 class Inside:
-    """A launcher in a pod, asked as one on this machine is."""
+    """A launcher in a pod, with the interface of a launcher on this machine."""
 
     def __init__(self, address):
         self.address = address

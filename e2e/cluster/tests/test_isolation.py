@@ -1,4 +1,4 @@
-"""Apps that attack from their first instruction: with the wait for isolation they reach nothing that is forbidden."""
+"""Apps that attack from their first instruction: with the wait for isolation they reach no forbidden address."""
 
 import contextlib
 import json
@@ -11,14 +11,14 @@ from harness import ADMIN, ROOT, wait_for
 from surroundings import NETWORKS, listening_at
 from world import World
 
-# The kubelet reports addresses late while many pods start on few cores: twenty seconds were seen.
+# While many pods start on few cores, the kubelet reports addresses up to twenty seconds late.
 WORLD = {"SERVICE_WAIT_FOR_ISOLATION": "true"}
 POLICIES = ROOT / "deploy/network-policies.yaml"
 ATTACK_SECONDS = 3
-# How many addresses on either side of its own an app tries: workshops that start together are next to each other.
+# Number of addresses below and above its own that an app tries: workshops that start together have adjacent addresses.
 NEIGHBOURS = 8
 VICTIM_PORT = 8787
-# A class starts thirty at once, which takes minutes: only with ISOLATION_CLASS set.
+# A class starts thirty workshops at once, which takes minutes: only with ISOLATION_CLASS set.
 COUNTS = [6, *([30] if os.environ.get("ISOLATION_CLASS") else [])]
 
 
@@ -38,7 +38,7 @@ def node_address(world):
 
 @contextlib.contextmanager
 def forbidden(world):
-    """What must not be reached: {what: HOST:PORT}; the victim is a workshop that runs already."""
+    """Yields the forbidden destinations, {name: HOST:PORT}; the victim is a workshop that already runs."""
     victim = world.pod(world.running(ADMIN, name="victim", port=VICTIM_PORT))["status"]["podIP"]
     slices = ("endpointslices", "--namespace=default", "--selector=kubernetes.io/service-name=kubernetes")
     with listening_at(NETWORKS["machine link-local"]) as link_local:
@@ -61,13 +61,13 @@ def places(world):
 
 
 def attack(places):
-    """The arguments of an app that attacks all of them, and the workshops that start beside it."""
+    """Returns the arguments of an app that attacks all these places and the workshops that start beside it."""
     beside = [f"neighbours={NEIGHBOURS}:{port}" for port in (8080, 8081, 8888)]
     return ["attack", str(ATTACK_SECONDS), *places.values(), *beside]
 
 
 def outcome(world, name):
-    """What the app has reached, once its attack is over: {target: when}."""
+    """Waits until the app's attack is over; returns the targets that it reached: {target: time}."""
     said = {}
 
     def is_over():
@@ -83,7 +83,7 @@ def outcome(world, name):
 
 @contextlib.contextmanager
 def launched(world, template, count):
-    """So many workshops, launched together, that run."""
+    """Launches this many workshops together, yields their names when all run, and ends them afterwards."""
     names = [world.launch(template, ADMIN) for _ in range(count)]
     try:
         for name in names:
@@ -97,7 +97,7 @@ def launched(world, template, count):
 
 
 def test_attack_reaches_everything_without_policies_and_without_the_wait():
-    """Shows that the other tests would notice."""
+    """Control: shows that the other tests would detect a reached address."""
     with World("open-network", SERVICE_WAIT_FOR_ISOLATION="false") as world, forbidden(world) as places:
         name = world.running(ADMIN, args=attack(places))
         reached = outcome(world, name)

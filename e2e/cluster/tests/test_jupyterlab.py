@@ -22,7 +22,7 @@ JUPYTER = {
 
 
 class Browser:
-    """What a browser of this person does, with the workshop's own origin."""
+    """Requests of this person's browser, with the workshop's own origin."""
 
     def __init__(self, address, name, email):
         self.address, self.host = address, f"{name}.{WORKSHOP_DOMAIN}"
@@ -50,7 +50,7 @@ class Browser:
         return json.loads(text)["id"]
 
     def channels(self, kernel):
-        """The WebSocket of a kernel."""
+        """Opens the WebSocket of a kernel."""
         headers = {name: value for name, value in self.headers.items() if name != "Host"}
         return connect(
             f"ws://{self.host}/api/kernels/{kernel}/channels",

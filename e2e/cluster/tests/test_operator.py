@@ -1,4 +1,4 @@
-"""The operator is killed or paused: workshops end up as if it had always been there, and each has one workload."""
+"""The operator is killed or paused: workshops converge to the same result, and each has one workload."""
 
 import os
 import random
@@ -13,10 +13,10 @@ from settled import killed, until_right
 
 LEASE_SECONDS = 6
 WORLD = {"SERVICE_LEASE_SECONDS": str(LEASE_SECONDS)}
-# Several leases: long enough for a standby to take over and work for a while.
+# Several lease durations: long enough for a standby to take over and work.
 PAUSE_SECONDS = 60
 ROUNDS = 5
-# From before the operator has heard of a launch to when the workshop runs.
+# From before the operator sees a launch until the workshop runs.
 LATEST_KILL_SECONDS = (0.1, 0.5, 1, 2.5)
 
 
@@ -57,7 +57,7 @@ def leads(operator):
 
 
 def test_a_leader_that_is_paused(world, template, rng):
-    """A standby takes over and works; when the old leader wakes in the middle of its work, it stands by."""
+    """A standby takes over and works. The old leader resumes in the middle of its work and becomes a standby."""
     old, standby = world.operator, world.new_operator()
     standby.start()
     wait_for("the old operator to lead", lambda: leads(old), 30)

@@ -1,4 +1,4 @@
-"""An operator with other settings takes over: running workshops keep their pods, new ones are made by the new settings."""
+"""An operator with other settings takes over: running workshops keep their pods, new pods get the new settings."""
 
 import json
 
@@ -27,7 +27,7 @@ def running(world, template):
 
 @pytest.fixture
 def upgrade(world):
-    """Replaces the operator by one with settings that change every pod; the first one is back after the test."""
+    """Replaces the operator by one with settings that change every pod; restores the first settings after the test."""
     old, started = world.operator, []
 
     def replace(meanwhile=lambda: None):
@@ -46,7 +46,7 @@ def upgrade(world):
 
 
 def cookie_prefix(pod):
-    """The setting of the sidecar that tells the two operators apart."""
+    """Returns the sidecar's setting that differs between the two operators."""
     [sidecar] = [one for one in pod["spec"]["containers"] if one["name"] == "sidecar"]
     [prefix] = [one["value"] for one in sidecar["env"] if one["name"] == "SERVICE_SESSION_COOKIE_PREFIX"]
     return prefix
@@ -68,7 +68,7 @@ def test_running_workshop_keeps_its_pod(world, template, running, upgrade, has_a
     new = world.launch(template, ADMIN)
     world.until(new, "running")
     assert cookie_prefix(world.pod(new)) == NEW
-    # The new operator has looked at the older workshop, too: its annotations are there.
+    # The annotations show that the new operator has reconciled the older workshop, too.
     wait_for("the annotations", lambda: set(ANNOTATIONS) <= set(annotations(world, running)), 30)
     status, _, body = world.launcher.request("POST", f"/instances/{running}/extend", ADMIN, {})
     assert status == 200, body
@@ -94,7 +94,7 @@ def test_scaled_deployment_is_put_right_and_keeps_its_template(world, running, u
 
 @pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
 def test_template_changed_by_hand_is_put_right(world, running, upgrade, is_down):
-    """Also by an operator that would leave an unchanged one alone."""
+    """The new operator, which leaves an unchanged Deployment alone, reverts the change as well."""
 
     def edit():
         containers = [{"name": "app", "args": ["serve", "8899"]}]

@@ -1,5 +1,5 @@
-"""The API server loses watches, refuses the Lease, is away, or does all of it at once: everything converges, nothing is
-doubled, nothing is ended by mistake."""
+"""The API server drops watches, refuses the Lease, is unreachable, or fails in all ways at once: the state converges,
+no object is duplicated, and no workshop ends by mistake."""
 
 import os
 import random
@@ -18,7 +18,7 @@ STORM_CHANCE = 0.3
 
 
 def test_watches_that_break_off(world, template, bystander):
-    """All watches are cut, and where they were is forgotten: what happens meanwhile is found all the same."""
+    """All watches are cut and their positions expire: the programs still see the changes made meanwhile."""
     watched = ["workshops", "deployments", "services", "ingresses", "pods"]
     rules = [world.to_operator.inject(faults.EXPIRED, f"WATCH {kind}") for kind in watched]
     rules.append(world.to_launcher.inject(faults.EXPIRED, "WATCH workshops"))
@@ -28,7 +28,7 @@ def test_watches_that_break_off(world, template, bystander):
         assert world.to_launcher.drop_watches() >= 1
         for name in (lost, ended):
             world.until(name, "running")
-            # The launcher writes once more when a workshop is first ready.
+            # The launcher writes the expiry when a workshop is first ready.
             wait_for("its end to be written", lambda name=name: "expiresAt" in world.workshop(name)["spec"], 45)
         assert world.to_launcher.drop_watches() >= 1
         world.kubectl("delete", "workshop", lost, "--wait=false")
@@ -42,7 +42,7 @@ def test_watches_that_break_off(world, template, bystander):
 
 
 def test_a_deletion_that_no_watch_has_told(world, template, bystander):
-    """While the launcher's watch is down, a Workshop goes: the next list tells."""
+    """A Workshop is deleted while the launcher's watch is down: the next list shows it."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     down = world.to_launcher.inject(faults.BROKEN, "WATCH workshops", 2)
@@ -56,7 +56,7 @@ def test_a_deletion_that_no_watch_has_told(world, template, bystander):
 
 @pytest.mark.parametrize("fault", [faults.CONFLICT, faults.BROKEN, faults.DONE_BUT_504, faults.HANG])
 def test_a_lease_that_cannot_be_renewed(world, template, bystander, fault):
-    """The only operator steps back when it cannot be sure any more, and goes on when it can."""
+    """The only operator stops leading when its lease is uncertain, and leads again after a renewal."""
     rules = [world.to_operator.inject(fault, f"{verb} leases", 2) for verb in ("PUT", "GET")]
     with Census(world) as census:
         name = world.launch(template, ADMIN)
@@ -69,7 +69,7 @@ def test_a_lease_that_cannot_be_renewed(world, template, bystander, fault):
 
 
 def test_an_api_server_that_is_away(world, template, bystander):
-    """The API goes on answering; what was asked of it meanwhile happens when the API server is back."""
+    """The API keeps answering; the requested changes happen once the API server is back."""
     ended = world.launch(template, ADMIN)
     world.until(ended, "running")
     world.to_launcher.go_away()
@@ -92,7 +92,7 @@ def test_an_api_server_that_is_away(world, template, bystander):
 
 
 def test_a_storm(world, template, bystander):
-    """A third of all calls go wrong, each in its own way, during launches, extensions and ends."""
+    """About a third of all calls fail, with random faults, during launches, extensions and ends."""
     seed = int(os.environ.get("FAULTS_SEED") or random.randrange(2**32))
     print(f"FAULTS_SEED={seed} repeats this storm")
     before = world.to_launcher.injected + world.to_operator.injected
@@ -103,7 +103,7 @@ def test_a_storm(world, template, bystander):
         ended, kept = names[::2], names[1::2]
         with ThreadPoolExecutor(len(ended)) as people:
             lives = people.map(hurried_life, [world] * len(ended), ended, [True, False] * len(ended))
-            # Watches last a minute: these are taken up again in the storm.
+            # Watches last a minute: cutting them here makes them resume during the storm.
             cut = world.to_launcher.drop_watches() + world.to_operator.drop_watches()
             list(lives)
         injected = world.to_launcher.injected + world.to_operator.injected - before
@@ -125,7 +125,7 @@ def test_a_storm(world, template, bystander):
 
 
 def hurried_life(world, name, runs_first):
-    """Ends it, before it runs or after it was extended."""
+    """Ends the workshop, either before it runs or after an extension."""
     if runs_first:
         world.until(name, "running", seconds=120)
         world.launcher.request("POST", f"/instances/{name}/extend", body={})

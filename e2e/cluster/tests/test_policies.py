@@ -1,6 +1,6 @@
-"""deploy/network-policies.yaml, enforced: who reaches a workshop, and whom a workshop reaches.
+"""deploy/network-policies.yaml, enforced: who reaches a workshop, and which destinations a workshop reaches.
 
-Whatever is dropped was reached before the policies were there, from the same pod and at the same address.
+Each forbidden connection succeeded before the policies were applied, from the same pod to the same address.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ from surroundings import DROPPED, NETWORKS, listening_at, set_up
 from world import ALICE, BOB
 
 POLICIES = ROOT / "deploy/network-policies.yaml"
-# The addresses at which clouds hand out a node's credentials, or what it is configured with, over IPv4.
+# Addresses at which clouds serve a node's credentials or configuration, over IPv4.
 METADATA = ("169.254.169.254", "100.100.100.200", "168.63.129.16")
 
-# Who must not reach what: each is reached before the policies are there.
+# Forbidden connections; each succeeds before the policies are applied.
 FORBIDDEN = {
     "stranger": ("mine:8080", "mine:8081", "mine:8888", "theirs:8787"),
     "impostor": ("mine:8080",),
@@ -38,7 +38,7 @@ FORBIDDEN = {
         "machine private",
     ),
 }
-# And what stays.
+# Allowed connections.
 ALLOWED = {"ingress": ("mine:8080", "theirs:8080"), "mine": ("machine public", "dns service")}
 
 
@@ -47,14 +47,14 @@ def each(table):
 
 
 def policies(world, ingress):
-    """The file, for these namespaces."""
+    """Returns the file's text for these namespaces."""
     text = POLICIES.read_text().replace("namespace: workshops\n", f"namespace: {world.namespace}\n")
     return text.replace("metadata.name: ingress}", f"metadata.name: {ingress}}}")
 
 
 @pytest.fixture(scope="module")
 def scene(world):
-    """The policies in force, after everything that they forbid was seen to work without them."""
+    """Applies the policies, after recording which connections succeed without them."""
     ingress = f"{world.namespace}-ingress"
     with contextlib.ExitStack() as stack:
         listeners = {name: stack.enter_context(listening_at(network)) for name, network in NETWORKS.items()}
@@ -81,7 +81,7 @@ def test_the_policies_let_through(world, scene, source, target):
 
 
 def in_force(world, scene):
-    """Waits until the policies have reached the pods of the scene."""
+    """Waits until the policies are enforced for the pods of the scene."""
     for source, target in (("stranger", "mine:8080"), ("stranger", "theirs:8787"), ("mine", "api service")):
         there = scene.target(target)
         wait_for(f"{source} not to reach {target}", lambda: not scene.sources[source].reaches(world, there), 20)
@@ -104,19 +104,20 @@ def test_names_resolve_in_a_workshop(world, scene):
     in_force(world, scene)
     said = scene.sources["mine"].run(world, "connect", "kubernetes.default.svc.cluster.local:443")
     service = scene.target("api service")
-    # The name was found; who answers to it is out of reach.
+    # The name was resolved, but its address is unreachable.
     assert re.search(rf"^no connection: dial tcp {re.escape(service)}: ", said, re.MULTILINE), said
 
 
 @pytest.mark.parametrize("address", METADATA)
 def test_metadata_is_out_of_reach(world, scene, address):
-    """Nobody listens there on this machine: that a range is dropped shows in a neighbouring address, above."""
+    """This machine has no listener at these addresses. An address of the same range, above, shows that the range is
+    dropped."""
     assert any(ipaddress.ip_address(address) in one for one in excepted(world))
     assert not scene.sources["mine"].reaches(world, f"{address}:80")
 
 
 def excepted(world):
-    """What the policies except from the internet."""
+    """Returns the networks that the policies exclude from the internet."""
     rules = [rule for one in world.objects("networkpolicies") for rule in one["spec"].get("egress", [])]
     peers = [peer for rule in rules for peer in rule["to"]]
     return [ipaddress.ip_network(one) for peer in peers for one in peer.get("ipBlock", {}).get("except", [])]
@@ -130,12 +131,12 @@ def test_a_workshop_that_comes_later_starts_and_is_protected(world, scene):
 
 
 def sidecar_of(world, name):
-    """What its pod says of its sidecar."""
+    """Returns the status of the sidecar's container."""
     return next(one for one in world.pod(name)["status"]["containerStatuses"] if one["name"] == "sidecar")
 
 
 def kill_task(container):
-    """kill -9 of this container's first process: nothing in a scratch image could do it."""
+    """Sends SIGKILL to the container's first process from outside: a scratch image contains no program for it."""
     runtime = pathlib.Path(os.environ["KUBECONFIG"]).parent / "containerd.sock"
     assert runtime.exists(), f"{runtime} is missing: e2e/cluster/README.md says what a cluster of your own takes"
     words = ["ctr", "--address", runtime, "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL"]
@@ -143,7 +144,7 @@ def kill_task(container):
 
 
 def machine_reaches(target):
-    """Whether this machine does: policies do not keep it out."""
+    """Returns True if this machine reaches the target; the policies do not apply to it."""
     host, port = target.split(":")
     with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=3):
         return True
@@ -152,7 +153,8 @@ def machine_reaches(target):
 
 @contextlib.contextmanager
 def asking_all_the_time(sources, url):
-    """Each of these asks again and again until it is answered; yields whether none was yet."""
+    """Lets each source repeat a request until it is answered; yields a function that returns True while none was
+    answered."""
     asking = [source.start("until", url) for source in sources]
     try:
         yield lambda: [one.poll() for one in asking] == [None] * len(asking)
@@ -183,7 +185,7 @@ def test_a_killed_sidecar_opens_nothing_and_comes_back(world, scene):
 
 
 def test_probes_get_through(world, scene):
-    """The kubelet's, to 8081; readiness is asked for every second, and three misses count."""
+    """The kubelet probes port 8081: readiness every second, and three failures make the pod unready."""
     pod = world.pod(scene.names["mine"])
     ready = next(one for one in pod["status"]["conditions"] if one["type"] == "Ready")
     policy = world.objects("networkpolicies")[0]["metadata"]["creationTimestamp"]

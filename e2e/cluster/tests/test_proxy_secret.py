@@ -1,4 +1,4 @@
-"""The proxy secret in pods: the sidecar demands it, the app never sees it, and a missing Secret is explained."""
+"""The proxy secret in pods: the sidecar requires it, the app never sees it, and a missing Secret is reported."""
 
 import json
 

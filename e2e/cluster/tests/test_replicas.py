@@ -1,6 +1,6 @@
-"""Several launchers on one database, and launchers that are killed: every workshop that was promised is there, once.
+"""Several launchers on one database, and launchers that are killed: each promised workshop exists exactly once.
 
-On SQLite, and on PostgreSQL when TEST_POSTGRES names a server: the tests run beside one of their own.
+Runs on SQLite, and on PostgreSQL when TEST_POSTGRES names a server.
 """
 
 import concurrent.futures
@@ -23,13 +23,13 @@ from world import World
 
 ROUNDS = 8
 LAUNCHES_A_ROUND = 3
-# From the middle of the requests to past the first pod's start.
+# From the middle of the requests until after the first pod's start.
 LATEST_KILL_SECONDS = (0.01, 0.05, 0.3, 2)
 QUIET = {"running", "failed", "terminated"}
 
 
 def new_database(engine, directory):
-    """The URL of a database that nobody else has."""
+    """Returns the URL of a new database."""
     if engine == "sqlite":
         return f"sqlite:{directory}/launcher.db"
     server = os.environ["TEST_POSTGRES"]
@@ -63,7 +63,7 @@ def template(world):
 
 @pytest.fixture
 def replicas(world):
-    """The world's launcher and two more on its database."""
+    """Yields the world's launcher and two more on its database."""
     more = [world.new_launcher() for _ in range(2)]
     for launcher in more:
         launcher.start()
@@ -74,7 +74,7 @@ def replicas(world):
 
 
 class Events:
-    """What a launcher's event stream tells: the states of each instance. `with Events(launcher) as events`."""
+    """States of each instance as reported by a launcher's event stream. `with Events(launcher) as events`."""
 
     def __init__(self, launcher):
         self.connection = http.client.HTTPConnection("127.0.0.1", launcher.port, timeout=120)
@@ -103,12 +103,12 @@ class Events:
 
 
 def workshops(world):
-    """The names of those there are."""
+    """Returns the names of all Workshops."""
     return {one["metadata"]["name"] for one in world.objects("workshops")}
 
 
 def assert_in_line(world, census, names):
-    """All of these run, nothing else does, and each was one workload all the time."""
+    """Waits until exactly these instances run, and fails unless each had one workload all the time."""
     for name in names:
         world.until(name, "running")
     assert set(world.launcher.instances()) == set(names)
@@ -118,7 +118,7 @@ def assert_in_line(world, census, names):
 
 @pytest.fixture(autouse=True)
 def end_all(world):
-    """No workshop outlives its test."""
+    """Ends all workshops after each test."""
     yield
     names = list(world.launcher.instances())
     for name in names:
@@ -129,7 +129,8 @@ def end_all(world):
 
 
 def test_launches_spread_over_replicas(world, template, replicas):
-    """Each instance is one Workshop, whichever replica has taken it; each replica tells how it changes."""
+    """Each instance is one Workshop, independent of the replica that accepted the launch; each replica reports its
+    changes."""
     with Census(world) as census, contextlib.ExitStack() as streams:
         told = [streams.enter_context(Events(replica)).told for replica in replicas]
         names = [world.launch(template, ADMIN, replicas[number % 3]) for number in range(9)]
@@ -147,7 +148,7 @@ def test_launches_spread_over_replicas(world, template, replicas):
 
 
 def test_a_replica_is_killed(world, template, replicas):
-    """What it had taken goes on without it, and it finds its place when it is back."""
+    """Other replicas continue the work of the killed one, and it works again after its restart."""
     *others, victim = replicas
     with Census(world) as census:
         before = world.launch(template, ADMIN, victim)
@@ -164,7 +165,7 @@ def test_a_replica_is_killed(world, template, replicas):
 
 
 def test_a_rolling_restart_loses_nothing(world, template, replicas):
-    """Each replica stops and starts in turn while people launch; who meets one that stops asks again."""
+    """Each replica stops and starts in turn during launches; a client that meets a stopping replica retries."""
     promised, over = [], threading.Event()
 
     def launch_on():
@@ -191,7 +192,7 @@ def test_a_rolling_restart_loses_nothing(world, template, replicas):
 
 
 def launch_somewhere(replicas, template, key, first):
-    """Launches at one replica after the other, until one has answered; returns the name."""
+    """Tries one replica after the other until one answers; returns the name."""
     for attempt in range(60):
         with contextlib.suppress(OSError, http.client.HTTPException):
             replica = replicas[(first + attempt) % len(replicas)]
@@ -203,7 +204,7 @@ def launch_somewhere(replicas, template, key, first):
 
 
 class Balancer:
-    """What stands in front of several launchers: sends each request to one that has said lately that it is ready."""
+    """A load balancer: sends each request to a launcher that was recently ready."""
 
     def __init__(self, launchers):
         self.launchers, self.turn = launchers, 0
@@ -229,14 +230,15 @@ class Balancer:
         return False
 
     def request(self, *words, **options):
-        """One request to whose turn it is."""
+        """Sends a request to the next ready launcher."""
         self.turn += 1
         ready = [launcher for launcher in self.launchers if launcher in self.ready]
         return ready[self.turn % len(ready)].request(*words, **options)
 
 
 def test_a_rolling_restart_fails_no_request(world, template):
-    """Each replica says that it is not ready before it stops listening, so nobody behind a balancer notices."""
+    """Each replica reports that it is not ready before it stops listening, so clients of a load balancer see no
+    failure."""
     launchers = [world.new_launcher(SERVICE_SHUTDOWN_DELAY="1") for _ in range(3)]
     for launcher in launchers:
         launcher.start()
@@ -274,14 +276,14 @@ def test_a_rolling_restart_fails_no_request(world, template):
 
 
 class Killed:
-    """A launcher that is killed again and again, and what it has promised."""
+    """A launcher that is killed repeatedly, and its promises."""
 
     def __init__(self, world, template, census, rng):
         self.world, self.census, self.rng = world, census, rng
         self.promises = Promises(template)
 
     def round(self, number):
-        """Launches some, ends some, kills the launcher in the middle of it, and compares when it is back."""
+        """Launches some, ends some, kills the launcher meanwhile, and checks the promises after its restart."""
         live = list(self.world.launcher.instances())
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
         ending = self.rng.sample(live, len(live) // 2)
@@ -292,12 +294,12 @@ class Killed:
         self.check()
 
     def check(self):
-        """Waits until nothing is on its way any more, then compares promises, rows and Workshops."""
+        """Waits until no row is in transition, then compares promises, rows and Workshops."""
         every = wait_for("all to be quiet", self.quiet_rows, 60)
         self.promises.judge(every)
         mine = {name: every[name] for name in self.promises.names.values()}
         running = {name for name, row in mine.items() if row["state"] == "running"}
-        # What was asked for just before the kill may be done after it, and is then undone.
+        # The launcher may create a Workshop for a request from just before the kill, and then delete it again.
         wait_for("no Workshop but theirs to be left", lambda: workshops(self.world) == running, 30)
         self.census.assert_one_each(*running)
         for name in mine.keys() - running:

@@ -1,4 +1,4 @@
-"""Many launches at once: none lost, none doubled, reads that go on answering, and a line that is honest."""
+"""Many launches at once: none is lost or duplicated, reads keep answering, and queue positions are correct."""
 
 import concurrent.futures
 import contextlib
@@ -12,17 +12,17 @@ from world import WORKLOAD
 MANY = 40
 AT_ONCE = 3
 IN_LINE = 9
-# Generous: a read takes milliseconds unless something holds it up.
+# Generous: an unblocked read takes milliseconds.
 READ_SECONDS = 2
 
 
 def users(count):
-    """So many people, none of whom may have more than three workshops."""
+    """Returns this many users; each may have at most three workshops."""
     return [f"student{number}@example.org" for number in range(count)]
 
 
 def all_at_once(call, values):
-    """Calls call(value) for all values at the same moment; returns what the calls return."""
+    """Calls call(value) for all values at the same moment; returns the results."""
     together = threading.Barrier(len(values))
 
     def one(value):
@@ -34,21 +34,21 @@ def all_at_once(call, values):
 
 
 def live(world):
-    """All live instances at one moment, as an admin sees them."""
+    """Returns all live instances at one moment, as an admin sees them."""
     status, _, listed = world.launcher.request("GET", "/instances/?limit=500")
     assert status == 200, (status, listed)
     return listed
 
 
 def in_line(listed):
-    """The names of the queued ones, the first in line first; their positions must count from one."""
+    """Returns the names of the queued instances in queue order; fails unless their positions count from one."""
     queued = sorted((one["queue_position"], one["k8s_name"]) for one in listed if one["state"] == "queued")
     assert [position for position, _ in queued] == list(range(1, len(queued) + 1)), queued
     return [name for _, name in queued]
 
 
 def until_all_run(world, names, seconds, look=lambda listed: None):
-    """Waits until all of these run, and shows look() each list on the way."""
+    """Waits until all of these run, and passes each list meanwhile to look()."""
 
     def all_run():
         listed = live(world)
@@ -61,7 +61,7 @@ def until_all_run(world, names, seconds, look=lambda listed: None):
 
 
 def end_all(world, owners):
-    """Ends all of these at once, {name: owner}, and waits until nothing is left of them."""
+    """Ends all of these at once, {name: owner}, and waits until nothing of them is left."""
     all_at_once(lambda name: world.end(name, owners[name]), list(owners))
     wait_for("all instances to be over", lambda: not live(world), 180)
     left = world.kubectl("get", f"workshops,{WORKLOAD}", "--output", "name").split()
@@ -72,7 +72,7 @@ def end_all(world, owners):
 
 
 class Reader(threading.Thread):
-    """Asks the same few things over and over, and notes what took how long: [(path, status, seconds)]."""
+    """Repeats a few reads and records each result: [(path, status, seconds)]."""
 
     def __init__(self, world, email, name):
         super().__init__(daemon=True)
@@ -94,7 +94,7 @@ class Reader(threading.Thread):
 
 @contextlib.contextmanager
 def reading(world, email, name):
-    """A Reader at work; every answer it got must be good and quick."""
+    """Runs a Reader during the block; fails unless all its answers were good and fast."""
     reader = Reader(world, email, name)
     reader.start()
     try:
@@ -126,7 +126,7 @@ def test_many_at_once(world):
 
 @pytest.fixture
 def few_at_once(world):
-    """The world with a launcher that lets only a few start at once, and with an operator that stands still."""
+    """A world whose launcher lets only a few workshops start at once, and whose operator is stopped."""
     launcher, name = world.launcher, "SERVICE_MAX_CONCURRENT_STARTS"
     launcher.stop()
     launcher.environment[name] = str(AT_ONCE)
@@ -168,7 +168,7 @@ def test_a_line_is_first_come_first_served(few_at_once):
 
 
 def mine(world, owners, name):
-    """The only instance of its owner, as the owner's list shows it."""
+    """Returns the only instance of its owner, as the owner's list shows it."""
     _, _, listed = world.launcher.request("GET", "/instances/", owners[name])
     assert [one["k8s_name"] for one in listed] == [name]
     return listed[0]

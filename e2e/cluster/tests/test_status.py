@@ -1,4 +1,4 @@
-"""What the operator tells of a workshop's life: conditions, Events, metrics, and the columns of kubectl."""
+"""The operator's reports about a workshop: conditions, Events, metrics, and the columns of kubectl."""
 
 import json
 
@@ -28,7 +28,7 @@ def conditions(world, name):
 
 
 def events(world, name):
-    """The Events of a Workshop, oldest first: (type, reason, text)."""
+    """Returns the Events of a Workshop, oldest first: (type, reason, text)."""
     listed = json.loads(world.kubectl("get", "events.v1.events.k8s.io", "--output", "json"))["items"]
     mine = [one for one in listed if (one["regarding"]["kind"], one["regarding"]["name"]) == ("Workshop", name)]
     mine.sort(key=lambda one: one["eventTime"])

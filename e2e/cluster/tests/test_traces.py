@@ -1,4 +1,4 @@
-"""A start as a collector sees it: one trace, of which the launcher and the operator tell their parts."""
+"""A start as a collector receives it: one trace with spans of the launcher and of the operator."""
 
 import hashlib
 import http.server
@@ -10,12 +10,12 @@ from world import World
 
 STEPS = ("launch", "queue", "apply", "schedule", "prepare", "pull-image", "start-app")
 SECOND = 10**9
-# A step that began and ended in the same second.
+# Duration of a step that began and ended in the same second.
 SHORTEST = 1000
 
 
 class Collector(http.server.ThreadingHTTPServer):
-    """Takes spans by OTLP over HTTP: (trace, parent, name) to (start, end), in nanoseconds."""
+    """Receives spans by OTLP over HTTP; `spans` maps (trace, parent, name) to (start, end), in nanoseconds."""
 
     daemon_threads = True
 
@@ -55,7 +55,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def fields(message, wanted):
-    """The values of this field in a message of Protocol Buffers, as bytes."""
+    """Yields the values of this field in a Protocol Buffers message, as bytes."""
     at = 0
     while at < len(message):
         key, at = varint(message, at)

@@ -1,4 +1,4 @@
-"""A namespace with a launcher and an operator that run as their own service accounts, and what a test asks of them."""
+"""A namespace with a launcher and an operator that run as their own service accounts, and helpers to drive them."""
 
 import base64
 import datetime
@@ -33,7 +33,7 @@ class Operator(Program):
 
 
 class World:
-    """A namespace, and our programs at work in it unless `processes` is false. `with World(...) as world`."""
+    """A namespace, and our programs running in it unless `processes` is false. `with World(...) as world`."""
 
     def __init__(self, name, security="baseline", processes=True, **operator_settings):
         self.namespace = f"{name}-{uuid.uuid4().hex[:8]}"
@@ -73,7 +73,8 @@ class World:
     # Our programs.
 
     def kubeconfig(self, account, server=None):
-        """A kubeconfig of this service account; with a server, over HTTP through that instead of the API server."""
+        """Writes a kubeconfig for this service account and returns its path; with a server, it uses that over HTTP
+        instead of the API server."""
         admin = json.loads(self.kubectl("config", "view", "--minify", "--raw", "--output", "json"))
         cluster = {"server": server} if server else admin["clusters"][0]["cluster"]
         token = self.kubectl("create", "token", account, "--duration=2h").strip()
@@ -91,7 +92,7 @@ class World:
         return str(path)
 
     def new_launcher(self, server=None, **settings):
-        """A launcher that is not started yet; with a server, it speaks to that instead of the API server."""
+        """Returns a launcher that is not started; with a server, it connects to that instead of the API server."""
         defaults = {
             "SERVICE_FLEET": "kubernetes",
             "SERVICE_SHUTDOWN_DELAY": "0",
@@ -101,7 +102,7 @@ class World:
         return self._own(Launcher(**defaults | settings))
 
     def new_operator(self, server=None, **settings):
-        """An operator that is not started yet."""
+        """Returns an operator that is not started."""
         defaults = {
             "SERVICE_WORKSHOP_DOMAIN": WORKSHOP_DOMAIN,
             "SERVICE_WORKSHOP_SCHEME": "http",
@@ -117,10 +118,10 @@ class World:
         return program
 
     def logs(self):
-        """The end of what each of our programs has printed."""
+        """Returns the last lines that each of our programs has printed."""
         return "\n".join(f"-- {program.command[1]}\n{program.log_tail()}" for program in self.programs)
 
-    # The API's side.
+    # Calls of the launcher's API.
 
     def template(self, launcher=None, **changes):
         """Creates the template APP with these changes; returns its id."""
@@ -129,24 +130,24 @@ class World:
         return body["template_id"]
 
     def launch(self, template_id, email=ALICE, launcher=None):
-        """Launches it; returns the name of the instance."""
+        """Launches the template; returns the name of the instance."""
         status, _, body = (launcher or self.launcher).request("POST", f"/templates/{template_id}/launch", email, {})
         assert status == 201, (status, body)
         return body["k8s_name"]
 
     def instance(self, name, launcher=None):
-        """The instance as the API shows it."""
+        """Returns the instance as the API shows it."""
         status, _, body = (launcher or self.launcher).request("GET", f"/instances/{name}")
         assert status == 200, (status, body)
         return body
 
     def end(self, name, email=ADMIN):
-        """Ends it."""
+        """Ends the instance."""
         status, _, body = self.launcher.request("DELETE", f"/instances/{name}", email)
         assert status == 202, (status, body)
 
     def until(self, name, state, seconds=90, launcher=None):
-        """Waits until the instance is in this state; fails at once when it has failed instead."""
+        """Waits until the instance is in this state; fails at once if it has failed instead."""
         seen = {}
 
         def look():
@@ -167,10 +168,10 @@ class World:
         self.until(name, "running")
         return name
 
-    # The cluster's side.
+    # Access to the cluster.
 
     def kubectl(self, *words, input=None, check=True):
-        """kubectl in this namespace; returns what it prints, and with check=False its errors too."""
+        """Runs kubectl in this namespace; returns its output, and with check=False its errors too."""
         command = ["kubectl", "--namespace", self.namespace, *map(str, words)]
         done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
         if check and done.returncode != 0:
@@ -183,43 +184,44 @@ class World:
         self.kubectl("apply", "--filename", "-", input=json.dumps(listed))
 
     def objects(self, kinds, *words):
-        """What there is of these kinds."""
+        """Returns the objects of these kinds."""
         return json.loads(self.kubectl("get", kinds, "--output", "json", *words))["items"]
 
     def workshop(self, name):
-        """The Workshop, or None."""
+        """Returns the Workshop, or None."""
         found = self.objects("workshops", "--field-selector", f"metadata.name={name}")
         return found[0] if found else None
 
     def workload(self, name, kinds=WORKLOAD):
-        """What there is below this Workshop, as `kind/name`."""
+        """Returns the objects of this Workshop's workload, as `kind/name`."""
         label = f"workshoplauncher.dev/workshop={name}"
         return self.kubectl("get", kinds, "--selector", label, "--output", "name").split()
 
     def until_gone(self, name, seconds=60):
-        """Waits until neither the Workshop nor anything below it is left."""
+        """Waits until the Workshop and its workload are gone."""
         left = lambda: self.workshop(name) or self.workload(name)
         wait_for(f"everything of {name} to be gone", lambda: not left(), seconds)
 
     def pod(self, name):
-        """The one pod of this Workshop."""
+        """Returns the only pod of this Workshop."""
         pods = self.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
         assert len(pods) == 1, [pod["metadata"]["name"] for pod in pods]
         return pods[0]
 
     def address(self, name):
-        """The address of its Service; its port is 80."""
+        """Returns the address of the Workshop's Service; its port is 80."""
         return json.loads(self.kubectl("get", "service", name, "--output", "json"))["spec"]["clusterIP"]
 
     def visit(self, name, email=None, path="/", proof=None):
-        """One request to its Service as this person, with this proxy secret: (status, body)."""
+        """Sends one request to the Workshop's Service as this person, with this proxy secret; returns (status,
+        body)."""
         headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
         headers = {header: value for header, value in headers.items() if value}
         address = self.address(name)
 
         def is_routed():
-            # kube-proxy routes a new Service after up to a second. A request without an identity then gets the sidecar's
-            # 403.
+            # kube-proxy routes a new Service after up to a second. The sidecar then answers 403 to a request without an
+            # identity.
             try:
                 return exchange(80, "GET", "/", host=address)[0] == 403
             except (OSError, http.client.HTTPException):
@@ -231,17 +233,17 @@ class World:
 
 
 def moment(time):
-    """A time of the API's or the cluster's, to be compared: the same one may be written in several ways."""
+    """Parses a time of the API or the cluster for comparison: the same time may be written in several ways."""
     return datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
 
 
 def seconds_from_now(time):
-    """How far this time of the API's lies ahead."""
+    """Returns the seconds from now until this time of the API."""
     return (moment(time) - datetime.datetime.now(datetime.UTC)).total_seconds()
 
 
 def ca_certificate():
-    """The certificate authority of the cluster that KUBECONFIG names, as PEM."""
+    """Returns the certificate authority, as PEM, and the server URL of the cluster that KUBECONFIG names."""
     words = ["kubectl", "config", "view", "--minify", "--raw", "--output", "jsonpath={.clusters[0].cluster}"]
     cluster = json.loads(subprocess.run(words, check=True, capture_output=True, text=True, env=os.environ).stdout)
     if "certificate-authority-data" in cluster:

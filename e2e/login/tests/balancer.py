@@ -1,4 +1,4 @@
-"""The plainest thing that leads to a release: a load balancer that ends TLS and passes on every byte as it is."""
+"""A minimal load balancer in front of a release: it terminates TLS and forwards all bytes unchanged."""
 
 import contextlib
 import pathlib
@@ -11,7 +11,7 @@ import threading
 
 
 def certificate(folder):
-    """A key and a certificate of its own making, in one file."""
+    """Creates a key and a self-signed certificate, in one file; returns its path."""
     path = pathlib.Path(folder) / "both.pem"
     words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
     names = ["-days", "1", "-subj", "/CN=test", "-keyout", path, "-out", pathlib.Path(folder) / "certificate.pem"]
@@ -21,8 +21,8 @@ def certificate(folder):
 
 
 def pump(source, sink):
-    """Passes on what comes until it ends, and the end."""
-    # Whoever goes away in between takes nothing but this connection along.
+    """Forwards data until its end, then shuts down the sink's sending side."""
+    # A peer that disconnects meanwhile affects only this connection.
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
             sink.sendall(data)
@@ -31,7 +31,7 @@ def pump(source, sink):
 
 
 class Handler(socketserver.BaseRequestHandler):
-    """One connection."""
+    """Handles one connection."""
 
     def handle(self):
         try:
@@ -47,7 +47,7 @@ class Handler(socketserver.BaseRequestHandler):
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """All of them."""
+    """Accepts the connections, one thread each."""
 
     allow_reuse_address = daemon_threads = True
     request_queue_size = 64
@@ -55,7 +55,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def load_balancer(address, target):
-    """Leads from this address's port of HTTPS to target, a pair of host and port."""
+    """Forwards from this address's HTTPS port to target, a pair of host and port."""
     with tempfile.TemporaryDirectory() as folder, Server((address, 443), Handler) as server:
         server.target = target
         server.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

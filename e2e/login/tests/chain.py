@@ -27,7 +27,7 @@ CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
 
 def run(*command, input=None, check=True):
-    """Runs a command; returns what it prints, errors too when they are not fatal."""
+    """Runs a command; returns its output, and with check=False its errors too."""
     done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
@@ -55,19 +55,20 @@ def cluster_ip(namespace, service):
 
 
 def is_definition_of_others():
-    """Whether somebody has applied the resource definition by hand, as other tests do: no release may just take it."""
+    """Returns True if the resource definition was applied by hand, as other tests do: Helm then needs
+    --take-ownership."""
     found = kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "json")
     return bool(found) and json.loads(found)["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE
 
 
 class Chain:
-    """One release at a time, in namespaces of fixed names."""
+    """One release at a time, in namespaces with fixed names."""
 
     def __init__(self):
         self.addresses = {}
 
     def platform(self):
-        """What a cluster has before anything of ours is installed."""
+        """Installs a cluster's usual platform: Traefik and the providers."""
         kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
@@ -81,13 +82,13 @@ class Chain:
         }
 
     def prepare(self):
-        """What NOTES.txt asks for before the release can run: a namespace held tightly, two Secrets, a volume."""
+        """Creates the prerequisites of the release, as in NOTES.txt: a restricted namespace, two Secrets, a volume."""
         labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}})
         for name in ("login", "workshops-login"):
             data = {"client-id": "launcher", "client-secret": CLIENT_SECRET, "cookie-secret": secrets.token_hex(16)}
             apply(namespaced("Secret", name, stringData=data))
-        # The node is this machine, and a volume of its own takes the launcher's files.
+        # The node is this machine, so a hostPath volume holds the launcher's files.
         VOLUME.mkdir(exist_ok=True)
         os.chown(VOLUME, 65532, 65532)
         size = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand"}
@@ -99,7 +100,7 @@ class Chain:
         )
 
     def install(self, *words):
-        """helm upgrade --install, waiting until everything is ready."""
+        """Runs helm upgrade --install, and waits until everything is ready."""
         chart = ROOT / "charts/workshop-launcher"
         common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "180s")
         ownership = ("--take-ownership",) if is_definition_of_others() else ()
@@ -108,7 +109,7 @@ class Chain:
         return printed
 
     def until_open(self):
-        """Waits until people get in at both hosts: the ingress learns a moment later where new pods are."""
+        """Waits until users can log in at both hosts: the ingress learns the addresses of new pods with a delay."""
 
         def gets_in():
             page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
@@ -121,28 +122,28 @@ class Chain:
         return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
 
     def remove(self):
-        """Everything that was made, the platform too."""
+        """Removes everything that was created, including the platform."""
         self.uninstall()
         kubectl("delete", "namespace", NAMESPACE, WORKSHOPS, "--ignore-not-found")
         kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
         kubectl("delete", "--filename", LOGIN / "platform", "--ignore-not-found")
         shutil.rmtree(VOLUME, ignore_errors=True)
 
-    # People.
+    # Users.
 
     def visitor(self):
-        """A browser profile that knows the way."""
+        """Returns a browser profile that resolves the chain's hosts."""
         return Visitor(self.addresses)
 
     def signed_in(self, email, url=f"{LAUNCHER}/"):
-        """A profile in which this person has logged in."""
+        """Returns a profile in which this person has logged in."""
         visitor = self.visitor()
         answer = visitor.log_in(url, email)
         assert (answer.status, answer.asks) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 
     def launched(self, visitor, template=ECHO):
-        """Launches through the API as this person, waits until it answers, and returns (name, url)."""
+        """Launches through the API as this person, waits until the ingress routes it, and returns (name, url)."""
         json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
         answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{template}/launch", json_headers, "{}")
         assert answer.status == 201, answer.body
@@ -158,5 +159,5 @@ class Chain:
         return name, url
 
     def until_routed(self, url):
-        """Waits until the ingress routes this workshop, which takes a moment after the operator made its Ingress."""
+        """Waits until the ingress routes this workshop, which takes a moment after the operator creates its Ingress."""
         wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 30)

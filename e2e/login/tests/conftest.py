@@ -1,4 +1,5 @@
-"""What the tests of this directory share: one chain. They need KUBECONFIG, kubectl, LOGIN_BIN and the images."""
+"""Fixtures shared by the tests of this directory: one chain. They need KUBECONFIG, kubectl, LOGIN_BIN and the
+images."""
 
 import pathlib
 import sys
@@ -12,9 +13,9 @@ from chain import ALICE, Chain
 
 @pytest.fixture(scope="session")
 def chain():
-    """Traefik, dex and the release, ready; all of it goes away afterwards."""
+    """Traefik, the providers and the release, ready; removed afterwards."""
     made = Chain()
-    # What a run that was killed has left would be in the way.
+    # Removes the leftovers of a killed run.
     made.remove()
     try:
         made.platform()
@@ -27,12 +28,12 @@ def chain():
 
 @pytest.fixture(scope="session")
 def echo_of_all_files(chain):
-    """Alice's workshop that says what it was asked: (name, url)."""
+    """Alice's workshop, which echoes requests: (name, url)."""
     return chain.launched(chain.signed_in(ALICE))
 
 
 @pytest.fixture(scope="module")
 def echo(chain, echo_of_all_files):
-    """Alice's workshop that says what it was asked, routed again after the tests of another file changed the release."""
+    """Alice's workshop, which echoes requests, routed again after the tests of another file changed the release."""
     chain.until_routed(echo_of_all_files[1])
     return echo_of_all_files

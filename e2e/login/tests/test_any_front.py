@@ -1,7 +1,7 @@
-"""Without Traefik's middlewares: the nginx of the release asks the login, whatever leads to it.
+"""Without Traefik's middlewares: the release's nginx asks the login proxies, for any ingress in front of it.
 
-Two doors do: an ingress controller that knows of no login, and a load balancer that passes on every byte. What holds
-behind Traefik's middlewares holds behind both: those tests are this module's, too.
+Two kinds of ingress are tested: a controller without login middlewares, and a load balancer that forwards all bytes.
+The imported tests hold for Traefik's middlewares and for both of these.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ DOORS = {
 
 @pytest.fixture(scope="module")
 def chain(chain):
-    """The release with its own nginx; the usual one is put back."""
+    """Installs the release with its own nginx; afterwards installs the usual release again."""
     through = copy.copy(chain)
     through.addresses = dict(chain.addresses)
     try:
@@ -60,10 +60,10 @@ def chain(chain):
 
 @pytest.fixture(scope="module", params=DOORS, autouse=True)
 def door(chain, request):
-    """Through which of the doors everybody comes."""
+    """Selects the ingress for all requests of the chain."""
     with DOORS[request.param]() as address:
         here = dict.fromkeys(("launcher.test", f".{WORKSHOP_DOMAIN}"), address)
-        # Profiles that are there already come this way, too.
+        # Existing profiles use this address, too.
         chain.addresses.update(here)
         wait_for("the way in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
         yield request.param
@@ -71,7 +71,7 @@ def door(chain, request):
 
 @pytest.fixture(scope="module")
 def echo(chain):
-    """Alice's workshop that says what it was asked: (name, url)."""
+    """Alice's workshop, which echoes requests: (name, url)."""
     return opened(chain, chain.signed_in(ALICE), ECHO)
 
 
@@ -83,14 +83,14 @@ def jupyterlab(chain):
 
 
 def opened(chain, alice, template):
-    """Launches, and opens until the cluster's network has heard of the new Service; returns (name, url)."""
+    """Launches the template, and waits until the cluster's network routes the new Service; returns (name, url)."""
     name, url = chain.launched(alice, template)
     wait_for(f"{url} to answer", lambda: alice.log_in(url, ALICE).status == 200, 20)
     return name, url
 
 
 def web_socket(visitor, host):
-    """JupyterLab's stream of events, as this profile's browser opens it."""
+    """Opens JupyterLab's stream of events, as this profile's browser does."""
     plain = socket.create_connection((visitor.address(host), 443), timeout=20)
     return connect(
         f"wss://{host}/api/events/subscribe",
@@ -109,7 +109,7 @@ def test_its_pods_are_ready_and_no_workshop_has_an_ingress(chain, echo):
     conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
     assert conditions and all(one["Ready"] == "True" for one in conditions)
     ingresses = lambda namespace: kubectl("--namespace", namespace, "get", "ingresses", "--output", "name").split()
-    # The operator takes away those of workshops that are older than the front.
+    # The operator deletes the Ingresses of workshops that are older than the front.
     wait_for("no Ingress of a workshop", lambda: not ingresses(WORKSHOPS), 60)
     assert ingresses(NAMESPACE) == [f"ingress.networking.k8s.io/{FRONT}"]
     assert echo[1] == f"https://{echo[0]}.{WORKSHOP_DOMAIN}/"
@@ -170,7 +170,7 @@ def test_another_host_leads_nowhere(chain, door, echo):
 
 
 def test_two_hosts_in_one_request_open_nothing(door, echo, bob):
-    """The one that is asked about is the one that it goes to."""
+    """The login proxy is asked about the same host that gets the request."""
     workshop = echo[1].split("/")[2]
     for target, host in (("launcher.test", workshop), (workshop, "launcher.test")):
         cookies = "; ".join((bob.cookies_for("launcher.test"), bob.cookies_for(workshop)))
@@ -178,18 +178,19 @@ def test_two_hosts_in_one_request_open_nothing(door, echo, bob):
         received = bob.raw(target, ("\r\n".join(head) + "\r\n\r\n").encode())
         assert received.startswith(b"HTTP/1.1 "), received[:300]
         assert b'"app"' not in received and ALICE.encode() not in received, received[:300]
-        # Traefik sees to it itself.
+        # Traefik handles this itself; nginx answers 400.
         assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
 
 
 def test_a_login_proxy_that_is_down_opens_nothing(chain, echo, bob):
     closed_while_it_is_down(chain, echo, bob)
-    # The cluster's network hears of each of the two by itself.
+    # The cluster's network learns of each login proxy separately.
     wait_for("the workshops' way in", lambda: bob.request("GET", echo[1], PAGE).status == 403, 30)
 
 
 def test_a_service_that_is_no_workshop_is_not_reached(chain, echo):
-    """It lies in the workshops' namespace and has a name as theirs; nothing in front of it looks at who is calling."""
+    """The Service is in the workshops' namespace and has a valid name, but no proxy in front of it checks the
+    caller."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     pod = namespaced("Pod", "stray", namespace=WORKSHOPS, spec=spec)

@@ -16,8 +16,8 @@ OUTSIDE, INSIDE = "10.98.77.1", "10.98.77.2"
 
 @contextlib.contextmanager
 def quiet_network():
-    """A network namespace that leads into the cluster: where pods come and go, Chromium gives up what it is loading."""
-    # What a run that was killed has left would be in the way.
+    """Creates a network namespace with access to the cluster: where pods start and stop, Chromium aborts its loads."""
+    # Removes the leftovers of a killed run.
     if pathlib.Path("/run/netns", NAMESPACE).exists():
         end_all_within()
         run("ip", "netns", "delete", NAMESPACE)
@@ -28,7 +28,7 @@ def quiet_network():
         run("ip", "link", "set", "login0", "up")
         for words in (
             ("address", "add", f"{INSIDE}/30", "dev", "eth0"),
-            # The address that a link gives itself comes seconds later, and would be a change.
+            # A link's automatic address comes seconds later, which would be a network change.
             ("link", "set", "eth0", "addrgenmode", "none"),
             ("link", "set", "lo", "up"),
             ("link", "set", "eth0", "up"),
@@ -45,7 +45,7 @@ def quiet_network():
 
 
 def end_all_within():
-    """Ends what a run has left that was given up: npm alone is ended then, and Chromium has a process group of its own."""
+    """Kills the leftovers of an aborted run: the abort ends only npm, and Chromium has a separate process group."""
 
     def nothing_is_left():
         left = run("ip", "netns", "pids", NAMESPACE).split()
@@ -58,10 +58,10 @@ def end_all_within():
 
 
 def in_a_browser(chain, script):
-    """Runs a script of e2e/browser/package.json, in whose Chromium the chain's names lead into the cluster."""
+    """Runs a script of e2e/browser/package.json, in whose Chromium the chain's hosts resolve into the cluster."""
     names = {"LOGIN_TRAEFIK": "launcher.test", "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
     addresses = {variable: chain.addresses[name] for variable, name in names.items()}
-    # Chromium's own files go with the folder, also when it was ended.
+    # Chromium's files are removed with the folder, even if Chromium was killed.
     with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary, quiet_network():
         done = subprocess.run(
             ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", script],

@@ -1,4 +1,4 @@
-"""Forged identities through the front door: in every spelling, with a session or none, nobody becomes somebody else."""
+"""Forged identities at the auth proxy: in every spelling, with a session or without, a user keeps the own identity."""
 
 import http.client
 import io
@@ -32,14 +32,14 @@ SPELLINGS = [
 
 
 class Raw(io.BytesIO):
-    """Bytes, as http.client wants a socket to read from."""
+    """Bytes with the interface of a socket, for http.client."""
 
     def makefile(self, *_):
         return self
 
 
 def ask(visitor, host, path, lines):
-    """One request with exactly these header lines; returns (status, body)."""
+    """Sends one request with exactly these header lines; returns (status, body)."""
     sent = [f"GET {path} HTTP/1.1", f"Host: {host}", "Connection: close", "Accept: application/json", *lines]
     if found := visitor.cookies_for(host, path):
         sent.append(f"Cookie: {found}")
@@ -50,7 +50,7 @@ def ask(visitor, host, path, lines):
 
 
 def forgeries():
-    """Header lines that claim to be an admin."""
+    """Yields header lines that claim to be an admin."""
     for name in SPELLINGS:
         yield name, [f"{name}: {ADMIN}"]
     yield "twice", [f"{EMAIL}: {ADMIN}", f"{EMAIL}: {ADMIN}"]
@@ -95,7 +95,7 @@ def test_with_a_session_everybody_stays_who_they_are(bob, echo, how):
 
 
 def test_at_the_page_without_a_login_everybody_is_nobody(bob):
-    """Also whoever is signed in: their session is not looked at, and whom they name is taken away."""
+    """Signed-in users, too: the proxy ignores their session and removes the forged identity."""
     around = ["/api/v1/../../signed-out", "/signed-out/../api/v1/me", "/signed-out%2f..%2fapi/v1/me"]
     for how, lines in FORGERIES.items():
         for path in around:
@@ -126,7 +126,7 @@ def test_in_a_trailer_it_counts_for_nothing(bob, echo):
 
 
 def test_a_second_request_on_one_connection_is_asked_for_itself(chain, echo):
-    """Alice's request, then one without her session, in one go."""
+    """Sends Alice's request, then one without her session, in one write."""
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     host = echo[1].split("/")[2]
@@ -141,7 +141,7 @@ def test_a_second_request_on_one_connection_is_asked_for_itself(chain, echo):
 
 
 def test_the_owner_does_reach_it(chain, echo):
-    """What the refusals above are worth: the same request of the owner's gets through."""
+    """Control for the refusals above: the same request succeeds for the owner."""
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     status, body = ask(alice, echo[1].split("/")[2], "/", [f"{EMAIL}: {BOB}"])
@@ -158,9 +158,9 @@ def test_a_login_proxy_that_is_down_opens_nothing(chain, echo, bob):
             try:
                 answers = [ask(bob, host, path, [f"{EMAIL}: {ALICE}"]) for host, path in hosts]
             except http.client.RemoteDisconnected:
-                # A proxy that is just going may be asked, and never answer.
+                # A terminating proxy may accept a request and never answer.
                 return False
-            # While they go they still answer, for Bob; never for whom the request claims to be.
+            # Terminating proxies still answer for Bob, but never for the forged identity.
             assert all('"app"' not in body and ALICE not in body for _, body in answers), answers
             return all(status >= 500 for status, _ in answers)
 

@@ -1,4 +1,4 @@
-"""helm upgrade and helm uninstall: what changes, and what stays."""
+"""helm upgrade and helm uninstall: which objects change, and which stay."""
 
 import json
 
@@ -38,12 +38,12 @@ def test_all_pods_are_ready_in_a_namespace_that_enforces_restricted(chain):
 def test_the_doctor_finds_nothing_to_put_right_in_the_launchers_pod(chain, echo):
     selector = "app.kubernetes.io/component=launcher"
     pods = kubectl("--namespace", NAMESPACE, "get", "pods", "--selector", selector, "--output", "name").split()
-    # It ends with 1 where something has to be put right, and kubectl with it.
+    # The doctor exits with 1 if a check fails, and kubectl with it.
     said = kubectl("--namespace", NAMESPACE, "exec", pods[0], "--", "launcher", "doctor")
     found = {line[6:21].strip(): line[:4].strip() for line in said.splitlines()}
     for check in "database", "writing", "API server", "definition", "rights", "operator", "belonging":
         assert found[check] == "ok", said
-    # The names of this chain are nobody's outside of it, and its certificates are its own: the pod cannot judge.
+    # The chain's hosts exist only inside of it, and its certificates are self-signed: the pod cannot check them.
     assert found["way in"] in ("ok", "warn"), said
 
 
@@ -75,7 +75,7 @@ def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
         assert left.strip() == "", left
         assert pod_of(name) == pod, "the workshop outlives the release"
         closed = chain.visitor().request("GET", url)
-        # A login proxy that is going still leads to its form.
+        # A terminating login proxy still redirects to its form.
         assert closed.status in (302, 401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
         assert_kept_out(addresses)
     finally:
@@ -100,13 +100,13 @@ def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
 
 
 def test_another_pod_reaches_neither_launcher_nor_workshop(chain, echo):
-    """Past the front door everybody can write the header: so nobody gets past it."""
+    """A client that bypasses the auth proxy could write the identity header, so the policies block all such clients."""
     launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
     assert_kept_out({"launcher": launcher, "workshop": cluster_ip(WORKSHOPS, echo[0])})
 
 
 def assert_kept_out(addresses):
-    """A pod that claims to be Alice gets no answer at these addresses: {what is there: address}."""
+    """Fails if one of these addresses, {name: address}, answers a pod that claims to be Alice."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     apply(namespaced("Pod", "intruder", namespace=IDP, spec=spec))
@@ -119,7 +119,7 @@ def assert_kept_out(addresses):
                 check=False,
             )
             assert "no answer" in answer, f"the {what} answered another pod: {answer}"
-        # The same pod does reach what it may: it is the policy that keeps it out.
+        # Control: the same pod reaches an allowed address, so the policy causes the refusal.
         dex = kubectl("--namespace", IDP, "exec", "intruder", "--", "/app", "get", "http://dex:5556/dex/healthz")
         assert dex.startswith("200")
     finally:

@@ -1,4 +1,4 @@
-"""Providers that are far away: the real oauth2-proxy takes the chart's configuration and sends people there."""
+"""Remote providers: the real oauth2-proxy accepts the chart's configuration and redirects to them."""
 
 import contextlib
 import http.client
@@ -19,7 +19,7 @@ PROVIDERS = {
     "google": ("accounts.google.com", "/o/oauth2/auth", {"email", "profile"}),
     "github": ("github.com", "/login/oauth/authorize", {"user:email", "read:org"}),
 }
-# The ConfigMaps of the two logins, and where people come back to from the provider.
+# The ConfigMaps of the two login proxies, and the hosts to which the provider sends users back.
 HOSTS = {
     "launcher-workshop-launcher-login": "launcher.example.org",
     "launcher-workshop-launcher-workshops-login": "login.workshops.example.net",
@@ -27,7 +27,7 @@ HOSTS = {
 
 
 def configurations(provider):
-    """The chart's oauth2-proxy.cfg for this provider: {name of the ConfigMap: text}."""
+    """Returns the chart's oauth2-proxy.cfg for this provider: {name of the ConfigMap: text}."""
     values = CHART / f"ci/{provider}-values.yaml"
     rendered = helm("template", "launcher", CHART, "--namespace", "launcher", "--values", values)
     objects = [found for found in yaml.safe_load_all(rendered) if found and found["kind"] == "ConfigMap"]
@@ -37,7 +37,7 @@ def configurations(provider):
 
 @contextlib.contextmanager
 def proxy(text, folder):
-    """The real program with this configuration, on a port of its own; yields the port."""
+    """Runs the real program with this configuration, on a free port; yields the port."""
     port = free_port()
     config = folder / "oauth2-proxy.cfg"
     text, replaced = re.subn(r'http_address = ".*"', f'http_address = "127.0.0.1:{port}"', text)

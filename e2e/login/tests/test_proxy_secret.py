@@ -1,6 +1,6 @@
 """The proxy secret: without NetworkPolicies, an identity header that did not come through the auth proxy is refused.
 
-A rotation under load refuses no request. Both behind Traefik and behind the release's own nginx.
+A rotation under load refuses no request. Runs with Traefik and with the release's own nginx.
 """
 
 import base64
@@ -23,7 +23,7 @@ AUDIENCES = ("launcher", "workshops")
 
 
 def without_policies(chain, *words):
-    """Installs without NetworkPolicies, and takes away those that outlive the release."""
+    """Installs without NetworkPolicies, and deletes the policies that outlive the release."""
     chain.install("--set", "networkPolicy.enabled=false", *words)
     policies = ("workshops-ingress", "workshops-egress")
     kubectl("--namespace", WORKSHOPS, "delete", "networkpolicy", *policies, "--ignore-not-found")
@@ -31,7 +31,7 @@ def without_policies(chain, *words):
 
 @pytest.fixture(scope="module", params={"traefik": (), "any": ANY}.items(), ids=lambda one: one[0])
 def door(chain, request):
-    """The values of each of the two doors; the usual release is put back."""
+    """Values that select Traefik or the release's nginx; afterwards the usual release is installed again."""
     try:
         without_policies(chain, *request.param[1])
         yield request.param[1]
@@ -41,7 +41,7 @@ def door(chain, request):
 
 @pytest.fixture(scope="module")
 def echo(chain, door):
-    """Alice's workshop that says what it was asked, launched after the policies went: (name, url)."""
+    """Alice's workshop, which echoes requests, launched after the policies were deleted: (name, url)."""
     name, url = chain.launched(chain.signed_in(ALICE))
     wait_for(f"{url} to answer", lambda: chain.visitor().log_in(url, ALICE).status == 200, 30)
     return name, url
@@ -61,24 +61,25 @@ def intruder(door):
 
 
 def status_of(inside, url, *lines):
-    """The status that a pod gets that asks past the doors. It names the launcher's host, as the launcher requires."""
+    """Returns the status of a pod's request that bypasses the auth proxy. It names the launcher's host, as the launcher
+    requires."""
     return int(kubectl(*inside, "/app", "get", url, "Host", "launcher.test", *lines).split()[0])
 
 
 def addresses(echo):
-    """Where launcher and workshop are for pods, past the doors: {audience: address of something that takes a login}."""
+    """Returns addresses that require a login, for pods that bypass the auth proxy: {audience: URL}."""
     launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
     return {"launcher": f"http://{launcher}/api/v1/me", "workshops": f"http://{cluster_ip(WORKSHOPS, echo[0])}/"}
 
 
 def kept():
-    """The secrets that the release has: {audience: [secret]}."""
+    """Returns the secrets that the release stores: {audience: [secret]}."""
     data = json.loads(kubectl("--namespace", NAMESPACE, "get", "secret", SECRET, "--output", "json"))["data"]
     return {audience: base64.b64decode(data[audience]).decode().split("\n") for audience in AUDIENCES}
 
 
 def app_of(name):
-    """How to run something in a workshop's app."""
+    """Returns the kubectl arguments that run a command in a workshop's app."""
     return ("--namespace", WORKSHOPS, "exec", f"deployment/{name}", "--container", "app", "--")
 
 
@@ -89,7 +90,7 @@ def test_without_policies_a_pod_that_claims_to_be_somebody_is_nobody(echo, intru
             for lines in ((), (PROOF, "x" * 48), (PROOF, have["workshops"][0][:-1])):
                 assert status_of(inside, places["launcher"], EMAIL, who, *lines) == 401
                 assert status_of(inside, places["workshops"], EMAIL, who, *lines) == 403
-    # Each secret opens its own audience and not the other one.
+    # Each secret is valid only for its own audience.
     assert status_of(intruder, places["launcher"], EMAIL, ALICE, PROOF, have["launcher"][0]) == 200
     assert status_of(intruder, places["workshops"], EMAIL, ALICE, PROOF, have["workshops"][0]) == 200
     assert status_of(intruder, places["launcher"], EMAIL, ALICE, PROOF, have["workshops"][0]) == 401
@@ -111,7 +112,7 @@ def test_an_app_gets_neither_the_proof_nor_the_secret(chain, echo):
 
 
 class Asking:
-    """Somebody who goes on asking for one thing; what was not answered with 200."""
+    """A client that repeats one request, and records all answers other than 200."""
 
     def __init__(self, visitor, url, headers=None):
         self.wrong, self.count, self.stopped = [], 0, threading.Event()
@@ -132,7 +133,7 @@ class Asking:
 
 @contextlib.contextmanager
 def asked_all_the_time(chain, echo):
-    """Alice asks launcher and workshop while the block runs; none of it may be refused."""
+    """Alice requests launcher and workshop during the block; fails if one request is refused."""
     alice = [chain.signed_in(ALICE) for _ in range(2)]
     alice[1].log_in(echo[1], ALICE)
     asking = [Asking(alice[0], f"{LAUNCHER}/api/v1/me", JSON), Asking(alice[1], echo[1])]
@@ -160,7 +161,7 @@ def test_a_rotation_under_load_refuses_no_request(chain, door, echo, intruder):
 
     with asked_all_the_time(chain, echo):
         install(old, new)
-        # The kubelet renews the files, and the programs read them.
+        # The kubelet renews the files, and the programs read them again.
         wait_for("the new secrets to be accepted", lambda: accepted(new) == [True, True], 180)
         assert accepted(old) == [True, True]
         install(new, old)

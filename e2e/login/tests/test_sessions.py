@@ -1,4 +1,4 @@
-"""Logging in, coming back to where one was, and logging out, over HTTP."""
+"""Login, return to the requested page, and logout, over HTTP."""
 
 import json
 import urllib.parse

@@ -1,4 +1,4 @@
-"""A provider that keeps a session of its own: one form for two domains, signing out, people with many groups."""
+"""A provider with its own session: one form for two domains, signing out, users with many groups."""
 
 import json
 import re
@@ -20,11 +20,11 @@ COOKIES = {"launcher.test": "__Host-_oauth2_proxy", WORKSHOP_DOMAIN: "__Secure-_
 
 
 def install(chain, workshop, provider, *words):
-    """The release with what these words say, once both its doors lead to this host and nowhere else."""
+    """Installs the release with these options, and waits until both hosts redirect to this provider only."""
     chain.install(*words)
 
     def all_lead_there():
-        # More than once: for a moment the ingress asks the old login proxies in turn with the new ones.
+        # Several requests, because the ingress briefly alternates between the old and the new login proxies.
         answers = [chain.visitor().request("GET", url, PAGE) for url in (f"{LAUNCHER}/", workshop) * 4]
         return {urllib.parse.urlsplit(answer.location or "").hostname for answer in answers} == {provider}
 
@@ -33,7 +33,7 @@ def install(chain, workshop, provider, *words):
 
 @pytest.fixture(scope="module")
 def sso(chain, echo):
-    """The release with the provider that keeps a session; the usual one is put back."""
+    """The release with the provider that keeps a session; afterwards the usual release is installed again."""
     try:
         install(chain, echo[1], "sso.test", *WITH_SSO)
         yield
@@ -43,7 +43,7 @@ def sso(chain, echo):
 
 @pytest.fixture
 def signing_out_everywhere(chain, echo, sso):
-    """The same, with the provider's own sign-out at the end of the launcher's."""
+    """The same release, with the provider's own sign-out at the end of the launcher's."""
     back = urllib.parse.quote(SIGNED_OUT, safe="")
     url = f"{SSO}/session/end?client_id=launcher&post_logout_redirect_uri={back}"
     try:
@@ -54,7 +54,7 @@ def signing_out_everywhere(chain, echo, sso):
 
 
 def in_both(chain, email, workshop):
-    """A profile that has a session on both domains."""
+    """Returns a profile that has a session on both domains."""
     visitor = chain.signed_in(email)
     visitor.open(workshop)
     assert set(sessions(visitor)) == set(COOKIES), "there is something to sign out of"
@@ -62,7 +62,7 @@ def in_both(chain, email, workshop):
 
 
 def sessions(visitor):
-    """The cookies of the two login proxies' sessions: {domain: {name: bytes of name and value}}."""
+    """Returns the session cookies of the two login proxies: {domain: {name: bytes of name and value}}."""
     found = {}
     for (domain, name), (value, _, _) in visitor.cookies.items():
         if re.fullmatch(rf"{re.escape(COOKIES.get(domain, '-'))}(_\d+)?", name):
@@ -71,7 +71,7 @@ def sessions(visitor):
 
 
 def sign_out(visitor):
-    """Follows the page's own link."""
+    """Follows the page's sign-out link."""
     home = visitor.request("GET", f"{LAUNCHER}/", PAGE).body
     link = next(part for part in home.split('"') if part.startswith("/oauth2/sign_out")).replace("&amp;", "&")
     return visitor.open(f"{LAUNCHER}{link}")
@@ -120,7 +120,7 @@ def test_a_stranger_is_refused_after_one_form_too(chain, echo, sso):
 
 
 def test_signing_out_ends_both_sessions_and_not_the_providers(chain, echo, sso):
-    """The provider still knows the browser, so that whoever sits down there next is in without a password."""
+    """The provider keeps its session, so the browser's next user is logged in without a password."""
     alice = in_both(chain, ALICE, echo[1])
     answer = sign_out(alice)
     assert (answer.url, answer.asks) == (SIGNED_OUT, False)
@@ -141,7 +141,7 @@ def test_signing_out_can_end_the_providers_session_too(chain, echo, signing_out_
 
 @pytest.fixture(params=["traefik", "front"])
 def way_in(chain, echo, sso, request):
-    """The same through either door: Traefik's middlewares, or the release's own nginx."""
+    """The same release with Traefik's middlewares, and with the release's own nginx."""
     if request.param == "traefik":
         yield request.param
         return

@@ -1,4 +1,4 @@
-"""A person with a browser's habits, without the browser: names, TLS, cookies, redirects, and the provider's form."""
+"""A user with a browser's habits, without the browser: names, TLS, cookies, redirects, and the provider's form."""
 
 import contextlib
 import dataclasses
@@ -14,13 +14,13 @@ from harness import wait_for
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
-# The certificate is the ingress's own making; whom one speaks to is not what these tests are about.
+# The ingress has a self-signed certificate; these tests do not cover the server's identity.
 TLS = ssl._create_unverified_context()
 
 
 @dataclasses.dataclass
 class Answer:
-    """What came back."""
+    """A response."""
 
     url: str
     status: int
@@ -29,12 +29,12 @@ class Answer:
 
     @property
     def asks(self):
-        """Whether it is a form that wants a password."""
+        """True if the page is a form that asks for a password."""
         return 'name="password"' in self.body
 
     @property
     def location(self):
-        """Where it leads, as an absolute URL; None when nowhere."""
+        """The Location as an absolute URL, or None."""
         found = self.headers.get("Location")
         return urllib.parse.urljoin(self.url, found) if found else None
 
@@ -46,23 +46,23 @@ class Visitor:
         """addresses: {host or .domain: IP address}."""
         self.addresses = addresses
         self.cookies = {}
-        # How often this person was asked for a password.
+        # Number of password forms that this person got.
         self.forms = 0
 
     def address(self, host):
-        """Where a name leads."""
+        """Returns the address of a host."""
         for name, address in self.addresses.items():
             if host == name or (name.startswith(".") and host.endswith(name)):
                 return address
         raise AssertionError(f"nobody knows the host {host}")
 
     def request(self, method, url, headers=None, body=None):
-        """One request with this profile's cookies, not following where it leads."""
+        """Sends one request with this profile's cookies; does not follow a redirect."""
         parts = urllib.parse.urlsplit(url)
         target = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
         connection = self.connect(parts)
         try:
-            # As browsers write it: without the scheme's own port.
+            # As browsers write it: without the scheme's default port.
             sent = {"Host": parts.netloc, **(headers or {})}
             if cookies := self.cookies_for(parts.hostname, parts.path):
                 sent["Cookie"] = cookies
@@ -77,7 +77,7 @@ class Visitor:
         return answer
 
     def connect(self, parts):
-        """A connection to the host of this split URL."""
+        """Opens a connection to the host of this split URL."""
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 80)
         connection = http.client.HTTPConnection(parts.hostname, port, timeout=20)
@@ -86,7 +86,7 @@ class Visitor:
         return connection
 
     def cookies_for(self, host, path="/"):
-        """The Cookie line of a request to this host and path, empty when it carries none."""
+        """Returns the Cookie line of a request to this host and path; empty without cookies."""
         found = {}
         for (domain, name), (value, below, host_only) in self.cookies.items():
             same = host == domain or (not host_only and host.endswith("." + domain))
@@ -108,11 +108,11 @@ class Visitor:
                 self.cookies[key] = (value, attributes.get("path", "/"), not domain)
 
     def open(self, url):
-        """Opens a page, following where it leads; returns the last answer."""
+        """Opens a page and follows redirects; returns the last answer."""
         return self.follow(self.request("GET", url, PAGE))
 
     def follow(self, answer):
-        """Goes where an answer leads, and asks again where a page tries again by itself; returns the last answer."""
+        """Follows redirects, and repeats a request whose page refreshes after a 502; returns the last answer."""
         for _ in range(MOST_REDIRECTS):
             if answer.status == 502 and "Refresh" in answer.headers:
                 answer = self._until_it_answers(answer)
@@ -129,12 +129,12 @@ class Visitor:
         return wait_for(f"{answer.url} to answer", asked_again, 20)
 
     def log_in(self, url, email, password=PASSWORD):
-        """Opens a page, fills in the provider's form when that is what comes, and returns the page that follows."""
+        """Opens a page, submits the provider's form if it appears, and returns the resulting page."""
         answer = self.open(url)
         return self.submit(answer, login=email, password=password) if answer.asks else answer
 
     def submit(self, answer, **fields):
-        """Sends the form of this page with these fields and its hidden ones, and returns the page that follows."""
+        """Submits this page's form with these fields and its hidden ones; returns the resulting page."""
         action = html.unescape(re.search(r'<form[^>]*action="([^"]*)"', answer.body).group(1))
         hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.body))
         sent = {**PAGE, "Content-Type": "application/x-www-form-urlencoded"}
@@ -142,7 +142,7 @@ class Visitor:
         return self.follow(self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form))
 
     def raw(self, host, data, port=443):
-        """Sends these bytes as they are and returns all status codes and bodies that come back until the end."""
+        """Sends these bytes unchanged; returns all bytes that come back until the end."""
         plain = socket.create_connection((self.address(host), port), timeout=20)
         with TLS.wrap_socket(plain, server_hostname=host) as connection:
             connection.sendall(data)

@@ -12,7 +12,7 @@ need_command mmdebstrap mmdebstrap
 work=$(mktemp --directory --tmpdir=/var/tmp)
 trap 'rm -rf "$work"' EXIT
 
-# What pip takes is put in and taken out again: the machine may reach PyPI only by certificates of its own.
+# pip's input files are copied in and removed again. The machine may need its own certificates to reach PyPI.
 mkdir "$work/pip"
 cp "$requirements" "$work/pip/requirements.txt"
 cp "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$work/pip/certificates.crt"
