@@ -11,8 +11,6 @@ const MIB: usize = 1024 * KIB;
 pub(crate) const PLACES: usize = 264;
 /// Length of the accept queue, sized for a burst. The kernel drops further connections, and they retry after a second.
 pub(crate) const BACKLOG: u32 = 512;
-/// Kernel receive buffer of a connection in the accept queue, in bytes.
-pub(crate) const WAITING_BUFFER: usize = 16 * KIB;
 /// Sizes of a socket's kernel buffers, in bytes. The kernel exceeds the send buffer by one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Buffers {
@@ -21,7 +19,8 @@ pub(crate) struct Buffers {
 }
 
 /// Buffers of the first connections: two segments of the loopback device in each direction. With smaller buffers,
-/// transfers on it wait for delayed acknowledgements.
+/// transfers on it wait for delayed acknowledgements. Connections in the accept queue have the same: the receive buffer at
+/// the handshake limits the TCP window for good, and so the rate of an upload.
 pub(crate) const FULL: Buffers = Buffers { receive: 64 * KIB, send: 64 * KIB };
 /// Number of client connections with full buffers, and of connections to the app with full buffers.
 pub(crate) const FULL_CONNECTIONS: usize = 64;
@@ -58,15 +57,19 @@ const OBJECTS: usize = 8 * KIB;
 /// A translated head or read: slightly longer than its input.
 const BUFFER: usize = HEAD + 2 * KIB;
 
-/// Returns the memory of a socket with full buffers in both directions.
+/// Memory of a socket with full buffers in both directions.
 const fn socket(buffers: Buffers) -> usize {
     accounted(buffers.receive) + accounted(buffers.send) + SEGMENT + OBJECTS
 }
 
+/// Memory of a lean client connection. It may have filled a full receive buffer before it was accepted.
+const LEAN_CLIENT: usize = socket(Buffers { receive: FULL.receive, send: LEAN.send });
+
 /// Memory of all client connections, all connections to the app, and four user-space buffers per client: input and
 /// output on either side.
-const CONNECTIONS: usize =
-    FULL_CONNECTIONS * 2 * socket(FULL) + (PLACES - FULL_CONNECTIONS) * 2 * socket(LEAN) + PLACES * 4 * BUFFER;
+const CONNECTIONS: usize = FULL_CONNECTIONS * 2 * socket(FULL)
+    + (PLACES - FULL_CONNECTIONS) * (LEAN_CLIENT + socket(LEAN))
+    + PLACES * 4 * BUFFER;
 /// Memory that a bulk transfer adds to the minimum of its two sockets.
 const TRANSFER: usize = accounted(BULK.receive - LEAN.receive) + accounted(BULK.send - LEAN.send);
 /// Memory of a telemetry connection. Its response is a few KiB and fits into its send buffer.
@@ -74,13 +77,9 @@ const TELEMETRY: usize = 2 * accounted(TELEMETRY_BUFFER) + TELEMETRY_HEAD + OBJE
 /// Memory of the program: code, runtime, allocator.
 const PROGRAM: usize = 10 * MIB;
 
-/// Maximum memory of the process and its sockets, in bytes.
-pub const WORST_CASE: usize = PROGRAM
-    + CONNECTIONS
-    + BULK_TRANSFERS * TRANSFER
-    + BACKLOG as usize * accounted(WAITING_BUFFER)
-    + 2 * TELEMETRY_CONNECTIONS * TELEMETRY
-    + TELEMETRY_BACKLOG as usize * accounted(TELEMETRY_BUFFER);
+/// Maximum memory of the process and its sockets, in bytes. The accept queue is not part of it: the kernel charges a
+/// connection to the cgroup when the process accepts it (`inet_csk_accept` in the kernel).
+pub const WORST_CASE: usize = PROGRAM + CONNECTIONS + BULK_TRANSFERS * TRANSFER + 2 * TELEMETRY_CONNECTIONS * TELEMETRY;
 
 #[cfg(test)]
 mod tests {

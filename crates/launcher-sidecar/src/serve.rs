@@ -10,7 +10,7 @@ use socket2::TcpKeepalive;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-use crate::memory::{BACKLOG, FULL, LEAN, WAITING_BUFFER};
+use crate::memory::{BACKLOG, FULL, LEAN};
 use crate::places::Places;
 use crate::sidecar::Sidecar;
 use crate::socket::{BufferPermits, Direction, Socket};
@@ -28,7 +28,7 @@ const KEEPALIVE: Duration = Duration::from_secs(60);
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(BACKLOG),
-        receive_buffer: Some(WAITING_BUFFER),
+        receive_buffer: Some(FULL.receive),
         send_buffer: Some(FULL.send),
         nodelay: true,
         keepalive: Some(TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE / 4)),
@@ -54,8 +54,8 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
             Ok((stream, peer, Some(place))) => {
                 let (served, stopped) = (sidecar.clone(), stop.clone());
                 let (socket, peer) = (Socket::new(stream, buffers.take()), peer.ip().to_canonical());
-                socket.narrow(Direction::Receive);
                 if !socket.has_full_buffers() {
+                    socket.narrow(Direction::Receive);
                     socket.narrow(Direction::Send);
                 }
                 places.spawn(place, &stop, |progress| async move {
