@@ -63,7 +63,7 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         let took = begun.elapsed();
         let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         state.settings.metrics.answered(asked, response.status(), took);
-        tracing::info!(status = response.status().as_u16(), elapsed_ms, "answered");
+        tracing::info!(status = response.status().as_u16(), elapsed_ms, "request answered");
         response
     }
     .instrument(span)

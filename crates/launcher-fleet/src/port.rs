@@ -68,7 +68,7 @@ pub enum FleetEvent {
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// Temporary: the same call may succeed later.
-    #[error("the fleet does not do it now: {0}")]
+    #[error("fleet unavailable: {0}")]
     Unavailable(String),
     /// Permanent: this Workshop is not acceptable.
     #[error("the fleet refuses the Workshop: {0}")]

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_workshop_waits_longer_by_itself_up_to_a_limit() {
+    fn backoff_is_exponential_and_separate_for_each_workshop() {
         let backoff = Backoff::default();
         let delays: Vec<u128> = (0..9).map(|_| backoff.failed("a").as_millis()).collect();
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_row_of_failures_neither_overflows_nor_waits_longer() {
+    fn backoff_of_100_failures_stays_within_maximum() {
         let backoff = Backoff::default();
         assert!((0..100).map(|_| backoff.failed("a")).all(|delay| delay <= LONGEST));
     }

@@ -22,7 +22,7 @@ const COUNT: Duration = Duration::from_secs(15);
 
 /// The controller stream ended unexpectedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the watch of the Workshops ended by itself; it is started again")]
+#[error("the Workshop watch ended unexpectedly")]
 pub(crate) struct ControllerError;
 
 /// Reconciles Workshops until it is dropped.
@@ -71,7 +71,7 @@ fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, wa
         controller::Error::ObjectNotFound(object) => context.forget(&object.name),
         // `retry` has logged it.
         controller::Error::ReconcilerFailed(..) => {}
-        controller::Error::QueueError(error) => tracing::warn!(%error, "a watch was interrupted"),
-        controller::Error::RunnerError(error) => tracing::error!(%error, "the queue failed"),
+        controller::Error::QueueError(error) => tracing::warn!(%error, "watch interrupted, retrying"),
+        controller::Error::RunnerError(error) => tracing::error!(%error, "controller queue failed"),
     }
 }

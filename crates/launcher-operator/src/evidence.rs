@@ -25,7 +25,7 @@ pub(crate) async fn gather(context: &Context, failure: Failure) -> (Failure, Opt
     match timeout(PATIENCE, find_out(context, failure.clone())).await {
         Ok(found) => found,
         Err(_) => {
-            tracing::debug!(reason = failure.reason.code.as_str(), "nothing more was found out in time");
+            tracing::debug!(reason = failure.reason.code.as_str(), "collecting failure details timed out");
             (failure, None)
         }
     }
@@ -61,8 +61,8 @@ async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<Strin
         };
         match pods.logs(pod, &params).await {
             Ok(text) if is_log(&text) => return Some(text),
-            Ok(text) => tracing::debug!(pod, container, previous, text, "no log"),
-            Err(error) => tracing::debug!(pod, container, previous, %error, "no log"),
+            Ok(text) => tracing::debug!(pod, container, previous, text, "container log unavailable"),
+            Err(error) => tracing::debug!(pod, container, previous, %error, "container log unavailable"),
         }
     }
     None
@@ -85,7 +85,7 @@ pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failu
     let said = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
     let said = said.filter_map(|event| event.message).find(|message| is_about_secret(message, name))?;
     let namespace = &context.settings.namespace;
-    tracing::warn!(pod, secret = name, namespace, said, "the proxy secret is missing: create the Secret");
+    tracing::warn!(pod, secret = name, namespace, said, "proxy secret missing: create the Secret");
     let detail = format!(
         "Its pod waits for the Secret {name} with the key {PROXY_SECRET_KEY} in the namespace {namespace}: {}",
         sentence(&said)
@@ -113,7 +113,11 @@ async fn warnings(context: &Context, pod: &str) -> Option<Vec<Event>> {
     let about = ListParams::default()
         .fields(&format!("involvedObject.kind=Pod,involvedObject.name={pod},type=Warning"))
         .limit(100);
-    let list = events.list(&about).await.inspect_err(|error| tracing::debug!(pod, %error, "no events")).ok()?;
+    let list = events
+        .list(&about)
+        .await
+        .inspect_err(|error| tracing::debug!(pod, %error, "listing pod events failed"))
+        .ok()?;
     Some(list.items)
 }
 
@@ -122,7 +126,7 @@ mod tests {
     use super::is_log;
 
     #[test]
-    fn what_the_node_says_of_a_log_is_none() {
+    fn error_text_of_node_is_not_a_log() {
         assert!(is_log("took 8 MiB\n"));
         assert!(is_log("took 8 MiB\nunable to retrieve container logs for a museum\n"));
         assert!(!is_log(" \n"));

@@ -59,7 +59,7 @@ impl Election {
                 // Another operator was quicker.
                 Err(ElectionError::Conflict) => contact(Ok(())),
                 Err(error) => {
-                    tracing::warn!(lease = %self.name, %error, "the Lease could not be read or written");
+                    tracing::warn!(lease = %self.name, %error, "acquiring Lease failed, retrying");
                     contact(Err(format!("the Lease {} could not be read or written", self.name)));
                 }
             }
@@ -81,7 +81,7 @@ impl Election {
                 }
                 Ok(_) => break,
                 Err(error) => {
-                    tracing::warn!(lease = %self.name, %error, "the Lease could not be renewed");
+                    tracing::warn!(lease = %self.name, %error, "renewing Lease failed, retrying");
                     // Retries sooner: one slow and one failed renewal fit into the duration of a lease.
                     self.pause() / 4
                 }
@@ -105,7 +105,7 @@ impl Election {
             Ok::<(), kube::Error>(())
         });
         if !matches!(released.await, Ok(Ok(()))) {
-            tracing::warn!(lease = %self.name, "the Lease could not be given back: it will run out");
+            tracing::warn!(lease = %self.name, "releasing Lease failed: a standby has to wait for its expiry");
         }
     }
 
@@ -151,6 +151,6 @@ enum ElectionError {
     Kube(#[from] kube::Error),
     #[error("the API server did not answer in time")]
     Slow,
-    #[error("somebody else wrote it meanwhile")]
+    #[error("another operator wrote the Lease first")]
     Conflict,
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leads_no_more_tells_no_counts_of_before() {
+    fn former_leader_reports_no_workshop_counts() {
         let metrics = Metrics::default();
         metrics.leading(true);
         metrics.counted([Phase::Running].into_iter());
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_is_what_the_documentation_lists() {
+    fn operator_metrics_match_the_documentation() {
         let metrics = Metrics::default();
         // Metrics with labels appear from their first use on.
         metrics.counted([].into_iter());

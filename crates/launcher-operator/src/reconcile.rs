@@ -42,7 +42,7 @@ pub(crate) enum ReconcileError {
     NotLeading(#[from] NotLeading),
     #[error("the watches have ended: {0}")]
     Watches(#[from] WriterDropped),
-    #[error("failed to look at the Workshop as it is: {0}")]
+    #[error("failed to re-read the Workshop: {0}")]
     Look(kube::Error),
     #[error("failed to write the status: {0}")]
     Status(kube::Error),
@@ -219,7 +219,7 @@ async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -
 /// Reports an unreadable Workshop in its own status, so that the others are not affected.
 async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
-    tracing::warn!(workshop = %name, error = %object.error, "a Workshop cannot be read");
+    tracing::warn!(workshop = %name, error = %object.error, "failing unreadable Workshop");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(&object.error));
     let body = json!({
         "phase": Phase::Failed,
@@ -266,9 +266,9 @@ pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<C
     let delay = context.backoff.failed(&name);
     let stale = matches!(error, ReconcileError::Status(kube::Error::Api(status)) if status.code == 409);
     if stale {
-        tracing::debug!(workshop = %name, "it changed meanwhile");
+        tracing::debug!(workshop = %name, "Workshop changed during reconcile, retrying");
     } else {
-        tracing::warn!(workshop = %name, %error, retry_seconds = delay.as_secs_f64(), "a Workshop could not be reconciled");
+        tracing::warn!(workshop = %name, %error, retry_seconds = delay.as_secs_f64(), "reconcile failed, retrying");
     }
     Action::requeue(delay)
 }

@@ -100,18 +100,18 @@ pub async fn run(operator: Operator, stop: Stop) {
             fence = election.won(contact) => fence,
             () = stop.requested() => return,
         };
-        tracing::info!(identity = %operator.identity, namespace = %settings.namespace, "leading");
+        tracing::info!(identity = %operator.identity, namespace = %settings.namespace, "started leading");
         operator.metrics.leading(true);
         let (children, watches) = Children::new();
         let context = Arc::new(operator.context(&fence, children));
         // The first branch to finish drops the others: in-flight reconciles are aborted with the controller.
         let stopped = tokio::select! {
             error = controller::run(context, watches) => {
-                tracing::error!(%error, "reconciling again from the start");
+                tracing::error!(%error, "controller ended, restarting");
                 false
             }
             () = election.lost(&fence) => {
-                tracing::warn!("leadership was lost: standing by");
+                tracing::warn!("lost leadership, standing by");
                 false
             }
             () = stop.requested() => true,

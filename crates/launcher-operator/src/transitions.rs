@@ -15,7 +15,7 @@ pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &Worksh
     }
     context.metrics.came_into(status.phase, status.reason.as_deref());
     let name = workshop.metadata.name.as_deref().unwrap_or_default();
-    tracing::info!(workshop = name, phase = ?status.phase, reason = status.reason, "phase");
+    tracing::info!(workshop = name, phase = ?status.phase, reason = status.reason, "Workshop phase changed");
     let event = Event {
         type_: if status.phase == Phase::Failed { EventType::Warning } else { EventType::Normal },
         reason: format!("{:?}", status.phase),
@@ -26,7 +26,7 @@ pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &Worksh
     // A shared recorder would keep each Event for minutes to count repetitions, and a phase change does not repeat.
     let recorder = Recorder::new(context.client.clone(), context.reporter.clone());
     if let Err(error) = recorder.publish(&event, &workshop.object_ref(&())).await {
-        tracing::warn!(workshop = name, %error, "an Event could not be written");
+        tracing::warn!(workshop = name, %error, "writing Event failed");
     }
 }
 

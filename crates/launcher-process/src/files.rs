@@ -9,6 +9,6 @@ pub fn open_as_many_as_allowed() {
     if limit.current != limit.maximum
         && let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })
     {
-        tracing::warn!(%error, limit.current, "the number of open files stays as it is");
+        tracing::warn!(%error, limit.current, "raising open file limit failed");
     }
 }

@@ -35,7 +35,7 @@ pub async fn follow<E: Display>(path: &Path, what: &'static str, apply: impl Fn(
         match &outcome {
             Ok(true) => tracing::info!(path = %path.display(), "reloaded the {what}"),
             Err(error) if previous.as_ref() != Some(&outcome) => {
-                tracing::error!(path = %path.display(), error, "cannot reload the {what}: the previous one stays in force");
+                tracing::error!(path = %path.display(), error, "reload of the {what} failed, keeping the previous content");
             }
             _ => {}
         }

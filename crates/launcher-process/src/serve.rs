@@ -94,7 +94,7 @@ async fn accept_until(
                 () = end.as_mut() => return serve(stream, peer, connections.admit_anyway()),
             },
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accepting connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

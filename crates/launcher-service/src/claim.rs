@@ -51,7 +51,7 @@ impl Launcher {
             {
                 return Err(ClaimError::NewDatabase { workshops: workshops.len() });
             }
-            tracing::info!(fleet = %found, "the database is bound to this fleet");
+            tracing::info!(fleet = %found, "binding database to fleet");
         }
         let bound = self.0.store.bind_fleet(&found).await?;
         if bound == found { Ok(()) } else { Err(ClaimError::AnotherFleet { bound, found }) }

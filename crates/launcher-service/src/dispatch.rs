@@ -108,7 +108,7 @@ impl Launcher {
         while !stop.is_cancelled() {
             if look {
                 if let Err(error) = self.dispatch_round(&mut desk).await {
-                    tracing::warn!(error = %Chain(&error), "dispatch waits for the database");
+                    tracing::warn!(error = %Chain(&error), "dispatch round failed, retrying");
                 }
                 until = desk.backoffs.next();
             }
@@ -170,7 +170,7 @@ impl Launcher {
         let outcome = self.dispatch_one(&instance).await;
         if let Err(error) = &outcome {
             self.0.metrics.dispatch_failures.inc();
-            tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "not dispatched; it is tried again");
+            tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "dispatch failed, retrying");
         }
         (instance.instance_id, outcome.is_ok())
     }
@@ -221,7 +221,7 @@ impl Launcher {
         if row.is_some_and(|row| row.state.wants_workshop()) {
             return Err(FleetError::Refused(message).into());
         }
-        tracing::warn!(instance = %instance.k8s_name, message, "the fleet refuses the Workshop");
+        tracing::warn!(instance = %instance.k8s_name, message, "fleet refused Workshop");
         Ok(())
     }
 }

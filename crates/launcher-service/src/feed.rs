@@ -51,7 +51,7 @@ impl Launcher {
             match self.feed_round(seen, &mut positions).await {
                 Ok(latest) => seen = Some(latest),
                 Err(error) => {
-                    tracing::warn!(error = %Chain(&error), "the feed is tried again")
+                    tracing::warn!(error = %Chain(&error), "feed read failed, retrying")
                 }
             }
             tokio::select! {

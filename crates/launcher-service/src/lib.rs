@@ -119,7 +119,7 @@ impl Launcher {
         };
         tokio::select! {
             () = loops => {}
-            () = limit => tracing::warn!("the loops stopped in the middle of a step: the next start finds what is left to do"),
+            () = limit => tracing::warn!("loops stopped during a step, the next start resumes the work"),
         }
     }
 

@@ -53,7 +53,7 @@ impl Launcher {
     /// it again.
     async fn brought_about(&self, event: &FleetEvent) -> bool {
         while let Err(error) = self.observed(event).await {
-            tracing::warn!(error = %Chain(&error), "a Workshop's change is not written, or not answered");
+            tracing::warn!(error = %Chain(&error), "handling Workshop event failed");
             if is_the_fleets(&error) {
                 return false;
             }
@@ -100,7 +100,7 @@ impl Launcher {
             return Ok(());
         }
         let name = workshop.name_any();
-        tracing::warn!(workshop = %name, "no instance wants this Workshop: it is ended");
+        tracing::warn!(workshop = %name, "deleting orphaned Workshop");
         let uid = workshop.uid();
         answered(self.0.fleet.delete(&name, uid.as_deref())).await.map(drop)
     }
@@ -147,7 +147,7 @@ impl Launcher {
         let found = match answered(self.0.fleet.get(&instance.k8s_name)).await {
             // The Workshop exists but is unreadable, so dispatch writes it again.
             Err(LoopError::Fleet(FleetError::Refused(message))) => {
-                tracing::warn!(workshop = %instance.k8s_name, message, "a Workshop is written as its instance wants it");
+                tracing::warn!(workshop = %instance.k8s_name, message, "rewriting unreadable Workshop");
                 return self.tell_again(instance).await;
             }
             found => found?,
@@ -189,7 +189,7 @@ impl Comparison {
         match outcome {
             Err(error) if is_the_fleets(&error) && Instant::now() < self.until => self.missed = Err(error),
             Err(error) if !error.is_passing() => {
-                tracing::error!(error = %Chain(&error), "one instance is passed over");
+                tracing::error!(error = %Chain(&error), "reconciling instance failed, skipping");
             }
             outcome => return outcome,
         }

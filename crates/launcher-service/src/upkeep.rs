@@ -27,7 +27,7 @@ impl Launcher {
     pub(crate) async fn run_upkeep(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.upkeep_round().await {
-                tracing::warn!(error = %Chain(&error), "upkeep is tried again");
+                tracing::warn!(error = %Chain(&error), "upkeep failed, retrying");
             }
             tokio::select! {
                 () = tokio::time::sleep(EVERY) => {}
@@ -44,11 +44,11 @@ impl Launcher {
             self.dismiss_forgotten(before).await?;
             let purged = self.0.store.purge_ended(before).await?;
             if purged > 0 {
-                tracing::info!(purged, "ended instances were purged");
+                tracing::info!(purged, "purged ended instances");
             }
             let purged = self.0.store.purge_activities(before).await?;
             if purged > 0 {
-                tracing::info!(purged, "old lines of the activity log were purged");
+                tracing::info!(purged, "purged old activity log entries");
             }
         }
         self.tidy_up().await?;
@@ -62,19 +62,19 @@ impl Launcher {
         if let Ok(before) = now.checked_sub(WITHDRAWN) {
             let purged = store.purge_withdrawn(before).await?;
             if purged > 0 {
-                tracing::info!(purged, "instances that never left the queue were purged");
+                tracing::info!(purged, "purged instances that ended in the queue");
             }
         }
         store.purge_gates(now).await?;
         if !store.is_shared() || self.0.begun.checked_add(SIDE_BY_SIDE).is_ok_and(|until| until < now) {
             let moved = store.move_inline_settings().await?;
             if moved > 0 {
-                tracing::info!(moved, "the settings of instances that an earlier version launched are stored once");
+                tracing::info!(moved, "migrated settings of an earlier version");
             }
         }
         let purged = store.purge_settings().await?;
         if purged > 0 {
-            tracing::info!(purged, "settings that no instance has any more were purged");
+            tracing::info!(purged, "purged unreferenced settings");
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Launcher {
             Ok(_) => {}
             // The Workshop may be ready by now. A Workshop that the fleet never accepted cannot be.
             Err(error) if instance.applied_version > 0 => return Err(error),
-            Err(error) => tracing::warn!(error = %Chain(&error), "a start is given up, and the fleet does not answer"),
+            Err(error) => tracing::warn!(error = %Chain(&error), "failing overdue start without answer from the fleet"),
         }
         let found = Observation::of_failure(FailureReason::new(FailureCode::StartTimeout, None));
         let is_as_it_was = |row: &Instance| row.state == instance.state && row.dispatched_at == instance.dispatched_at;

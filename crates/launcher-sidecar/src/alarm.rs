@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn rings_at_the_time_it_was_last_set_to() {
+    async fn timer_fires_at_last_set_deadline() {
         let start = Instant::now();
         let mut alarm = Alarm::default();
         for (first, then) in [(5, 60), (60, 5)] {

@@ -160,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded_however_it_is_cut(
+        fn encoded_chunks_round_trip_for_any_split(
             parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..8),
             cuts in prop::collection::vec(1_usize..40, 0..60),
         ) {
@@ -185,19 +185,19 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_chunks_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn chunk_decoder_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             let _ = decode(&[&bytes]);
         }
     }
 
     #[test]
-    fn extensions_and_trailers_are_read_over() {
+    fn chunk_extensions_and_trailers_are_skipped() {
         let wire = b"3;a=\"b\"\r\nabc\r\n0\r\nX-Auth-Request-Email: bob@example.org\r\n\r\n";
         assert_eq!(decode(&[wire]).unwrap(), (b"abc".to_vec(), true, Vec::new()));
     }
 
     #[test]
-    fn what_is_not_strictly_chunks_is_refused() {
+    fn invalid_chunks_are_refused() {
         for (wire, error) in [
             (&b"x\r\n"[..], ChunkError::Size),
             (b"\r\n", ChunkError::Size),

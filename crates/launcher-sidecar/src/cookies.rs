@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_login_proxys_cookies_go() {
+    fn only_login_proxy_cookies_are_removed() {
         for (line, left) in [
             ("_oauth2_proxy=s; _oauth2_proxy_0=t; a=b", "a=b"),
             ("a=b;_oauth2_proxy_csrf=x;c=\"d e\"", "a=b; c=\"d e\""),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_with_a_promise_covers_the_name_without_it() {
+    fn cookie_setting_with_host_prefix_covers_unprefixed_name() {
         let cookies = LoginCookies::new("__Host-launcher");
         assert!(cookies.are_in(b"a=b; launcher=s"));
         assert!(cookies.are_in(b"__Host-launcher_0=s"));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_app_cannot_set_them_in_any_spelling_a_browser_takes() {
+    fn login_cookie_set_by_app_is_detected_in_any_spelling() {
         let cookies = LoginCookies::new("_oauth2_proxy");
         for line in [
             "_oauth2_proxy=x; Path=/",
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_of_the_login_proxys_survives_and_nothing_else_is_lost(
+        fn exactly_login_cookies_are_removed_from_valid_lines(
             cookies in prop::collection::vec(("(_oauth2_proxy|__Host-_oauth2_proxy|a|_o)[_a-z0-9]{0,5}", "[!-:<-~]{0,9}"), 0..9),
             separator in "(;|; |;  |\t;)",
         ) {
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_the_line_no_parser_finds_the_login_proxys_and_all_others_stay_as_they_were(
+        fn exactly_login_cookies_are_removed_from_arbitrary_lines(
             pieces in prop::collection::vec(
                 prop_oneof![
                     "(__|_)?(Host-|Secure-|Http-|Host-Http-|host-)?_oauth2_proxy[_a-z0-9]{0,3}",

@@ -62,7 +62,7 @@ where
             None => match Box::pin(sidecar.pool.connect()).await {
                 Ok(app) => app,
                 Err(error) => {
-                    tracing::debug!(%error, "the app does not accept a connection");
+                    tracing::debug!(%error, "connecting to the app failed");
                     return End::Refused { reason: Reason::AppAway, unread: !request.is_done() };
                 }
             },
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_app_that_answers_before_it_was_sent_everything_is_not_sent_another_request() {
+    async fn app_connection_is_not_reused_after_early_response() {
         let (listener, addr) = app().await;
         let sidecar = sidecar(addr);
         let answering = tokio::spawn(async move {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_the_app_has_begun_to_answer_is_not_sent_again() {
+    async fn request_is_not_retried_after_response_begins() {
         let (listener, addr) = app().await;
         let sidecar = sidecar(addr);
         let requests = tokio::spawn(async move {

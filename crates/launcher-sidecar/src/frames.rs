@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn only_text_binary_and_their_continuations_are_data() {
+    fn only_text_binary_and_continuation_frames_are_data() {
         for (opcode, seen) in [
             (0, Seen { data: true, close: false }),
             (1, Seen { data: true, close: false }),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closes_are_frames() {
+    fn generated_close_frames_are_valid() {
         for close in [CLOSE_TO_CLIENT, CLOSE_TO_APP] {
             let mut frames = Frames::default();
             assert_eq!(frames.pass_to_end(close), (close.len(), Seen { data: false, close: true }));
@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_end_where_they_end_however_they_are_cut(
+        fn frame_ends_are_found_for_any_split(
             sizes in prop::collection::vec(prop_oneof![0_usize..130, 65_530_usize..65_540], 1..5),
             masked in any::<bool>(),
             step in 1_usize..70_000,

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_ends_at_its_empty_line_however_it_is_cut() {
+    fn head_ends_at_empty_line_for_any_split() {
         let head = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nrest";
         let mut scanner = Scanner::default();
         for length in 1..27 {
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn bare_line_feeds_and_things_that_are_not_http_are_malformed() {
+    fn bare_line_feeds_and_non_http_bytes_are_malformed() {
         for bytes in [&b"GET / HTTP/1.1\nHost: a\r\n\r\n"[..], b"\n", b"\x16\x03\x01", b" GET /"] {
             assert_eq!(Scanner::default().scan(bytes, 100), Scan::Malformed, "{bytes:?}");
         }
     }
 
     #[test]
-    fn lines_and_bytes_have_limits() {
+    fn head_with_too_many_lines_or_bytes_is_too_large() {
         let head =
             |lines: usize| [b"GET / HTTP/1.1\r\n".to_vec(), b"a: b\r\n".repeat(lines), b"\r\n".to_vec()].concat();
         assert!(matches!(Scanner::default().scan(&head(100), 100), Scan::Complete(_)));

@@ -83,7 +83,7 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
                 return Ok(began.elapsed());
             }
             if began.elapsed() >= NETWORK_GRACE {
-                tracing::warn!(%address, "no DNS server has answered: taking the blocked address as isolation");
+                tracing::warn!(%address, "no DNS server answered, treating the blocked address as isolation");
                 return Ok(began.elapsed());
             }
         }

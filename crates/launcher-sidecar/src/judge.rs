@@ -146,11 +146,11 @@ fn check_owner(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(), Re
     }
     if reports_as_unproven {
         tracing::warn!(
-            "refused a request whose X-Auth-Request-Proof is missing or wrong: either it did not come through the auth \
-             proxy, or the auth proxy sends another secret than SERVICE_PROXY_SECRET_FILE holds"
+            "refusing a request: X-Auth-Request-Proof is missing or wrong. Either the request bypassed the auth proxy, \
+             or the auth proxy sends a secret that SERVICE_PROXY_SECRET_FILE does not contain"
         );
     }
-    tracing::debug!(reason = error.map(tracing::field::display), "a request is not the owner's");
+    tracing::debug!(reason = error.map(tracing::field::display), "refusing a request that is not the owner's");
     Err(match error {
         Some(IdentityError::Missing) => Reason::NoIdentity,
         _ => Reason::NotTheOwner,

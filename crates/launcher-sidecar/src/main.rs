@@ -40,13 +40,13 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     match wait_isolated(settings).await {
         Ok(waited) => {
-            tracing::info!(milliseconds = waited.as_millis(), "the network policies hold");
+            tracing::info!(milliseconds = waited.as_millis(), "network policies are enforced");
             Ok(ExitCode::SUCCESS)
         }
         Err(error @ IsolationError::NotIsolated { .. }) => {
             tracing::error!("{error}");
             if let Err(problem) = std::fs::write(&settings.termination_log, error.to_string()) {
-                tracing::warn!(error = %problem, "the termination message could not be written");
+                tracing::warn!(error = %problem, "writing termination message failed");
             }
             Ok(ExitCode::from(NOT_ISOLATED))
         }
@@ -59,10 +59,10 @@ async fn run(settings: &Settings) -> Result<(), String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     files::open_as_many_as_allowed();
     for name in unknown_names::<Settings>(std::env::vars_os()) {
-        tracing::warn!(name, "this setting is unknown and has no effect");
+        tracing::warn!(name, "ignoring unknown setting");
     }
     if !settings.require_authentication {
-        tracing::warn!("authentication is not required: everybody who reaches this port is let through");
+        tracing::warn!("authentication is off: requests of every user are forwarded");
     }
     let proxy_secret = match &settings.proxy_secret_file {
         Some(path) => Some(secret_file::load(path).await?),
@@ -84,7 +84,7 @@ async fn run(settings: &Settings) -> Result<(), String> {
         () = turn_away(&listener) => false,
     };
     if !in_time {
-        tracing::warn!("some requests were dropped: they took longer than SERVICE_SHUTDOWN_GRACE");
+        tracing::warn!("in-flight requests dropped: SERVICE_SHUTDOWN_GRACE expired, or a second stop signal arrived");
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ mod tests {
     use super::is_own;
 
     #[test]
-    fn an_origin_is_own_when_it_names_the_host() {
+    fn only_origin_matching_the_host_is_own() {
         for (origin, host, proto, own) in [
             ("https://w.example", "w.example", None, true),
             ("https://w.example", "W.example:443", None, true),

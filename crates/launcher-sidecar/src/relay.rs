@@ -197,7 +197,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
                 Scan::Complete(length) => return Poll::Ready(self.read_head(length)),
                 Scan::Incomplete => {}
                 Scan::TooLarge | Scan::Malformed => {
-                    tracing::warn!("the app's response has no head of HTTP/1, or one that is too large");
+                    tracing::warn!("invalid response from the app: its head is not HTTP/1, or is too large");
                     return Poll::Ready(Some(Step::Refused(Reason::AppBroken)));
                 }
             }
@@ -224,7 +224,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
         let reply = match response::translate(&self.sidecar.rules, self.admitted, close, head, out) {
             Ok(reply) => reply,
             Err(error) => {
-                tracing::warn!(%error, "the app's response cannot be passed on");
+                tracing::warn!(%error, "invalid response from the app");
                 return Some(Step::Refused(Reason::AppBroken));
             }
         };
@@ -234,7 +234,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
             return matches!(reply, Reply::Upgraded).then_some(Step::Switched);
         };
         if let Err(error) = body.feed(&mut rest, out) {
-            tracing::warn!(%error, "the app's response cannot be passed on");
+            tracing::warn!(%error, "invalid response from the app");
             self.client.outbox.discard();
             return Some(Step::Refused(Reason::AppBroken));
         }

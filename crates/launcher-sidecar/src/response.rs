@@ -27,13 +27,13 @@ pub(crate) enum Reply {
 /// The app's response cannot be forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResponseError {
-    #[error("the app's response has a malformed head: {0}")]
+    #[error("malformed response head: {0}")]
     Malformed(httparse::Error),
-    #[error("the app's response has an incomplete head")]
+    #[error("incomplete response head")]
     Incomplete,
-    #[error("the app's response cannot be delimited: {0}")]
+    #[error("invalid response framing: {0}")]
     Framing(#[from] FramingError),
-    #[error("the app switches to a protocol that nobody asked for")]
+    #[error("switch to a protocol that the client did not request")]
     Switch,
 }
 

@@ -80,6 +80,6 @@ pub async fn turn_away(listener: &TcpListener) {
 }
 
 async fn not_accepted(error: &io::Error) {
-    tracing::warn!(%error, "a connection could not be accepted");
+    tracing::warn!(%error, "accepting connection failed");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }

@@ -128,11 +128,11 @@ impl Rules {
     /// identity is invalid; `None` means that it is valid but not the owner's.
     pub(crate) fn report_mismatch(&self, error: Option<IdentityError>) {
         let before = self.mismatches.inc();
-        let reason = error.map_or_else(|| "the request is somebody else's".to_owned(), |error| error.to_string());
+        let reason = error.map_or_else(|| "the identity is not the owner's".to_owned(), |error| error.to_string());
         if before < WARNINGS {
-            tracing::warn!(reason, "let through a request that is not the owner's: authentication is not required");
+            tracing::warn!(reason, "identity mismatch, forwarding the request: authentication is not required");
         } else {
-            tracing::debug!(reason, "let through a request that is not the owner's");
+            tracing::debug!(reason, "identity mismatch, forwarding the request");
         }
     }
 }

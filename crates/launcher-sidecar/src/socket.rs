@@ -100,7 +100,7 @@ impl Socket {
             Direction::Send => socket.set_send_buffer_size(send),
         };
         if let Err(error) = resized {
-            tracing::debug!(%error, ?direction, "a kernel buffer keeps its size");
+            tracing::debug!(%error, ?direction, "resizing socket buffer failed");
         }
     }
 

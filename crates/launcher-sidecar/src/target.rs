@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_stay_as_they_are() {
+    fn origin_form_targets_are_unchanged() {
         for target in ["/", "//d", "/api/contents/a%2Fb;c//d?x=%00", "/a/../b", "/?http://x"] {
             assert_eq!(joined(target, "h", false).unwrap(), target);
         }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused() {
+    fn other_target_forms_are_refused() {
         for target in ["*", "h:443", "a", "ftp://h/", "/a#b"] {
             assert_eq!(joined(target, "h", false), Err(TargetError::Form), "{target}");
         }

@@ -84,14 +84,14 @@ impl Telemetry {
                     tokio::spawn(async move {
                         match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
                             Ok(Ok(())) => {}
-                            Ok(Err(error)) => tracing::debug!(%error, "a request for telemetry broke off"),
-                            Err(_) => tracing::debug!("a request for telemetry took too long"),
+                            Ok(Err(error)) => tracing::debug!(%error, "telemetry request failed"),
+                            Err(_) => tracing::debug!("telemetry request timed out"),
                         }
                         drop(place);
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection for telemetry could not be accepted");
+                    tracing::warn!(%error, "accepting telemetry connection failed");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }

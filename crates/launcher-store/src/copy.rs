@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_table_and_no_column_is_left_out() {
+    async fn every_table_and_column_is_copied() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}", folder.path().join("launcher.db").display());
         let store = Store::open(&url).await.unwrap();

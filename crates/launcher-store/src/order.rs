@@ -94,7 +94,7 @@ impl fmt::Display for Place {
 
 /// Error of parsing an invalid cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is not the place of a row in a list")]
+#[error("invalid list cursor")]
 pub struct NotAPlace;
 
 impl FromStr for Place {

@@ -69,7 +69,7 @@ fn bob() -> EmailAddress {
 }
 
 #[tokio::test]
-async fn every_list_of_instances_follows_its_index() {
+async fn instance_lists_use_their_index() {
     let planner = Planner::new().await;
     let (owner, template) = (Some(bob()), Some(Uuid::from_u128(1)));
     let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
@@ -109,7 +109,7 @@ async fn every_list_of_instances_follows_its_index() {
 }
 
 #[tokio::test]
-async fn an_owners_instances_of_one_template_are_found_without_a_scan_or_a_sort() {
+async fn list_by_owner_and_template_needs_no_scan_or_sort() {
     let planner = Planner::new().await;
     for state in [StateFilter::Live, StateFilter::All, StateFilter::Only(InstanceState::Queued)] {
         let filter = InstanceFilter { state, owner_email: Some(bob()), template_id: Some(Uuid::from_u128(1)) };
@@ -121,7 +121,7 @@ async fn an_owners_instances_of_one_template_are_found_without_a_scan_or_a_sort(
 }
 
 #[tokio::test]
-async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
+async fn frequent_statements_use_their_index() {
     let planner = Planner::new().await;
     let me = bob();
     let everyone = Scope::Everyone;
@@ -173,7 +173,7 @@ async fn one_instance_the_queue_and_the_feed_follow_their_indexes() {
 }
 
 #[tokio::test]
-async fn an_order_of_choice_reads_and_sorts_only_what_has_not_ended() {
+async fn sorted_list_of_live_instances_uses_index() {
     let planner = Planner::new().await;
     let name = planner.store.engine.template_name;
     let running = StateFilter::Only(InstanceState::Running);
@@ -195,7 +195,7 @@ async fn an_order_of_choice_reads_and_sorts_only_what_has_not_ended() {
 
 /// Grouping sorts, but only the rows found through the index: launches of the day, live instances, and ends in the day.
 #[tokio::test]
-async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+async fn overview_statements_use_their_index() {
     let planner = Planner::new().await;
     let since = jiff::Timestamp::UNIX_EPOCH;
     for (sql, step) in [
@@ -210,7 +210,7 @@ async fn figures_read_the_last_day_and_what_lives_along_an_index() {
 }
 
 #[tokio::test]
-async fn templates_follow_their_indexes() {
+async fn template_statements_use_their_index() {
     let planner = Planner::new().await;
     let first = Page { limit: 50, after: None };
     let first_active = templates::list(false, &first);
@@ -227,7 +227,7 @@ async fn templates_follow_their_indexes() {
 }
 
 #[tokio::test]
-async fn the_activity_log_is_read_and_purged_along_its_indexes() {
+async fn activity_log_statements_use_their_index() {
     let planner = Planner::new().await;
     for after in [None, Some(7)] {
         let page = Page { limit: 50, after };

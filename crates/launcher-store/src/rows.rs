@@ -161,7 +161,7 @@ pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
 
 /// Logs an unreadable row and returns `None`.
 pub(crate) fn reported<T>(row: Result<T, StoreError>) -> Option<T> {
-    row.inspect_err(|error| tracing::error!(%error, "a row is passed over")).ok()
+    row.inspect_err(|error| tracing::error!(%error, "skipping unreadable row")).ok()
 }
 
 /// Converts a time to its stored form: milliseconds since the epoch.

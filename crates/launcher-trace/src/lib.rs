@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_has_one_trace_for_ever() {
+    fn trace_of_workshop_name_is_deterministic() {
         let trace = StartTrace::of("rstudio-x7k2q9d4mp");
         assert_eq!(trace, StartTrace::of("rstudio-x7k2q9d4mp"));
         assert_ne!(trace.trace_id(), StartTrace::of("rstudio-x7k2q9d4mq").trace_id());

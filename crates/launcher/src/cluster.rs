@@ -14,7 +14,7 @@ pub(crate) enum ClusterError {
     #[error("the cluster cannot be found: {0}; run in a pod with a service account, or set KUBECONFIG")]
     NotFound(#[from] kube::config::InferConfigError),
     /// Address and credentials were found, but cannot be used.
-    #[error("the cluster's client cannot be made: {0}; look at KUBECONFIG, or at the pod's service account")]
+    #[error("the Kubernetes client cannot be created: {0}; check KUBECONFIG, or the pod's service account")]
     Client(#[from] kube::Error),
 }
 

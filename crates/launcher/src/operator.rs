@@ -37,7 +37,7 @@ pub(crate) enum OperatorStartError {
     Cluster(#[from] ClusterError),
     #[error(transparent)]
     Traces(#[from] TraceError),
-    #[error("the operator ended by itself")]
+    #[error("the operator stopped unexpectedly")]
     Crashed,
 }
 
@@ -87,15 +87,15 @@ fn health(operator: &Operator, stop: Stop) -> Health {
 
 fn warn_about(args: &OperatorArgs) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
-        tracing::warn!(%name, "no setting has this name: it is ignored; `launcher operator --help` lists all");
+        tracing::warn!(%name, "ignoring unknown setting; `launcher operator --help` lists all settings");
     }
     if args.ingress().way_in() == WayIn::None {
         tracing::warn!(
-            "no Ingress is made: SERVICE_INGRESS_ANNOTATIONS names no gate in front of it, and \
+            "creating no Ingress: SERVICE_INGRESS_ANNOTATIONS names no auth middleware, and \
              SERVICE_INGRESS_GATED_ELSEWHERE is not true; workshops have no URL"
         );
     }
     if !args.require_authentication {
-        tracing::warn!("AUTHENTICATION IS OFF: everybody reaches every workshop; never in production");
+        tracing::warn!("AUTHENTICATION IS OFF: every client can open every workshop; never in production");
     }
 }

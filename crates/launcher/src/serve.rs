@@ -66,7 +66,7 @@ pub(crate) enum ServeError {
     Secret(#[from] secret::SecretFileError),
     #[error("SERVICE_SEED_TEMPLATES: {0}")]
     Seeds(#[from] seeds::SeedError),
-    #[error("a part of the service ended by itself: {0}")]
+    #[error("the {0} stopped unexpectedly")]
     Crashed(&'static str),
 }
 
@@ -133,19 +133,19 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let front = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
         front::answer(router.clone(), gateway.clone(), request, peer.ip())
     });
-    tracing::info!(url = %public_url, "ready");
+    tracing::info!(url = %public_url, "launcher ready");
     let crashed = tokio::select! {
         () = front => None,
-        _ = &mut loops => Some("the loops between database and fleet"),
+        _ = &mut loops => Some("reconcile loops"),
     };
 
     // Stop order: refuse new requests, finish those in flight, end the loops, then the workshops, then the database.
     if !stop.finish(Duration::from_secs(settings.shutdown_grace)).await {
-        tracing::warn!("requests were still in flight when the time to stop was up");
+        tracing::warn!("stopping with requests still in flight");
     }
     loops_stop.cancel();
     if crashed.is_none() && loops.await.is_err() {
-        tracing::error!("the loops between database and fleet had crashed");
+        tracing::error!("reconcile loops crashed");
     }
     if let Some(local) = local {
         local.stop().await;
@@ -153,7 +153,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     store.close().await;
     health_stop.request();
     drop(health.await);
-    tracing::info!("stopped");
+    tracing::info!("launcher stopped");
     crashed.map_or(Ok(()), |part| Err(ServeError::Crashed(part)))
 }
 
@@ -202,9 +202,9 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
 }
 
 /// Warning that a local fleet does not isolate people who do not trust each other.
-pub(crate) const UNSEPARATED: &str = "the local fleet separates nobody: everyone who launches a workshop can read \
-     whatever this user can, and apps other than JupyterLab answer every user of this machine. Where people do not trust \
-     each other, run workshops on Kubernetes";
+pub(crate) const UNSEPARATED: &str = "the local fleet does not isolate users: any user who launches a workshop can read \
+     all files that this OS user can read, and apps other than JupyterLab answer every user of this machine. If users do \
+     not trust each other, run workshops on Kubernetes";
 
 /// Returns true if workshops of several people run as this one OS user.
 pub(crate) fn shares_one_user(settings: &ServeSettings) -> bool {
@@ -229,30 +229,29 @@ fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), ServeError> {
 
 fn warn_about(settings: &ServeSettings) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
-        tracing::warn!(%name, "no setting has this name: it is ignored; `launcher serve --help` lists all");
+        tracing::warn!(%name, "ignoring unknown setting; `launcher serve --help` lists all settings");
     }
     match (settings.require_authentication, &settings.dev_identity) {
         (false, Some(email)) => tracing::warn!(
             %email,
-            "AUTHENTICATION IS OFF: everybody who reaches this service is this person; never in production"
+            "AUTHENTICATION IS OFF: every request gets this identity; never in production"
         ),
         (false, None) => tracing::warn!(
-            "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: callers without an identity \
-             are refused all the same"
+            "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: requests without an \
+             identity are still refused"
         ),
         (true, Some(_)) => {
-            tracing::warn!("SERVICE_DEV_IDENTITY is set, but SERVICE_REQUIRE_AUTHENTICATION is true: it has no effect")
+            tracing::warn!("ignoring SERVICE_DEV_IDENTITY: SERVICE_REQUIRE_AUTHENTICATION is true")
         }
         (true, None) if settings.proxy_secret_file.is_none() => tracing::warn!(
-            "SERVICE_PROXY_SECRET_FILE is not set: a program that reaches this service past the auth proxy can name any \
-             person in the identity header"
+            "SERVICE_PROXY_SECRET_FILE is not set: a client that bypasses the auth proxy can forge the identity header"
         ),
         (true, None) => {}
     }
     if shares_one_user(settings) {
-        tracing::warn!("authentication is required, and {UNSEPARATED}");
+        tracing::warn!("authentication is required, but {UNSEPARATED}");
     }
     if settings.admin_emails.is_empty() {
-        tracing::warn!("SERVICE_ADMIN_EMAILS is empty: nobody can manage templates");
+        tracing::warn!("SERVICE_ADMIN_EMAILS is empty: no user is an admin, so templates cannot be managed");
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct TraceSettings {
 /// Reasons why traces cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TraceError {
-    #[error("traces cannot be sent: this machine has no certificates of authorities: {0}")]
+    #[error("traces cannot be sent: this machine has no CA certificates: {0}")]
     Certificates(#[from] std::io::Error),
     #[error("traces cannot be sent: {0}")]
     Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
@@ -77,7 +77,7 @@ impl Traces {
             .build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         global::set_tracer_provider(provider.clone());
-        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "traces are sent");
+        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "exporting traces");
         Ok(Some(Self(provider)))
     }
 }
@@ -85,7 +85,7 @@ impl Traces {
 impl Drop for Traces {
     fn drop(&mut self) {
         if let Err(error) = self.0.shutdown_with_timeout(FLUSH) {
-            tracing::warn!(%error, "the last spans are lost");
+            tracing::warn!(%error, "final span export failed, dropping the last spans");
         }
     }
 }

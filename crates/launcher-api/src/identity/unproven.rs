@@ -16,8 +16,8 @@ impl UnprovenLog {
     /// and path are in the request's span.
     pub(crate) fn refuse(&self) -> Problem {
         let refused = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        let message = "refused an identity header without a valid X-Auth-Request-Proof: the request did not pass the auth \
-                       proxy, or the proxy sends another secret than SERVICE_PROXY_SECRET_FILE holds";
+        let message = "refused identity header without valid X-Auth-Request-Proof: the request bypassed the auth proxy, or \
+                       the auth proxy sends a secret that is not in SERVICE_PROXY_SECRET_FILE";
         if refused <= WARNINGS {
             tracing::warn!(refused, "{message}");
         } else {

@@ -66,7 +66,7 @@ pub(crate) async fn render(State(state): State<AppState>, request: Request, next
     let mut response = next.run(request).await;
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     if let Some(cause) = &problem.cause {
-        tracing::error!(code = problem.code.as_str(), cause = %chain(&**cause), "the request failed");
+        tracing::error!(code = problem.code.as_str(), cause = %chain(&**cause), "request failed");
     }
     let document = ProblemDocument::new(&problem, &state.settings.base_path, request_id.as_str());
     let body = serde_json::to_vec(&document).unwrap_or_default();

@@ -35,7 +35,7 @@ fn lines() -> Vec<Line> {
 }
 
 #[test]
-fn every_route_is_in_the_matrix_and_nothing_else() {
+fn access_matrix_lists_exactly_the_routes() {
     let listed: BTreeSet<(String, String)> =
         lines().into_iter().map(|line| (line.method.to_string(), line.path)).collect();
     let routed: BTreeSet<(String, String)> = launcher_api::routes("/api/v1").into_iter().collect();
@@ -86,7 +86,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_matrix_is_what_the_service_does() {
+async fn route_statuses_match_access_matrix() {
     // The owner launches a workshop for each request.
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
@@ -114,7 +114,7 @@ async fn the_matrix_is_what_the_service_does() {
 
 /// `18. every routed path without identity: 401`, with every method, including paths that do not exist.
 #[tokio::test]
-async fn nothing_is_answered_without_an_identity() {
+async fn every_path_without_identity_is_401() {
     let (app, nobody, ..) = TestApp::start().await;
     let methods = [
         Method::GET,

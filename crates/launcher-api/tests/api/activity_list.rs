@@ -15,7 +15,7 @@ fn told(lines: &[Value]) -> Vec<(&str, &str)> {
 }
 
 #[tokio::test]
-async fn each_act_is_one_line_with_who_what_and_whose() {
+async fn each_change_has_one_activity_entry() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -45,7 +45,7 @@ async fn each_act_is_one_line_with_who_what_and_whose() {
 }
 
 #[tokio::test]
-async fn a_repeated_launch_is_one_line_and_an_end_by_the_clock_has_no_actor() {
+async fn repeated_launch_has_one_entry_and_expiry_has_no_actor() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = async || {
@@ -64,7 +64,7 @@ async fn a_repeated_launch_is_one_line_and_an_end_by_the_clock_has_no_actor() {
 }
 
 #[tokio::test]
-async fn filters_find_a_person_and_a_subject_and_pages_are_linked() {
+async fn activity_is_filtered_by_person_and_subject_and_paged() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let hers = app.launched(&alice, &template, "running").await;
@@ -92,7 +92,7 @@ async fn filters_find_a_person_and_a_subject_and_pages_are_linked() {
 }
 
 #[tokio::test]
-async fn it_is_for_administrators_and_refuses_what_it_does_not_understand() {
+async fn activity_requires_admin_and_valid_parameters() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     for query in ["", "?person=alice%40example.org", "?limit=0"] {
         assert_eq!(alice.get(&format!("/activity/{query}")).await.expect(403).code(), "admin-only");

@@ -45,7 +45,7 @@ async fn is_admitted(person: &Client) -> Option<()> {
 }
 
 #[tokio::test]
-async fn body_is_as_small_as_its_route_needs() {
+async fn body_above_limit_of_route_is_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let id = app.template(&admin).await;
     let name = app.launched(&alice, &id, "running").await;
@@ -68,7 +68,7 @@ async fn body_is_as_small_as_its_route_needs() {
 }
 
 #[tokio::test]
-async fn caller_with_too_many_requests_in_flight_waits_and_others_do_not() {
+async fn in_flight_limit_is_per_caller() {
     let (app, nobody, alice, bob, admin) = TestApp::start().await;
     let launch = format!("POST /api/v1/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
@@ -87,7 +87,7 @@ async fn caller_with_too_many_requests_in_flight_waits_and_others_do_not() {
 }
 
 #[tokio::test]
-async fn request_is_in_flight_until_its_answer_has_been_read() {
+async fn request_is_in_flight_until_response_is_read() {
     let (app, _, alice, bob, _) = TestApp::start().await;
     let mut stalled = Vec::new();
     for _ in 0..MAX_IN_FLIGHT {
@@ -119,7 +119,7 @@ async fn event_streams_are_not_requests_in_flight() {
 }
 
 #[tokio::test]
-async fn bodies_beyond_the_budget_are_refused_and_small_requests_are_not() {
+async fn bodies_beyond_global_budget_are_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
@@ -142,7 +142,7 @@ async fn bodies_beyond_the_budget_are_refused_and_small_requests_are_not() {
 }
 
 #[tokio::test]
-async fn large_answers_beyond_the_budget_are_refused_until_the_others_are_read() {
+async fn large_responses_beyond_global_budget_are_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     for _ in 0..60 {
         admin.post_json("/templates/", &template(230_000)).await.expect(201);
@@ -161,7 +161,7 @@ async fn large_answers_beyond_the_budget_are_refused_until_the_others_are_read()
 }
 
 #[tokio::test]
-async fn body_of_an_unknown_caller_is_not_held() {
+async fn body_of_unauthenticated_caller_is_not_buffered() {
     let (app, ..) = TestApp::start().await;
     let mut held = Vec::new();
     for _ in 0..100 {

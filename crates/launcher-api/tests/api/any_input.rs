@@ -20,7 +20,7 @@ fn cursor() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn any_cursor_is_a_page_or_a_clear_error() {
+fn any_cursor_gives_page_or_422() {
     let runtime = Runtime::new().unwrap();
     let (app, _, _, _, admin) = runtime.block_on(TestApp::start());
     let template = runtime.block_on(app.template(&admin));
@@ -88,7 +88,7 @@ fn line() -> impl Strategy<Value = (String, String)> {
 }
 
 #[test]
-fn the_sidecar_lets_in_whom_the_api_knows_and_nobody_else() {
+fn sidecar_and_api_recognise_same_identity() {
     let runtime = Runtime::new().unwrap();
     let (app, nobody, ..) = runtime.block_on(TestApp::start());
     proptest!(|(lines in prop_oneof![3 => prop::collection::vec(line(), 1..2), 1 => prop::collection::vec(line(), 0..4)])| {

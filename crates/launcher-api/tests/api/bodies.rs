@@ -33,7 +33,7 @@ async fn head(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_come_is_not_waited_for() {
+async fn missing_body_is_400_after_30_seconds() {
     let (app, ..) = TestApp::start().await;
     for route in [JSON, FORM] {
         let mut stream = begin(&app, route, "X-Auth-Request-Email: alice@example.org\r\n").await;
@@ -50,7 +50,7 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn who_is_refused_is_told_at_once_whether_the_body_comes_or_not() {
+async fn refusal_does_not_wait_for_body() {
     let (app, ..) = TestApp::start().await;
     for (identity, status) in
         [("", 401), ("X-Auth-Request-Email: alice@example.org\r\nOrigin: https://evil.example\r\n", 403)]

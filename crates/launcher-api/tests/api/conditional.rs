@@ -14,7 +14,7 @@ async fn put(admin: &Client, path: &str, if_match: &[&str], name: &str) -> Reply
 }
 
 #[tokio::test]
-async fn an_old_etag_replaces_nothing() {
+async fn template_update_with_stale_etag_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     put(&admin, &path, &["\"1\""], "second").await.expect(200);
@@ -32,7 +32,7 @@ async fn an_old_etag_replaces_nothing() {
 }
 
 #[tokio::test]
-async fn an_old_etag_archives_nothing() {
+async fn template_archive_with_stale_etag_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     let archive = async |if_match: &str| {
@@ -50,7 +50,7 @@ async fn an_old_etag_archives_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_updates_of_one_version_one_is_refused() {
+async fn one_of_two_concurrent_template_updates_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     let tag = ["\"1\""];
@@ -63,7 +63,7 @@ async fn of_two_updates_of_one_version_one_is_refused() {
 }
 
 #[tokio::test]
-async fn who_has_the_current_version_gets_no_body() {
+async fn matching_if_none_match_is_304_without_body() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     for (known, status) in [("\"1\"", 304), ("W/\"1\"", 304), ("\"7\", \"1\"", 304), ("*", 304), ("\"2\"", 200)] {

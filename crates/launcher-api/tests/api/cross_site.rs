@@ -9,7 +9,7 @@ async fn post(person: &Client, path: &str, lines: &[(&str, &str)]) -> Reply {
 }
 
 #[tokio::test]
-async fn another_sites_page_cannot_change_anything() {
+async fn cross_site_mutation_is_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = alice.api(&format!("/templates/{template}/launch"));
@@ -40,7 +40,7 @@ async fn another_sites_page_cannot_change_anything() {
 }
 
 #[tokio::test]
-async fn this_sites_pages_and_other_programs_can() {
+async fn same_origin_and_non_browser_mutations_are_accepted() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = admin.api(&format!("/templates/{template}/launch"));
@@ -62,7 +62,7 @@ async fn this_sites_pages_and_other_programs_can() {
 }
 
 #[tokio::test]
-async fn reading_is_not_changing() {
+async fn cross_site_read_is_accepted() {
     let (app, _, alice, ..) = TestApp::start().await;
     let request = alice.request(Method::GET, &alice.api("/templates/")).header("Sec-Fetch-Site", "cross-site");
     Reply::of(request).await.expect(200);

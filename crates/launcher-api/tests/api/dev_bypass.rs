@@ -8,7 +8,7 @@ fn bypass() -> Options {
 }
 
 #[tokio::test]
-async fn everybody_is_the_dev_identity_whatever_headers_say() {
+async fn development_bypass_ignores_identity_headers() {
     let (app, nobody, alice, _, admin) = TestApp::start_with(bypass()).await;
     for person in [&nobody, &alice, &admin] {
         let me = person.get("/me").await.expect(200).json();

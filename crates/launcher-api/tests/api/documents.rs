@@ -7,7 +7,7 @@ const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
 const PROBLEMS: &str = include_str!("../../../../docs/problems.md");
 
 #[test]
-fn the_committed_document_is_current() {
+fn committed_openapi_document_is_current() {
     let committed: Value = serde_json::from_str(OPENAPI).unwrap();
     assert!(
         committed == launcher_api::openapi("/api/v1"),
@@ -17,7 +17,7 @@ fn the_committed_document_is_current() {
 }
 
 #[test]
-fn the_committed_reference_of_problems_is_current() {
+fn committed_problem_reference_is_current() {
     assert!(
         PROBLEMS == launcher_api::problem_reference(),
         "docs/problems.md is out of date: run `cargo run -p launcher-api --example problems > docs/problems.md`"
@@ -25,7 +25,7 @@ fn the_committed_reference_of_problems_is_current() {
 }
 
 #[test]
-fn every_operation_is_named_tagged_explained_and_has_its_errors() {
+fn every_operation_has_id_summary_tag_and_errors() {
     let document = launcher_api::openapi("/api/v1");
     assert_eq!(document["openapi"], "3.1.0");
     let mut names = Vec::new();
@@ -56,7 +56,7 @@ fn every_operation_is_named_tagged_explained_and_has_its_errors() {
 }
 
 #[test]
-fn every_reference_within_the_document_leads_somewhere() {
+fn every_openapi_reference_resolves() {
     fn references(value: &Value, found: &mut Vec<String>) {
         match value {
             Value::Object(object) => {
@@ -77,7 +77,7 @@ fn every_reference_within_the_document_leads_somewhere() {
 }
 
 #[tokio::test]
-async fn the_service_serves_its_document_and_shows_it_without_any_other_host() {
+async fn openapi_document_and_docs_page_are_self_hosted() {
     let (app, _, alice, _, _) = TestApp::start().await;
     let document = alice.get("/openapi.json").await.expect(200);
     assert_eq!(document.header("content-type"), "application/json");
@@ -104,7 +104,7 @@ async fn the_service_serves_its_document_and_shows_it_without_any_other_host() {
 }
 
 #[tokio::test]
-async fn the_type_of_a_problem_leads_to_its_section() {
+async fn problem_type_url_resolves_to_its_section() {
     let (app, _, alice, _, _) = TestApp::start().await;
     let problem = alice.get("/instances/nothing").await.expect(404).json();
     let (path, anchor) = problem["type"].as_str().unwrap().split_once('#').unwrap();
@@ -115,7 +115,7 @@ async fn the_type_of_a_problem_leads_to_its_section() {
 }
 
 #[tokio::test]
-async fn the_api_can_live_elsewhere() {
+async fn api_base_path_is_configurable() {
     let options = Options { base_path: "/workshops/api".to_owned(), ..Options::default() };
     let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
     let template = app.template(&admin).await;

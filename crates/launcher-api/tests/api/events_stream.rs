@@ -24,7 +24,7 @@ async fn until(events: &mut EventStream, name: &str, state: &str) -> ServerEvent
 }
 
 #[tokio::test]
-async fn changes_come_as_they_happen_each_as_the_instance_would_be_read() {
+async fn event_stream_sends_changes_as_instance_json() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let mut events = alice.events(None).await;
@@ -44,7 +44,7 @@ async fn changes_come_as_they_happen_each_as_the_instance_would_be_read() {
 }
 
 #[tokio::test]
-async fn who_comes_gets_everything_that_is_live_and_who_comes_back_what_was_missed() {
+async fn event_stream_begins_with_live_instances_or_missed_events() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let first = app.launched(&alice, &template, "running").await;
@@ -76,7 +76,7 @@ async fn who_comes_gets_everything_that_is_live_and_who_comes_back_what_was_miss
 }
 
 #[tokio::test]
-async fn nobody_hears_of_somebody_elses_instances() {
+async fn event_stream_omits_instances_of_other_owners() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut events = bob.events(None).await;
@@ -94,7 +94,7 @@ async fn nobody_hears_of_somebody_elses_instances() {
 }
 
 #[tokio::test]
-async fn streams_end_when_the_service_stops() {
+async fn event_streams_end_when_launcher_stops() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut events = alice.events(None).await;
@@ -107,7 +107,7 @@ async fn streams_end_when_the_service_stops() {
 }
 
 #[tokio::test]
-async fn one_person_has_so_many_streams_and_nobody_else_less() {
+async fn event_stream_limit_is_per_caller() {
     let (app, _, alice, bob, _) = TestApp::start().await;
     let mut streams = Vec::new();
     for index in 0..32 {

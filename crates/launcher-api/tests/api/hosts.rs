@@ -10,7 +10,7 @@ async fn get(nobody: &Client, target: &str, hosts: &str) -> String {
 }
 
 #[tokio::test]
-async fn foreign_host_is_misdirected_with_and_without_authentication() {
+async fn foreign_host_is_421_with_and_without_authentication() {
     for dev_identity in [None, Some("dev@example.org".to_owned())] {
         let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
         let (app, nobody, ..) = TestApp::start_with(options).await;
@@ -58,7 +58,7 @@ async fn foreign_host_is_misdirected_with_and_without_authentication() {
 }
 
 #[tokio::test]
-async fn foreign_host_is_refused_before_the_identity_is_looked_at() {
+async fn foreign_host_is_refused_before_identity_check() {
     let (app, nobody, ..) = TestApp::start().await;
     let answer = nobody.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("SERVICE_PUBLIC_URL"), "{answer}");
@@ -66,7 +66,7 @@ async fn foreign_host_is_refused_before_the_identity_is_looked_at() {
 }
 
 #[tokio::test]
-async fn https_is_remembered_by_browsers_where_the_public_url_has_it() {
+async fn hsts_is_sent_only_for_https_public_url() {
     let options = Options { public_url: Some(PUBLIC.to_owned()), ..Options::default() };
     for (options, wanted) in [(options, "max-age=31536000"), (Options::default(), "")] {
         let (app, nobody, alice, ..) = TestApp::start_with(options).await;

@@ -9,7 +9,7 @@ async fn me(nobody: &Client, lines: &[(&str, &str)]) -> Reply {
 }
 
 #[tokio::test]
-async fn only_exactly_one_readable_header_is_an_identity() {
+async fn identity_requires_exactly_one_readable_header() {
     let (app, nobody, ..) = TestApp::start().await;
     let header = "X-Auth-Request-Email";
     let alice = (header, "alice@example.org");
@@ -43,7 +43,7 @@ async fn only_exactly_one_readable_header_is_an_identity() {
 }
 
 #[tokio::test]
-async fn the_spelling_of_an_address_makes_no_difference() {
+async fn email_case_and_spaces_are_ignored() {
     let (app, nobody, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -54,7 +54,7 @@ async fn the_spelling_of_an_address_makes_no_difference() {
 }
 
 #[tokio::test]
-async fn an_admin_is_one_in_any_case_and_only_while_listed() {
+async fn only_listed_emails_are_admins_in_any_case() {
     let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
     let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
     for (person, is_admin) in [
@@ -70,7 +70,7 @@ async fn an_admin_is_one_in_any_case_and_only_while_listed() {
 }
 
 #[tokio::test]
-async fn another_header_can_be_the_trusted_one_and_then_the_default_is_none() {
+async fn custom_trusted_header_replaces_default() {
     let options = Options { trusted_header: "X-Forwarded-Email".to_owned(), ..Options::default() };
     let (app, nobody, alice, ..) = TestApp::start_with(options).await;
     alice.get("/me").await.expect(401);
@@ -113,7 +113,7 @@ async fn identity_without_the_proxy_secret_is_refused() {
 }
 
 #[tokio::test]
-async fn page_for_an_unproven_identity_has_no_link_that_leads_back() {
+async fn unproven_identity_page_has_no_link() {
     let (app, _, alice, ..) = TestApp::start_with(proven()).await;
     let page = alice.page("/").await.expect(401).text();
     assert!(page.contains("This is not the way in") && !page.contains("<a "), "{page}");

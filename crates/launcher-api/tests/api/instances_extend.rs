@@ -4,7 +4,7 @@ use launcher_testkit::{Options, TestApp};
 use serde_json::json;
 
 #[tokio::test]
-async fn it_extends_up_to_the_longest_lifetime_and_then_says_so() {
+async fn instance_is_extended_up_to_max_lifetime() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -24,7 +24,7 @@ async fn it_extends_up_to_the_longest_lifetime_and_then_says_so() {
 }
 
 #[tokio::test]
-async fn a_double_click_extends_once() {
+async fn concurrent_extensions_extend_once() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -39,7 +39,7 @@ async fn a_double_click_extends_once() {
 }
 
 #[tokio::test]
-async fn only_a_running_instance_can_be_extended_and_only_as_the_body_may_say() {
+async fn extension_requires_running_instance_and_valid_body() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
@@ -56,7 +56,7 @@ async fn only_a_running_instance_can_be_extended_and_only_as_the_body_may_say() 
 }
 
 #[tokio::test]
-async fn what_has_come_to_its_end_does_not_say_that_it_can_be_extended() {
+async fn overdue_running_instance_cannot_be_extended() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -73,7 +73,7 @@ async fn what_has_come_to_its_end_does_not_say_that_it_can_be_extended() {
 }
 
 #[tokio::test]
-async fn an_admin_extends_anybodys() {
+async fn admin_extends_instance_of_other_owner() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;

@@ -10,7 +10,7 @@ async fn names(person: &Client, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn everybody_lists_their_own_and_an_admin_all_newest_first() {
+async fn instance_list_is_scoped_to_caller_newest_first() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let (one, two) = (app.template(&admin).await, app.template(&admin).await);
     let first = app.launched(&alice, &one, "running").await;
@@ -27,7 +27,7 @@ async fn everybody_lists_their_own_and_an_admin_all_newest_first() {
 }
 
 #[tokio::test]
-async fn state_tells_which() {
+async fn instance_list_filters_by_state() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let ended = app.launched(&alice, &template, "running").await;
@@ -53,7 +53,7 @@ async fn state_tells_which() {
 }
 
 #[tokio::test]
-async fn pages_are_linked_until_everything_is_told_once() {
+async fn instance_list_pages_return_each_instance_once() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let mut launched = Vec::new();
@@ -86,7 +86,7 @@ async fn pages_are_linked_until_everything_is_told_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_refused() {
+async fn instance_list_refuses_invalid_parameters() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options::default()).await;
     for (query, pointer) in [
         ("limit=0", "/limit"),

@@ -6,7 +6,7 @@ use launcher_testkit::{Client, Options, Reply, TestApp};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn a_running_instance_has_exactly_the_fields_of_the_contract() {
+async fn running_instance_has_exactly_documented_fields() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -47,7 +47,7 @@ async fn a_running_instance_has_exactly_the_fields_of_the_contract() {
 }
 
 #[tokio::test]
-async fn a_failure_is_explained() {
+async fn failed_instance_has_reason_and_log_tail() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;
@@ -64,7 +64,7 @@ async fn a_failure_is_explained() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_was_deleted_from_outside_is_lost() {
+async fn instance_of_externally_deleted_workshop_is_lost() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -89,7 +89,7 @@ async fn ask(person: &Client, method: Method, path: &str) -> (u16, Vec<(String, 
 
 /// `19. Bob on Alice's instance: GET, extend, DELETE byte-identical to an unknown name.`
 #[tokio::test]
-async fn somebody_elses_instance_is_answered_byte_by_byte_as_if_it_did_not_exist() {
+async fn other_owners_instance_gets_same_404_as_unknown_name() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;

@@ -4,7 +4,7 @@ use launcher_domain::FailureCode;
 use launcher_testkit::{Options, TestApp, eventually};
 
 #[tokio::test]
-async fn it_ends_the_workshop_and_can_be_repeated() {
+async fn terminate_deletes_workshop_and_is_idempotent() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -19,7 +19,7 @@ async fn it_ends_the_workshop_and_can_be_repeated() {
 }
 
 #[tokio::test]
-async fn an_admin_ends_anybodys_and_that_is_told() {
+async fn terminate_by_admin_has_end_reason_admin() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -29,7 +29,7 @@ async fn an_admin_ends_anybodys_and_that_is_told() {
 }
 
 #[tokio::test]
-async fn a_failed_one_is_dismissed() {
+async fn failed_instance_is_listed_until_dismissed() {
     let (app, _, alice, _, admin) = TestApp::start_with(Options { runs_at_once: false, ..Options::default() }).await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "starting").await;

@@ -5,7 +5,7 @@ use launcher_testkit::{Reply, TestApp};
 use serde_json::json;
 
 #[tokio::test]
-async fn it_says_who_is_calling() {
+async fn me_returns_identity_of_caller() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let alice_says = alice.get("/me").await.expect(200).json();
     assert_eq!(alice_says, json!({ "email": "alice@example.org", "user": null, "is_admin": false }));

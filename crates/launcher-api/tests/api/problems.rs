@@ -9,7 +9,7 @@ async fn named(person: &Client, method: Method, path: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn nobody_is_told_where_to_log_in() {
+async fn unauthenticated_problem_has_login_url() {
     let (app, nobody, ..) = TestApp::start().await;
     let reply = named(&nobody, Method::GET, "/instances/").await.expect(401);
     assert_eq!(reply.header("www-authenticate"), "Cookie realm=\"workshops\"");
@@ -30,7 +30,7 @@ async fn nobody_is_told_where_to_log_in() {
 }
 
 #[tokio::test]
-async fn what_is_not_found_says_nothing_at_all() {
+async fn not_found_problem_is_same_for_every_path() {
     let (app, _, alice, ..) = TestApp::start().await;
     for path in ["/instances/some-name", "/nothing", "/templates/no-uuid", "/instances/NOT_A_NAME", "/instances/%ff"] {
         let reply = named(&alice, Method::GET, path).await.expect(404);
@@ -50,7 +50,7 @@ async fn what_is_not_found_says_nothing_at_all() {
 }
 
 #[tokio::test]
-async fn without_a_database_it_is_unavailable_and_says_when_to_come_back() {
+async fn closed_database_is_503_with_retry_after() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     app.close_database().await;
@@ -77,7 +77,7 @@ async fn without_a_database_it_is_unavailable_and_says_when_to_come_back() {
 }
 
 #[tokio::test]
-async fn each_wrong_field_is_named_with_its_place() {
+async fn invalid_fields_are_reported_with_pointers() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let good = json!({ "name": "T", "app_type": "notebook", "image": "i" });
     let with = |field: &str, value: Value| {
@@ -121,7 +121,7 @@ async fn each_wrong_field_is_named_with_its_place() {
 }
 
 #[tokio::test]
-async fn a_defect_tells_its_name_and_nothing_else() {
+async fn internal_error_reveals_only_request_id() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     app.entropy.set_broken(true);

@@ -11,7 +11,7 @@ fn methods(allow: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn other_methods_are_405_with_those_that_are_possible() {
+async fn unsupported_method_is_405_with_allow_header() {
     let (app, _, _, _, admin) = TestApp::start().await;
     for (method, path, allowed) in [
         (Method::PUT, "/instances/", vec!["GET", "HEAD"]),
@@ -33,7 +33,7 @@ async fn other_methods_are_405_with_those_that_are_possible() {
 }
 
 #[tokio::test]
-async fn a_slash_at_the_end_makes_no_difference_and_redirects_nobody() {
+async fn trailing_slash_is_accepted_without_redirect() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -51,7 +51,7 @@ async fn a_slash_at_the_end_makes_no_difference_and_redirects_nobody() {
 }
 
 #[tokio::test]
-async fn head_is_get_without_a_body() {
+async fn head_equals_get_without_body() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -84,7 +84,7 @@ async fn send(person: &Client, path: &str, content_type: Option<&str>, body: imp
 
 /// `23. text/plain: 415. 2 MiB body: 413. JSON nested 10,000 deep: 400.`
 #[tokio::test]
-async fn bodies_are_json_small_and_shallow() {
+async fn body_with_wrong_type_size_or_depth_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let json = Some("application/json");
@@ -128,7 +128,7 @@ async fn bodies_are_json_small_and_shallow() {
 }
 
 #[tokio::test]
-async fn every_answer_keeps_a_browser_in_bounds() {
+async fn every_response_has_security_headers() {
     let (app, nobody, alice, ..) = TestApp::start().await;
     for reply in [
         alice.get("/me").await,
@@ -153,7 +153,7 @@ async fn every_answer_keeps_a_browser_in_bounds() {
 
 /// Like many clients, the client of this test reads the response only after it has sent the whole request.
 #[tokio::test]
-async fn whoever_sends_a_lot_and_is_refused_gets_to_read_why() {
+async fn refusal_is_readable_after_large_body() {
     let (app, nobody, ..) = TestApp::start().await;
     let identity = "X-Auth-Request-Email: alice@example.org\r\n";
     let form = "X-Auth-Request-Email: alice@example.org\r\nContent-Type: application/x-www-form-urlencoded\r\n";

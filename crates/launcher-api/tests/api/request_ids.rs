@@ -8,7 +8,7 @@ async fn with_id(person: &Client, id: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_sane_name_is_kept_and_any_other_replaced() {
+async fn valid_request_id_is_kept_and_invalid_is_replaced() {
     let (app, nobody, alice, ..) = TestApp::start().await;
     let longest = "a".repeat(64);
     for id in ["7", "abc-DEF_0.9", &longest] {
@@ -26,7 +26,7 @@ async fn a_sane_name_is_kept_and_any_other_replaced() {
 }
 
 #[tokio::test]
-async fn every_answer_has_one_of_its_own() {
+async fn every_response_has_unique_request_id() {
     let (app, nobody, alice, ..) = TestApp::start().await;
     let mut ids = Vec::new();
     for reply in [

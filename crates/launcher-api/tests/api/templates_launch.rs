@@ -17,7 +17,7 @@ async fn launch(person: &Client, template: &str, key: &str) -> Reply {
 }
 
 #[tokio::test]
-async fn a_launch_is_answered_at_once_and_belongs_to_its_caller() {
+async fn launch_returns_201_and_is_owned_by_caller() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
@@ -39,7 +39,7 @@ async fn a_launch_is_answered_at_once_and_belongs_to_its_caller() {
 
 /// `20. launch body with owner_email, image or an unknown field: 422.`
 #[tokio::test]
-async fn a_launch_says_nothing_about_owner_image_or_anything_else() {
+async fn launch_with_owner_image_or_unknown_field_is_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let path = format!("/templates/{template}/launch");
@@ -53,7 +53,7 @@ async fn a_launch_says_nothing_about_owner_image_or_anything_else() {
 }
 
 #[tokio::test]
-async fn archived_templates_are_for_admins_and_unknown_ones_for_nobody() {
+async fn launch_of_archived_template_is_admin_only() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     admin.delete(&format!("/templates/{template}")).await.expect(204);
@@ -68,7 +68,7 @@ async fn archived_templates_are_for_admins_and_unknown_ones_for_nobody() {
 
 /// `21. 500 parallel launches against a limit of 1: one 201, the rest 409 or 429, one Workshop.`
 #[tokio::test(flavor = "multi_thread")]
-async fn the_limit_holds_against_500_launches_at_once() {
+async fn instance_limit_holds_for_500_concurrent_launches() {
     let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
     let (app, _, alice, _, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
     let template = app.template(&admin).await;
@@ -96,7 +96,7 @@ async fn the_limit_holds_against_500_launches_at_once() {
 
 /// `22. same Idempotency-Key twice, also in parallel: one instance.`
 #[tokio::test(flavor = "multi_thread")]
-async fn one_key_is_one_instance_however_often_it_comes() {
+async fn repeated_idempotency_key_launches_once() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let replies = join_all((0..20).map(|_| launch(&alice, &template, "key-1"))).await;
@@ -122,7 +122,7 @@ async fn one_key_is_one_instance_however_often_it_comes() {
 }
 
 #[tokio::test]
-async fn a_key_is_one_line_of_visible_characters() {
+async fn invalid_idempotency_key_is_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let too_long = "k".repeat(256);
@@ -139,7 +139,7 @@ async fn a_key_is_one_line_of_visible_characters() {
 }
 
 #[tokio::test]
-async fn beyond_the_starts_that_fit_launches_wait_in_line_and_beyond_the_line_they_are_refused() {
+async fn launches_are_queued_and_refused_when_queue_is_full() {
     let limits = Limits { max_concurrent_starts: 1, max_queued: 2, ..Limits::default() };
     let options = Options { limits, runs_at_once: false, ..Options::default() };
     let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
@@ -162,7 +162,7 @@ async fn beyond_the_starts_that_fit_launches_wait_in_line_and_beyond_the_line_th
 }
 
 #[tokio::test]
-async fn too_many_launches_are_refused_with_the_time_of_the_next_one() {
+async fn launch_rate_limit_is_429_with_retry_after() {
     let rate = LaunchRate { per_minute: 6, burst: 2 };
     let limits = Limits { launch_rate: rate, max_instances_per_user: 100, ..Limits::default() };
     let (app, _, alice, bob, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;

@@ -10,7 +10,7 @@ async fn ids(person: &Client, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn users_list_active_templates_and_admins_all_and_everybody_reads_each() {
+async fn archived_template_is_listed_for_admins_and_readable_by_all() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let (active, archived) = (app.template(&admin).await, app.template(&admin).await);
     admin.delete(&format!("/templates/{archived}")).await.expect(204);
@@ -22,7 +22,7 @@ async fn users_list_active_templates_and_admins_all_and_everybody_reads_each() {
 }
 
 #[tokio::test]
-async fn pages_are_linked() {
+async fn template_list_links_next_page() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let mut all = Vec::new();
     for _ in 0..3 {
@@ -39,7 +39,7 @@ async fn pages_are_linked() {
 }
 
 #[tokio::test]
-async fn only_admins_read_how_an_app_is_started() {
+async fn template_command_args_and_env_are_admin_only() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = json!({
         "name": "T", "app_type": "custom", "image": "example.org/i", "port": 80,

@@ -24,7 +24,7 @@ fn hostile() -> Value {
 }
 
 #[tokio::test]
-async fn what_an_admin_writes_is_what_is_read_back() {
+async fn template_fields_are_read_back_unchanged() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let created = admin.post_json("/templates/", &hostile()).await.expect(201);
     let mut template = created.json();
@@ -44,7 +44,7 @@ async fn what_an_admin_writes_is_what_is_read_back() {
 }
 
 #[tokio::test]
-async fn what_is_left_out_takes_its_default() {
+async fn omitted_template_fields_take_defaults() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let body = json!({ "name": "R", "app_type": "rstudio", "image": "rocker/rstudio" });
     let template = admin.post_json("/templates/", &body).await.expect(201).json();
@@ -67,7 +67,7 @@ async fn what_is_left_out_takes_its_default() {
 }
 
 #[tokio::test]
-async fn a_replacement_is_whole_and_counts_up() {
+async fn template_update_replaces_all_fields_and_increments_version() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let created = admin.post_json("/templates/", &hostile()).await.expect(201).json();
     let path = format!("/templates/{}", created["template_id"].as_str().unwrap());
@@ -85,7 +85,7 @@ async fn a_replacement_is_whole_and_counts_up() {
 }
 
 #[tokio::test]
-async fn archiving_can_be_repeated_and_taken_back_and_ends_no_workshop() {
+async fn archive_is_idempotent_and_reversible_and_keeps_workshops() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -102,7 +102,7 @@ async fn archiving_can_be_repeated_and_taken_back_and_ends_no_workshop() {
 }
 
 #[tokio::test]
-async fn users_are_refused_before_their_body_is_looked_at() {
+async fn template_write_by_user_is_403_before_validation() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = format!("/templates/{}", app.template(&admin).await);
     for body in [hostile(), json!({}), json!("x")] {

@@ -21,7 +21,7 @@ fn sentences(page: &Answer) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn each_line_is_a_sentence_with_its_time() {
+async fn activity_entry_is_sentence_with_time() {
     let app = App::start().await;
     let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
     assert!(admin.get(LOG).await.body.contains("There is nothing to tell."));
@@ -47,7 +47,7 @@ async fn each_line_is_a_sentence_with_its_time() {
 }
 
 #[tokio::test]
-async fn what_nobody_did_says_why_it_happened() {
+async fn activity_entry_without_actor_shows_cause() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let template = app.template("Penguins", |_| {}).await;
@@ -78,7 +78,7 @@ async fn what_nobody_did_says_why_it_happened() {
 }
 
 #[tokio::test]
-async fn the_catalogs_changes_name_what_changed() {
+async fn template_change_entry_names_changed_fields() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let seed: TemplateDraft =
@@ -110,7 +110,7 @@ async fn the_catalogs_changes_name_what_changed() {
 }
 
 #[tokio::test]
-async fn one_persons_lines_are_found_by_a_plain_form_and_paged() {
+async fn activity_page_filters_by_person_and_is_paged() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let mine = app.template("Penguins", |_| {}).await;

@@ -32,7 +32,7 @@ async fn two_are_ready() -> (App, Vec<String>) {
 }
 
 #[tokio::test]
-async fn many_are_extended_and_each_says_how_that_went() {
+async fn bulk_extend_reports_result_of_each_instance() {
     let (app, mut ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);
     ticked.push("nothing-abcdefghij".to_owned());
@@ -50,7 +50,7 @@ async fn many_are_extended_and_each_says_how_that_went() {
 }
 
 #[tokio::test]
-async fn many_are_ended_after_a_question() {
+async fn bulk_terminate_asks_for_confirmation() {
     let (app, ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);
     let question = admin.post(BULK, &form("end", &ticked)).await;
@@ -69,7 +69,7 @@ async fn many_are_ended_after_a_question() {
 }
 
 #[tokio::test]
-async fn what_is_no_instances_name_is_passed_over() {
+async fn bulk_action_skips_invalid_instance_names() {
     let (app, mut ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);
     ticked.extend(["x\0", "\0", "", "../x", "Ü"].map(str::to_owned));
@@ -81,7 +81,7 @@ async fn what_is_no_instances_name_is_passed_over() {
 }
 
 #[tokio::test]
-async fn what_says_nothing_does_nothing() {
+async fn invalid_bulk_action_changes_nothing() {
     let (app, ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);
     for action in ["", "delete"] {

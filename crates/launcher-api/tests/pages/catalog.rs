@@ -9,7 +9,7 @@ use launcher_testkit::Options;
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
 
 #[tokio::test]
-async fn the_start_page_shows_the_catalog_and_only_ones_own_workshops() {
+async fn start_page_shows_catalog_and_own_instances_only() {
     let app = App::start().await;
     let penguins = app.template("Penguins", |_| {}).await;
     app.template("Old course", |draft| draft.active = false).await;
@@ -31,7 +31,7 @@ async fn the_start_page_shows_the_catalog_and_only_ones_own_workshops() {
 }
 
 #[tokio::test]
-async fn a_banner_says_that_authentication_is_off() {
+async fn banner_warns_when_authentication_is_off() {
     let text = "Authentication is off";
     let open = App::with(Options { dev_identity: Some(ALICE.to_owned()), ..Options::default() }).await;
     let page = open.anonymous().get("/").await;
@@ -43,7 +43,7 @@ async fn a_banner_says_that_authentication_is_off() {
 }
 
 #[tokio::test]
-async fn a_form_sent_twice_launches_once_and_a_new_form_launches_again() {
+async fn launch_form_sent_twice_launches_once() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -56,7 +56,7 @@ async fn a_form_sent_twice_launches_once_and_a_new_form_launches_again() {
 }
 
 #[tokio::test]
-async fn htmx_gets_the_list_instead_of_a_page() {
+async fn htmx_launch_returns_list_fragment() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let action = format!("/launch/{template}");
@@ -68,7 +68,7 @@ async fn htmx_gets_the_list_instead_of_a_page() {
 }
 
 #[tokio::test]
-async fn a_limit_is_a_notice_on_the_start_page() {
+async fn instance_limit_is_shown_as_notice() {
     let app = App::with_limit(1).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -87,7 +87,7 @@ async fn a_limit_is_a_notice_on_the_start_page() {
 }
 
 #[tokio::test]
-async fn limit_notice_says_when_a_workshop_is_still_ending() {
+async fn instance_limit_notice_mentions_terminating_instance() {
     let app = App::with_limit(1).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -108,7 +108,7 @@ async fn limit_notice_says_when_a_workshop_is_still_ending() {
 }
 
 #[tokio::test]
-async fn too_many_launches_are_a_notice_that_says_when_the_next_is_possible() {
+async fn launch_rate_limit_is_shown_as_notice_with_wait_time() {
     let rate = LaunchRate { per_minute: 1, burst: 1 };
     let limits = Limits { launch_rate: rate, ..Limits::default() };
     let app = App::with(Options { limits, ..Options::default() }).await;
@@ -129,7 +129,7 @@ async fn too_many_launches_are_a_notice_that_says_when_the_next_is_possible() {
 }
 
 #[tokio::test]
-async fn an_archived_template_says_so_and_only_admins_can_try_it() {
+async fn archived_template_page_launches_for_admins_only() {
     let app = App::start().await;
     let template = app.template("Old course", |draft| draft.active = false).await;
     let page = format!("/launch/{template}");
@@ -144,7 +144,7 @@ async fn an_archived_template_says_so_and_only_admins_can_try_it() {
 }
 
 #[tokio::test]
-async fn nobody_is_led_to_another_site() {
+async fn redirect_to_other_site_is_ignored() {
     let app = App::with_limit(100).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -160,7 +160,7 @@ async fn nobody_is_led_to_another_site() {
 }
 
 #[tokio::test]
-async fn a_launch_form_cannot_say_who_owns_the_workshop() {
+async fn launch_form_with_owner_is_refused() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let answer = app.browser(ALICE).post(&format!("/launch/{template}"), &[("owner_email", BOB)]).await;
@@ -171,7 +171,7 @@ async fn a_launch_form_cannot_say_who_owns_the_workshop() {
 
 /// Works without scripts: the form is a plain one, and the search words are in the URL.
 #[tokio::test]
-async fn a_large_catalog_is_searched_by_words_in_any_order() {
+async fn catalog_search_matches_words_in_any_order() {
     let app = App::start().await;
     for number in 1..=6 {
         app.template(&format!("Penguins {number}"), |_| {}).await;
@@ -205,7 +205,7 @@ async fn a_large_catalog_is_searched_by_words_in_any_order() {
 }
 
 #[tokio::test]
-async fn who_has_one_is_told_before_launching_another() {
+async fn launch_page_shows_existing_instance_of_template() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     app.template("Whales", |_| {}).await;
@@ -225,7 +225,7 @@ async fn who_has_one_is_told_before_launching_another() {
 }
 
 #[tokio::test]
-async fn a_forms_key_that_can_be_none_counts_as_none() {
+async fn invalid_idempotency_key_in_form_is_ignored() {
     let app = App::with_limit(20).await;
     let alice = app.browser(ALICE);
     let action = format!("/launch/{}", app.template("Penguins", |_| {}).await);

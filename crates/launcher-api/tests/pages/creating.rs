@@ -15,7 +15,7 @@ async fn templates(app: &App) -> usize {
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_twice_makes_one_template() {
+async fn template_form_sent_twice_creates_one_template() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let form = admin.get("/admin/templates/new").await.form(NEW);
@@ -40,7 +40,7 @@ async fn a_form_that_is_sent_twice_makes_one_template() {
 }
 
 #[tokio::test]
-async fn a_form_that_was_refused_or_shown_first_keeps_its_identifier_and_a_copy_has_its_own() {
+async fn refused_or_previewed_form_keeps_template_id() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let identifier = |form: &[(String, String)]| form.iter().find(|(name, _)| name == "template_id").unwrap().1.clone();
@@ -60,7 +60,7 @@ async fn a_form_that_was_refused_or_shown_first_keeps_its_identifier_and_a_copy_
 }
 
 #[tokio::test]
-async fn the_identifier_of_somebody_elses_template_changes_and_shows_nothing_of_it() {
+async fn create_with_existing_template_id_changes_no_template() {
     let app = App::with(Options { admins: format!("{ADMIN},{BOB}"), ..Options::default() }).await;
     let theirs = app.template("Penguins", |draft| draft.image = "secret:1".to_owned()).await;
     let id = Uuid::try_parse(&theirs).unwrap();

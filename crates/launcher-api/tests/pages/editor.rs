@@ -12,7 +12,7 @@ use crate::support::{ADMIN, ALICE, App, borrowed, with};
 const NEW: &str = "/admin/templates";
 
 #[tokio::test]
-async fn what_is_typed_becomes_a_template() {
+async fn editor_form_creates_template_as_typed() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let form = admin.get("/admin/templates/new").await.form(NEW);
@@ -40,7 +40,7 @@ async fn what_is_typed_becomes_a_template() {
 }
 
 #[tokio::test]
-async fn an_edit_that_changes_nothing_changes_nothing() {
+async fn unchanged_edit_keeps_template_identical() {
     let app = App::start().await;
     let hard = [
         "plain",
@@ -90,7 +90,7 @@ fn hard() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn whatever_a_template_holds_an_edit_that_changes_nothing_changes_nothing() {
+fn unchanged_edit_keeps_any_template_identical() {
     let runtime = Runtime::new().unwrap();
     let app = runtime.block_on(App::start());
     let words = || prop::collection::vec(hard(), 0..4);
@@ -116,7 +116,7 @@ fn whatever_a_template_holds_an_edit_that_changes_nothing_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_stands_beside_its_field_and_what_was_typed_stays() {
+async fn invalid_form_shows_field_errors_and_keeps_input() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let typed = [
@@ -150,7 +150,7 @@ async fn what_is_wrong_stands_beside_its_field_and_what_was_typed_stays() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_told_and_nothing_typed_is_lost() {
+async fn edit_conflict_is_reported_and_keeps_input() {
     let app = App::start().await;
     let template_id = app.template("Penguins", |_| {}).await;
     let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
@@ -169,7 +169,7 @@ async fn a_conflict_is_told_and_nothing_typed_is_lost() {
 }
 
 #[tokio::test]
-async fn a_template_leaves_the_catalog_and_comes_back() {
+async fn archived_template_leaves_catalog_until_restored() {
     let app = App::start().await;
     let template_id = app.template("Penguins", |_| {}).await;
     let admin = app.browser(ADMIN);
@@ -182,7 +182,7 @@ async fn a_template_leaves_the_catalog_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_copy_starts_from_another_template_and_outside_of_the_catalog() {
+async fn template_copy_is_prefilled_and_inactive() {
     let app = App::start().await;
     let long = "P".repeat(80);
     let template = app.template(&long, |draft| draft.args = vec!["--quiet".to_owned(), "a b".to_owned()]).await;
@@ -205,7 +205,7 @@ async fn a_copy_starts_from_another_template_and_outside_of_the_catalog() {
 }
 
 #[tokio::test]
-async fn a_preview_shows_what_people_would_see_and_saves_nothing() {
+async fn template_preview_is_rendered_but_not_saved() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let form = admin.get("/admin/templates/new").await.form(NEW);
@@ -232,7 +232,7 @@ async fn a_preview_shows_what_people_would_see_and_saves_nothing() {
 }
 
 #[tokio::test]
-async fn a_template_is_tried_before_it_is_in_the_catalog() {
+async fn inactive_template_can_be_tried_by_admins_only() {
     let app = App::start().await;
     let template_id = app.template("Penguins", |draft| draft.active = false).await;
     let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));

@@ -9,7 +9,7 @@ use launcher_testkit::{Options, eventually};
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 #[tokio::test]
-async fn extending_moves_the_end_once_for_a_double_click() {
+async fn extend_form_sent_twice_extends_once() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
@@ -28,7 +28,7 @@ async fn extending_moves_the_end_once_for_a_double_click() {
 }
 
 #[tokio::test]
-async fn a_workshop_with_all_its_time_says_why_it_cannot_be_extended() {
+async fn instance_at_max_lifetime_shows_why_extension_is_denied() {
     let app = App::start().await;
     let template = app.template("Short", |draft| {
         draft.lifetime_seconds = Some(300);
@@ -42,7 +42,7 @@ async fn a_workshop_with_all_its_time_says_why_it_cannot_be_extended() {
 }
 
 #[tokio::test]
-async fn a_workshop_whose_time_is_up_is_not_offered_to_be_extended_though_it_still_runs() {
+async fn overdue_running_instance_offers_no_extension() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
@@ -57,7 +57,7 @@ async fn a_workshop_whose_time_is_up_is_not_offered_to_be_extended_though_it_sti
 }
 
 #[tokio::test]
-async fn ending_asks_first_and_then_tells_why_it_ended() {
+async fn terminate_asks_for_confirmation_and_history_shows_reason() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
@@ -75,7 +75,7 @@ async fn ending_asks_first_and_then_tells_why_it_ended() {
 }
 
 #[tokio::test]
-async fn a_failure_is_explained_and_can_be_dismissed() {
+async fn failed_instance_shows_reason_and_can_be_dismissed() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let last_words = "<img src=x onerror=alert(1)> No module named 'numpyy'";
@@ -101,7 +101,7 @@ async fn a_failure_is_explained_and_can_be_dismissed() {
 }
 
 #[tokio::test]
-async fn anothers_workshop_and_none_are_the_same_page() {
+async fn other_owners_instance_page_equals_unknown_instance_page() {
     let app = App::start().await;
     let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
     let bob = app.browser(BOB);
@@ -123,7 +123,7 @@ async fn anothers_workshop_and_none_are_the_same_page() {
 }
 
 #[tokio::test]
-async fn an_admin_finds_and_ends_anybodys_instance_but_cannot_open_it() {
+async fn admin_filters_and_terminates_instances_but_gets_no_url() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let other = app.template("Whales", |_| {}).await;
@@ -146,7 +146,7 @@ async fn an_admin_finds_and_ends_anybodys_instance_but_cannot_open_it() {
 }
 
 #[tokio::test]
-async fn an_open_page_is_told_of_changes_to_what_it_shows() {
+async fn page_event_stream_reports_only_own_changes() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
@@ -172,7 +172,7 @@ async fn an_open_page_is_told_of_changes_to_what_it_shows() {
 }
 
 #[tokio::test]
-async fn an_admin_dismisses_what_failed_from_the_table() {
+async fn admin_dismisses_failed_instance_from_table() {
     let app = App::start().await;
     let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
     let (admin, table, action) =
@@ -187,7 +187,7 @@ async fn an_admin_dismisses_what_failed_from_the_table() {
 }
 
 #[tokio::test]
-async fn a_start_tells_how_far_it_is() {
+async fn starting_instance_shows_current_step() {
     let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
     let alice = app.browser(ALICE);
     let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
@@ -213,7 +213,7 @@ async fn a_start_tells_how_far_it_is() {
 }
 
 #[tokio::test]
-async fn what_would_fail_again_is_not_offered_again() {
+async fn launch_again_is_offered_only_for_retryable_failure() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let template = app.template("Penguins", |_| {}).await;
@@ -229,7 +229,7 @@ async fn what_would_fail_again_is_not_offered_again() {
 }
 
 #[tokio::test]
-async fn of_very_many_the_newest_are_shown_and_the_way_to_all() {
+async fn workshop_list_shows_newest_100_and_link_to_all() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let request = launcher_service::LaunchRequest::default();

@@ -73,7 +73,7 @@ async fn waits_for_ready() -> App {
 }
 
 #[tokio::test]
-async fn a_fresh_install_says_that_there_is_nothing() {
+async fn overview_of_fresh_install_is_empty() {
     let app = App::start().await;
     let page = app.browser(ADMIN).get(PAGE).await.body;
     assert_eq!(tiles(&page), [0; 5]);
@@ -84,7 +84,7 @@ async fn a_fresh_install_says_that_there_is_nothing() {
 }
 
 #[tokio::test]
-async fn a_day_is_told_in_figures_charts_and_tables() {
+async fn overview_shows_last_day_in_figures_charts_and_tables() {
     let app = waits_for_ready().await;
     let (penguins, whales) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);
     launched(&app, ALICE, &penguins, Duration::from_secs(12), false).await;
@@ -115,7 +115,7 @@ async fn a_day_is_told_in_figures_charts_and_tables() {
 }
 
 #[tokio::test]
-async fn what_runs_on_is_in_use_and_in_the_table_also_when_it_was_launched_before_the_day() {
+async fn instance_launched_before_last_day_counts_as_in_use() {
     let app = waits_for_ready().await;
     let penguins = app.template("Penguins", |_| {}).await;
     launched(&app, ALICE, &penguins, Duration::from_secs(1), false).await;
@@ -130,7 +130,7 @@ async fn what_runs_on_is_in_use_and_in_the_table_also_when_it_was_launched_befor
 }
 
 #[tokio::test]
-async fn what_has_ended_was_in_use_until_then() {
+async fn ended_instance_counts_as_in_use_until_its_end() {
     let app = waits_for_ready().await;
     let penguins = app.template("Penguins", |_| {}).await;
     let name = launched(&app, ALICE, &penguins, Duration::from_secs(1), false).await;

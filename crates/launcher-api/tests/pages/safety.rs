@@ -56,7 +56,7 @@ async fn pages(app: &App) -> Vec<(String, Answer)> {
 }
 
 #[tokio::test]
-async fn nothing_inline_and_a_policy_that_forbids_it() {
+async fn pages_have_no_inline_code_and_strict_csp() {
     let app = App::start().await;
     for (path, page) in pages(&app).await {
         let policy = page.header("content-security-policy");
@@ -78,7 +78,7 @@ async fn nothing_inline_and_a_policy_that_forbids_it() {
 }
 
 #[tokio::test]
-async fn a_name_is_text_and_a_description_is_safe_markdown() {
+async fn names_are_escaped_and_descriptions_are_safe_markdown() {
     let app = App::start().await;
     for (path, page) in pages(&app).await {
         assert!(!page.body.contains(EVIL), "{path}");
@@ -94,7 +94,7 @@ async fn a_name_is_text_and_a_description_is_safe_markdown() {
 }
 
 #[tokio::test]
-async fn nobody_sees_a_page_without_signing_in() {
+async fn page_without_identity_is_401_with_login_link() {
     let app = App::start().await;
     let page = app.anonymous().get("/history?after=x").await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
@@ -104,7 +104,7 @@ async fn nobody_sees_a_page_without_signing_in() {
 }
 
 #[tokio::test]
-async fn who_has_signed_out_is_told_so_and_what_is_left_to_do() {
+async fn signed_out_page_shows_next_steps_and_loads_no_assets() {
     let app = App::start().await;
     let page = app.anonymous().get("/signed-out").await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
@@ -127,7 +127,7 @@ async fn who_has_signed_out_is_told_so_and_what_is_left_to_do() {
 
 /// Without an auth proxy, the login URL leads back to the launcher.
 #[tokio::test]
-async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing() {
+async fn login_url_without_login_proxy_shows_setup_help() {
     let app = App::start().await;
     for path in ["/oauth2/start", "/oauth2/start?rd=%2F"] {
         let page = app.anonymous().get(path).await;
@@ -142,7 +142,7 @@ async fn who_looks_for_the_login_and_finds_the_launcher_is_told_what_is_missing(
 
 /// Identifiers have only one spelling, as in the API.
 #[tokio::test]
-async fn other_spellings_of_an_identifier_name_nothing() {
+async fn noncanonical_template_id_is_404() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
@@ -157,7 +157,7 @@ async fn other_spellings_of_an_identifier_name_nothing() {
 }
 
 #[tokio::test]
-async fn only_admins_get_to_the_admins_pages() {
+async fn admin_pages_are_403_for_users() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
@@ -175,7 +175,7 @@ async fn only_admins_get_to_the_admins_pages() {
 }
 
 #[tokio::test]
-async fn another_sites_form_does_nothing() {
+async fn cross_site_form_is_refused() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let alice = app.browser(ALICE);
@@ -190,7 +190,7 @@ async fn another_sites_form_does_nothing() {
 }
 
 #[tokio::test]
-async fn a_fault_of_the_services_own_has_a_page_with_a_number_to_quote() {
+async fn server_error_page_shows_request_id() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let mine = alice.get("/nowhere").await;
@@ -207,7 +207,7 @@ async fn a_fault_of_the_services_own_has_a_page_with_a_number_to_quote() {
 }
 
 #[tokio::test]
-async fn files_are_what_their_names_promise() {
+async fn asset_names_contain_content_hash() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let page = alice.get("/").await;
@@ -228,7 +228,7 @@ async fn files_are_what_their_names_promise() {
 }
 
 #[tokio::test]
-async fn files_come_compressed_to_who_takes_that() {
+async fn assets_are_gzipped_when_accepted() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let page = alice.get("/").await;
@@ -256,7 +256,7 @@ async fn files_come_compressed_to_who_takes_that() {
 }
 
 #[test]
-fn vendored_files_are_the_released_ones() {
+fn vendored_files_match_recorded_hashes() {
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/vendor");
     let list: serde_json::Value =
         serde_json::from_slice(&std::fs::read(directory.join("vendored.json")).unwrap()).unwrap();

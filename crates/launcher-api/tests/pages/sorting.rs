@@ -38,7 +38,7 @@ async fn three() -> (App, [String; 3]) {
 }
 
 #[tokio::test]
-async fn a_head_sorts_and_a_second_press_turns_the_order_round() {
+async fn column_header_sorts_and_second_click_reverses() {
     let (app, [whale, bobs, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     let list = admin.get(LIST).await.body;
@@ -65,7 +65,7 @@ async fn a_head_sorts_and_a_second_press_turns_the_order_round() {
 }
 
 #[tokio::test]
-async fn the_filter_what_is_done_to_one_and_to_many_keep_the_order() {
+async fn filter_and_bulk_action_keep_sort_order() {
     let (app, [whale, _, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     let filtered = admin.get(&format!("{LIST}?owner={ALICE}")).await.body;
@@ -86,7 +86,7 @@ async fn the_filter_what_is_done_to_one_and_to_many_keep_the_order() {
 }
 
 #[tokio::test]
-async fn pages_go_on_in_the_order_that_they_have() {
+async fn sorted_list_keeps_order_across_pages() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await.parse().unwrap();
     let (admin, mut names) = (app.browser(ADMIN), Vec::new());
@@ -107,7 +107,7 @@ async fn pages_go_on_in_the_order_that_they_have() {
 }
 
 #[tokio::test]
-async fn what_has_ended_comes_by_its_launch_alone() {
+async fn list_with_ended_instances_sorts_by_launch_only() {
     let (app, [whale, bobs, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     for state in ["all", "ended", "terminated"] {

@@ -94,7 +94,7 @@ fn is_readable(text: &str) -> bool {
 }
 
 #[test]
-fn words_are_found_and_names_are_not() {
+fn code_scanner_finds_text_but_not_names() {
     use Language::{JavaScript, Rust};
     let lines = [
         (JavaScript, r#"say("granted");"#, Some("granted")),

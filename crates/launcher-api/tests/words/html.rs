@@ -124,7 +124,7 @@ fn attributes(tag: &str) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn what_is_read_is_found_and_what_is_not_is_not() {
+fn html_scanner_finds_only_visible_text() {
     let lines = [
         (r#"<p class="muted">Words</p>"#, Some("Words")),
         (r#"<p>{{ texts::A }}: <b>{% if x == "y" %}–{% endif %}</b> ▲ &nbsp;</p>"#, None),

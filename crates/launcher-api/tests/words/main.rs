@@ -69,19 +69,19 @@ fn assert_wordless(files: &[PathBuf], words: impl Fn(&str) -> Vec<Found>) {
 }
 
 #[test]
-fn templates_have_no_words_of_their_own() {
+fn templates_contain_no_literal_text() {
     assert_wordless(&files("templates", "html"), html::words);
 }
 
 #[test]
-fn the_script_has_no_words_of_its_own() {
+fn script_contains_no_literal_text() {
     let script: Vec<PathBuf> =
         files("assets", "js").into_iter().filter(|file| file.ends_with("assets/app.js")).collect();
     assert_wordless(&script, |text| code::words(text, Language::JavaScript));
 }
 
 #[test]
-fn the_code_of_the_pages_has_no_words_of_its_own() {
+fn page_code_contains_no_literal_text() {
     let is_text = |file: &PathBuf| file.iter().any(|part| part == "texts" || part == "texts.rs");
     let sources: Vec<PathBuf> = files("src/pages", "rs").into_iter().filter(|file| !is_text(file)).collect();
     assert_wordless(&sources, |text| {

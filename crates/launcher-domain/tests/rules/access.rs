@@ -4,7 +4,7 @@ use launcher_domain::{AdminList, Caller};
 use crate::{caller, email};
 
 #[test]
-fn the_whole_table() {
+fn access_decisions_match_the_table() {
     let alice = email("alice@example.org");
     let (owner, other, admin) = (caller("alice@example.org"), caller("bob@example.org"), caller("admin@example.org"));
     use Verdict::{Forbidden, Granted, Hidden};
@@ -25,7 +25,7 @@ fn the_whole_table() {
 }
 
 #[test]
-fn the_scope_is_what_the_table_says() {
+fn only_admins_have_scope_everyone() {
     let bob = email("bob@example.org");
     assert_eq!(caller("admin@example.org").scope(), Scope::Everyone);
     let alice = caller("alice@example.org");
@@ -33,7 +33,7 @@ fn the_scope_is_what_the_table_says() {
 }
 
 #[test]
-fn admins_are_those_on_the_list_in_any_case() {
+fn admin_list_ignores_case() {
     let list = AdminList::parse(" Admin@Example.org, second@example.org ,").unwrap();
     let is_admin = |text: &str| Caller::is_admin(&list.caller(email(text)));
     assert!(is_admin("ADMIN@example.org") && is_admin("second@example.org"));
@@ -42,7 +42,7 @@ fn admins_are_those_on_the_list_in_any_case() {
 }
 
 #[test]
-fn an_unreadable_entry_says_which() {
+fn invalid_admin_list_entry_is_named() {
     let error = AdminList::parse("admin@example.org,admin.example.org").unwrap_err();
     assert_eq!((error.position, error.entry.as_str()), (2, "admin.example.org"));
     assert_eq!(

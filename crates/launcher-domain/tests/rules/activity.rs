@@ -23,7 +23,7 @@ fn seen(phase: ObservedPhase) -> Observation {
 }
 
 #[test]
-fn each_change_that_somebody_decided_is_told_with_what_it_brought() {
+fn extension_end_failure_and_dismissal_are_logged() {
     use ActivityAction::{Dismissed, Ended, Extended, Failed};
     let because = |text: &str| Some(text.to_owned());
     let running = instance(InstanceState::Running);
@@ -47,7 +47,7 @@ fn each_change_that_somebody_decided_is_told_with_what_it_brought() {
 }
 
 #[test]
-fn what_only_goes_on_by_itself_is_not_told() {
+fn readiness_and_completed_termination_are_not_logged() {
     let starting = instance(InstanceState::Starting);
     assert_eq!(told(&starting, starting.observe(&seen(ObservedPhase::Running))), None);
     let ending = instance(InstanceState::Running).terminate(EndReason::Owner, at(9)).unwrap();
@@ -55,14 +55,14 @@ fn what_only_goes_on_by_itself_is_not_told() {
 }
 
 #[test]
-fn a_launch_is_its_owners() {
+fn launch_is_logged_with_its_owner_as_actor() {
     let line = Activity::of_launch(&instance(InstanceState::Queued));
     assert_eq!(line.act, Act { actor_email: Some(email("alice@example.org")), at: at(-10) });
     assert_eq!((line.action, line.detail), (ActivityAction::Launched, None));
 }
 
 #[test]
-fn a_changed_template_is_told_with_the_names_of_what_changed_and_no_values() {
+fn template_change_is_logged_with_field_names_only() {
     let admin = || email("admin@example.org");
     let before = Template {
         template_id: Uuid::from_u128(7),
@@ -88,7 +88,7 @@ fn a_changed_template_is_told_with_the_names_of_what_changed_and_no_values() {
 }
 
 #[test]
-fn actions_come_back_as_they_were_stored() {
+fn activity_actions_round_trip() {
     for action in ActivityAction::ALL {
         assert_eq!(ActivityAction::parse(action.as_str()), Some(action));
     }

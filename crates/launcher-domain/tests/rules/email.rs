@@ -3,14 +3,14 @@ use launcher_domain::email::EmailError;
 use proptest::prelude::*;
 
 #[test]
-fn one_spelling_for_one_person() {
+fn email_is_trimmed_and_lowercased() {
     for text in ["alice@example.org", " ALICE@example.org\t", "Alice@EXAMPLE.org"] {
         assert_eq!(EmailAddress::parse(text).unwrap().as_str(), "alice@example.org");
     }
 }
 
 #[test]
-fn each_rule_has_its_own_error() {
+fn each_email_rule_has_its_own_error() {
     let long_local = format!("{}@example.org", "a".repeat(65));
     let long = format!("a@{}", "b".repeat(253));
     for (text, error) in [
@@ -34,14 +34,14 @@ fn each_rule_has_its_own_error() {
 }
 
 #[test]
-fn the_longest_that_is_allowed_is_allowed() {
+fn longest_allowed_email_is_accepted() {
     let longest = format!("{}@{}", "a".repeat(64), "b".repeat(254 - 65));
     assert_eq!(EmailAddress::parse(&longest).unwrap().as_str().len(), 254);
 }
 
 proptest! {
     #[test]
-    fn what_is_read_is_canonical(text in "\\PC{0,300}|[ -~]{1,70}@[ -~]{0,200}") {
+    fn parsed_email_is_canonical(text in "\\PC{0,300}|[ -~]{1,70}@[ -~]{0,200}") {
         if let Ok(email) = EmailAddress::parse(&text) {
             let canonical = email.as_str();
             prop_assert!(canonical.bytes().all(|byte| byte.is_ascii_graphic() && !byte.is_ascii_uppercase()));

@@ -10,7 +10,7 @@ fn read(lines: &[(&str, &str)]) -> Result<String, IdentityError> {
 const H: &str = "X-Auth-Request-Email";
 
 #[test]
-fn exactly_one_line_in_its_exact_spelling() {
+fn identity_requires_exactly_one_header_line() {
     assert_eq!(read(&[(H, "ALICE@example.org")]).unwrap(), "alice@example.org");
     assert_eq!(read(&[("x-auth-request-email", " alice@example.org ")]).unwrap(), "alice@example.org");
     assert_eq!(read(&[]), Err(IdentityError::Missing));
@@ -22,7 +22,7 @@ fn exactly_one_line_in_its_exact_spelling() {
 }
 
 #[test]
-fn an_alias_is_no_identity_and_spoils_one() {
+fn alias_of_identity_header_is_rejected() {
     for alias in ["X_Auth_Request_Email", "x.auth.request.email", "XAuthRequestEmail", "x-auth_request-email"] {
         assert_eq!(read(&[(alias, "alice@example.org")]), Err(IdentityError::Missing), "{alias}");
         let lines = [(H, "alice@example.org"), (alias, "alice@example.org")];
@@ -32,7 +32,7 @@ fn an_alias_is_no_identity_and_spoils_one() {
 }
 
 #[test]
-fn names_that_speak_of_identity() {
+fn identity_header_names_are_recognized() {
     let header = TrustedHeader::parse("X-My-Mail").unwrap();
     for name in ["X-My-Mail", "x_my_mail", "X-Auth-Request-User", "x_auth.request-groups", "X-Forwarded-Email"] {
         assert!(header.speaks_of_identity(name.as_bytes()), "{name}");
@@ -43,7 +43,7 @@ fn names_that_speak_of_identity() {
 }
 
 #[test]
-fn a_header_name_that_could_be_an_alias_is_refused() {
+fn invalid_identity_header_name_is_refused() {
     for name in ["", "X_Auth", "X Auth", "-X", "X:Y", "Ünder"] {
         assert!(TrustedHeader::parse(name).is_err(), "{name}");
     }
@@ -93,7 +93,7 @@ fn two_secrets_are_accepted_during_a_rotation() {
 }
 
 #[test]
-fn unusable_proxy_secret_is_explained_without_quoting_it() {
+fn proxy_secret_is_validated_and_hidden_in_debug_output() {
     let wrong = |text: &str| ProxySecret::parse(text).unwrap_err();
     assert_eq!(wrong(" \n"), ProxySecretError::Empty);
     assert_eq!(wrong(&format!("{SECRET}\n{OTHER}\n{SECRET}")), ProxySecretError::TooMany(3));
@@ -105,7 +105,7 @@ fn unusable_proxy_secret_is_explained_without_quoting_it() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(lines in prop::collection::vec((any::<Vec<u8>>(), any::<Vec<u8>>()), 0..5)) {
+    fn arbitrary_header_lines_are_rejected(lines in prop::collection::vec((any::<Vec<u8>>(), any::<Vec<u8>>()), 0..5)) {
         let lines = lines.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
         prop_assert!(TrustedHeader::default().read(lines).is_err());
     }

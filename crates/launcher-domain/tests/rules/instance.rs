@@ -19,7 +19,7 @@ fn ready_starts_the_lifetime_once() {
 }
 
 #[test]
-fn a_failure_is_kept_with_its_words_and_frees_the_workload() {
+fn failure_keeps_reason_and_log_and_requests_deletion() {
     let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3."));
     let mut report = seen(ObservedPhase::Failed(reason.clone()));
     report.log_tail = Some("Traceback".to_owned());
@@ -31,7 +31,7 @@ fn a_failure_is_kept_with_its_words_and_frees_the_workload() {
 }
 
 #[test]
-fn what_is_on_its_way_out_is_not_brought_back() {
+fn running_report_is_ignored_outside_starting_and_running() {
     for state in [InstanceState::Terminating, InstanceState::Terminated, InstanceState::Failed, InstanceState::Queued] {
         assert_eq!(instance(state).observe(&seen(ObservedPhase::Running)), None, "{state:?}");
     }
@@ -54,7 +54,7 @@ fn terminate_is_accepted_in_every_state() {
 }
 
 #[test]
-fn gone_from_outside_is_lost_and_gone_as_asked_is_not() {
+fn workshop_deleted_from_outside_is_lost() {
     let lost = instance(InstanceState::Running).workshop_gone(at(60)).unwrap();
     assert_eq!((lost.state, lost.end_reason), (InstanceState::Terminated, Some(EndReason::Lost)));
     assert_eq!(lost.ended_at, Some(at(60)));
@@ -64,14 +64,14 @@ fn gone_from_outside_is_lost_and_gone_as_asked_is_not() {
 }
 
 #[test]
-fn expiry_by_the_fleet_ends_it_with_that_reason() {
+fn expiry_by_the_fleet_sets_end_reason_expired() {
     let expired = instance(InstanceState::Running).observe(&seen(ObservedPhase::Expired)).unwrap();
     assert_eq!((expired.state, expired.end_reason), (InstanceState::Terminating, Some(EndReason::Expired)));
     assert_eq!(expired.workshop_gone(at(9)).unwrap().end_reason, Some(EndReason::Expired));
 }
 
 #[test]
-fn every_failure_explains_itself() {
+fn every_failure_code_has_message_and_remedy() {
     for code in FailureCode::ALL {
         let reason = FailureReason::new(code, None);
         assert!(reason.message.ends_with('.') && reason.remedy.ends_with('.'), "{code:?}");
@@ -81,7 +81,7 @@ fn every_failure_explains_itself() {
 }
 
 #[test]
-fn how_far_a_start_is_is_known_while_it_starts_and_forgotten_afterwards() {
+fn start_step_is_kept_only_while_starting() {
     let step = |step| seen(ObservedPhase::Starting(Some(step)));
     let pulling = instance(InstanceState::Starting).observe(&step(StartStep::PullingImage)).unwrap();
     assert_eq!((pulling.state, pulling.start_step), (InstanceState::Starting, Some(StartStep::PullingImage)));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::{at, instance};
 
 #[test]
-fn extends_up_to_the_limit_and_then_says_so() {
+fn extension_beyond_the_limit_is_refused() {
     let mut running = instance(InstanceState::Running);
     for hours in 3..=8 {
         running = running.extend(None, at(0)).unwrap();
@@ -31,7 +31,7 @@ fn a_double_click_extends_once() {
 }
 
 #[test]
-fn what_has_come_to_its_end_is_not_extended() {
+fn expired_instance_is_not_extended() {
     let running = instance(InstanceState::Running);
     for expected in [None, running.expires_at, Some(at(1))] {
         assert_eq!(running.extend(expected, at(7200)), Err(ExtendError::NotRunning));
@@ -42,7 +42,7 @@ fn what_has_come_to_its_end_is_not_extended() {
 }
 
 #[test]
-fn only_what_runs_can_be_extended() {
+fn only_running_instance_can_be_extended() {
     for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
         assert_eq!(instance(state).extend(None, at(0)), Err(ExtendError::NotRunning), "{state:?}");
         assert_eq!(extension(&instance(state), at(0)).outcome, Err(ExtendError::NotRunning), "{state:?}");
@@ -51,7 +51,7 @@ fn only_what_runs_can_be_extended() {
 
 proptest! {
     #[test]
-    fn never_past_the_limit_and_never_backwards(extension in 60_u32..200_000, max in 7200_u32..300_000, clicks in 1..20) {
+    fn extension_never_shortens_or_exceeds_the_limit(extension in 60_u32..200_000, max in 7200_u32..300_000, clicks in 1..20) {
         let mut running = instance(InstanceState::Running);
         running.settings.extension_seconds = extension;
         running.settings.max_lifetime_seconds = max;

@@ -38,7 +38,7 @@ fn idle_bucket_holds_no_more_than_its_burst() {
 }
 
 #[test]
-fn time_that_no_bucket_can_have_costs_one_interval_at_most() {
+fn impossible_bucket_time_costs_at_most_one_interval() {
     for (full_at, now) in [(at(9_000_000), at(0)), (Timestamp::MAX, Timestamp::MIN), (at(31), at(0))] {
         assert_eq!(RATE.take(full_at, now), Err(Duration::from_secs(10)));
     }
@@ -61,7 +61,7 @@ fn extreme_rates_neither_overflow_nor_stand_still() {
 }
 
 #[test]
-fn instance_counts_until_nothing_of_it_runs() {
+fn counting_against_limit_depends_on_state_and_end_reason() {
     for (state, end_reason, counts) in [
         (InstanceState::Queued, None, true),
         (InstanceState::Starting, None, true),

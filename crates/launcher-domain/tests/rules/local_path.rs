@@ -1,7 +1,7 @@
 use launcher_domain::local_path::LocalPath;
 
 #[test]
-fn only_paths_of_this_site() {
+fn only_local_paths_are_accepted() {
     for text in ["/", "/launch/0190?x=%2F%2Fevil#top", "/a//b"] {
         assert_eq!(LocalPath::parse(text).unwrap().as_str(), text);
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::{Counter, FixedClock, at};
 
 #[test]
-fn a_slug_and_ten_characters_without_look_alikes() {
+fn name_is_slug_and_ten_unambiguous_characters() {
     let name = k8s_name("  R für Einsteiger (2026)! ", &Counter::default());
     let (slug, random) = name.rsplit_once('-').unwrap();
     assert_eq!(slug, "r-f-r-einsteiger-202");
@@ -30,7 +30,7 @@ fn identifiers_sort_by_time() {
 }
 
 #[test]
-fn ten_thousand_draws_differ() {
+fn ten_thousand_names_are_distinct() {
     let entropy = launcher_domain::clock::SystemEntropy;
     let names: HashSet<String> = (0..10_000).map(|_| k8s_name("x", &entropy)).collect();
     assert_eq!(names.len(), 10_000);
@@ -38,7 +38,7 @@ fn ten_thousand_draws_differ() {
 
 proptest! {
     #[test]
-    fn always_a_dns_label(template in "\\PC{0,100}", seed: u8) {
+    fn name_is_always_a_dns_label(template in "\\PC{0,100}", seed: u8) {
         let name = k8s_name(&template, &Counter(seed.into()));
         prop_assert!(is_k8s_name(&name), "{}", name);
         prop_assert!(name.len() <= 31);
@@ -46,7 +46,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_name_is_seen_without_a_database() {
+fn invalid_k8s_name_is_detected() {
     for text in ["", "Abc", "a_b", "-a", "a-", "1a", "a/b", "a b", &"a".repeat(64)] {
         assert!(!is_k8s_name(text), "{text:?}");
     }

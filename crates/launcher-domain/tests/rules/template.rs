@@ -22,7 +22,7 @@ fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
 }
 
 #[test]
-fn what_is_left_out_has_its_default() {
+fn omitted_fields_get_defaults() {
     let settings = with(&json!({})).unwrap();
     assert_eq!(
         (settings.lifetime_seconds, settings.extension_seconds, settings.max_lifetime_seconds),
@@ -33,7 +33,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn ports_by_kind() {
+fn default_port_depends_on_app_type() {
     for (kind, port) in [("rstudio", 8787), ("notebook", 8888)] {
         let body = json!({"name": "x", "app_type": kind, "image": "x"});
         assert_eq!(draft(&body.to_string()).unwrap().validate().unwrap().port, port);
@@ -44,7 +44,7 @@ fn ports_by_kind() {
 }
 
 #[test]
-fn each_field_says_what_is_wrong_with_it() {
+fn field_error_points_to_the_invalid_field() {
     let words: Vec<&str> = vec!["x"; 65];
     for (changes, pointer) in [
         (json!({"name": "  "}), "/name"),
@@ -81,13 +81,13 @@ fn each_field_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_field_errors_are_reported_together() {
     let errors = with(&json!({"name": "", "image": "", "port": 0, "lifetime_seconds": 1})).unwrap_err();
     assert_eq!(errors.len(), 4);
 }
 
 #[test]
-fn a_default_gives_way_to_what_is_written() {
+fn default_lifetimes_adapt_to_given_ones() {
     let settings = with(&json!({"max_lifetime_seconds": 600})).unwrap();
     assert_eq!((settings.lifetime_seconds, settings.extension_seconds), (600, 600));
     assert_eq!(with(&json!({"lifetime_seconds": 90_000})).unwrap().max_lifetime_seconds, 90_000);
@@ -203,7 +203,7 @@ fn assert_well_judged(draft: &TemplateDraft) -> bool {
 }
 
 #[test]
-fn many_of_the_drafts_that_are_tried_are_accepted() {
+fn generated_drafts_include_valid_and_invalid() {
     let mut runner = TestRunner::deterministic();
     let drafts = (0..1000).map(|_| any_draft().new_tree(&mut runner).unwrap().current());
     let accepted = drafts.filter(assert_well_judged).count();
@@ -212,7 +212,7 @@ fn many_of_the_drafts_that_are_tried_are_accepted() {
 
 proptest! {
     #[test]
-    fn any_draft_is_refused_with_reasons_or_stays_what_it_is(draft in any_draft()) {
+    fn any_draft_is_refused_with_errors_or_round_trips(draft in any_draft()) {
         assert_well_judged(&draft);
     }
 

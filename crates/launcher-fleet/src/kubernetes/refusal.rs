@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_is_not_taken_for_a_missing_right() {
+    fn exceeded_quota_is_not_reported_as_missing_permission() {
         const QUOTA: &str = "workshops is forbidden: exceeded quota: few, requested: count/workshops=1";
         assert!(told(403, QUOTA).ends_with(QUOTA), "{}", told(403, QUOTA));
         let right = "workshops is forbidden: User \"launcher\" cannot patch resource";

@@ -38,7 +38,7 @@ fn told(
             Ok(Event::Apply(object)) => readable(object).map(Box::new).map(FleetEvent::Applied),
             Ok(Event::Delete(object)) => readable(object).map(Box::new).map(FleetEvent::Deleted),
             Err(error) => {
-                tracing::warn!(%error, "the watch of the Workshops was interrupted; it is taken up again");
+                tracing::warn!(%error, "Workshop watch interrupted, retrying");
                 None
             }
         })
@@ -55,7 +55,7 @@ fn readable(object: Guarded) -> Option<Workshop> {
             Some(workshop)
         }
         Err(unreadable) => {
-            tracing::warn!(workshop = %name, error = %unreadable.error, "a Workshop cannot be read: it is passed over");
+            tracing::warn!(workshop = %name, error = %unreadable.error, "skipping unreadable Workshop");
             None
         }
     }

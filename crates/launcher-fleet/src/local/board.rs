@@ -88,7 +88,7 @@ impl Watcher {
             match changes.recv().await {
                 Ok(event) => return Some(event),
                 Err(RecvError::Closed) => return None,
-                Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "a watcher of the fleet fell behind"),
+                Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "fleet watcher fell behind, relisting"),
             }
         }
         let (workshops, changes) = self.board.upgrade()?.relist()?;

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_of_a_leader_that_is_gone_is_its_own_until_its_number_is_anothers() {
+    fn process_group_of_exited_leader_is_kept_until_its_pid_is_reused() {
         let leader = process(10, 500);
         let members = |pids: &[(i32, u64)]| {
             let kin = |pid| kin(1, if pid < 20 { 10 } else { 20 }, None);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn however_many_ask_the_machine_is_looked_at_once_a_tick() {
+    async fn concurrent_callers_share_one_process_snapshot_per_interval() {
         const LOOKS: u32 = 4;
         let taker = Arc::new(CensusTaker::new("no-fleet".to_owned()));
         let began = tokio::time::Instant::now();

@@ -162,7 +162,7 @@ mod tests {
     use super::inherited;
 
     #[test]
-    fn the_launchers_settings_are_withheld() {
+    fn launcher_settings_are_not_inherited_by_apps() {
         let withheld = ["SERVICE_DATABASE_URL", "OTEL_EXPORTER_OTLP_HEADERS", "WORKSHOP_LAUNCHER_ID", "NOTIFY_SOCKET"];
         let passed_on = ["HOME", "MY_SERVICE_X", "PATH"];
         let environment = withheld.into_iter().chain(passed_on).map(|name| (name.into(), "value".into()));

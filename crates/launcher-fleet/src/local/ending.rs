@@ -48,7 +48,7 @@ pub(super) async fn end(census: &CensusTaker, marker: &str, leader: Option<&Proc
         hunt.look().await;
     }
     if !hunt.known.is_empty() {
-        tracing::error!(marker, processes = ?hunt.known, "processes of a Workshop do not end, not even by SIGKILL");
+        tracing::error!(marker, processes = ?hunt.known, "processes survived SIGKILL");
     }
     // A keeper ends with the last of its processes, unless it is stopped.
     hunt.keepers.iter().for_each(|keeper| keeper.signal(Signal::KILL));
@@ -89,7 +89,7 @@ impl Hunt<'_> {
         if let Some(group) = self.leader.filter(|_| self.leads).and_then(Numbered::pid)
             && let Err(error) = kill_process_group(group, Signal::TERM)
         {
-            tracing::debug!(%error, "a process group could not be signalled");
+            tracing::debug!(%error, "signalling process group failed");
         }
     }
 

@@ -91,13 +91,13 @@ impl Gateway {
         if let Some(login) = door.login
             && let Err(error) = login.add_to(request.headers_mut()).await
         {
-            tracing::debug!(%error, "a workshop's app could not be logged in to");
+            tracing::debug!(%error, "login to app failed");
             return pages::broken();
         }
         match self.exchange(door.sidecar, request, peer).await {
             Ok(response) => response,
             Err(error) => {
-                tracing::debug!(%error, "a request to a workshop broke off");
+                tracing::debug!(%error, "request to sidecar failed");
                 pages::broken()
             }
         }
@@ -121,7 +121,7 @@ impl Gateway {
             .await?;
         stop.track(async move {
             if let Err(error) = connection.with_upgrades().await {
-                tracing::debug!(%error, "a connection to a workshop's sidecar ended early");
+                tracing::debug!(%error, "connection to sidecar ended early");
             }
         });
         let client = on(&mut request);
@@ -147,7 +147,7 @@ impl Gateway {
 async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
     let (client, app) = match tokio::try_join!(client, app) {
         Ok(both) => both,
-        Err(error) => return tracing::debug!(%error, "an upgraded connection was not handed over"),
+        Err(error) => return tracing::debug!(%error, "connection upgrade failed"),
     };
     let (mut from_client, mut to_client) = split(TokioIo::new(client));
     let (mut from_app, mut to_app) = split(TokioIo::new(app));
@@ -168,7 +168,7 @@ async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
         },
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a tunnel to a workshop broke off");
+        tracing::debug!(%error, "tunnel to sidecar ended early");
     }
 }
 

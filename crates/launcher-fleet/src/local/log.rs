@@ -65,7 +65,7 @@ mod tests {
     use super::{MAX_BYTES, TAIL_LINE_CHARACTERS, cap, create, tail};
 
     #[test]
-    fn a_tail_is_plain_text_of_bounded_size() {
+    fn log_tail_is_plain_text_of_bounded_size() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
         let lines: Vec<String> = (1..=30).map(|number| format!("\x1b[31mline {number}\x1b[0m\x07")).collect();
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_printed_is_no_tail() {
+    fn missing_log_has_no_tail() {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(tail(&directory.path().join("none")), None);
     }
 
     #[test]
-    fn a_large_log_is_cut_to_its_end_under_the_writer() {
+    fn large_log_is_cut_to_its_end_while_open_for_writing() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
         let mut writer = create(&path).unwrap();

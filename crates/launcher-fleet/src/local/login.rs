@@ -100,7 +100,7 @@ impl Login {
         let mut cookies = answer.headers().get_all(SET_COOKIE).iter().map(|line| first_pair(line.as_bytes()));
         let cookie = cookies.find(|pair| is_login(pair)).map(<[u8]>::to_vec);
         if cookie.is_none() {
-            tracing::warn!(host = self.host, status = %answer.status(), "the app does not accept the launcher's token");
+            tracing::warn!(host = self.host, status = %answer.status(), "app rejected the launcher's token");
         }
         Ok(cookie)
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::{Token, put_cookie};
 
     #[test]
-    fn login_replaces_what_the_sender_calls_one_and_keeps_other_cookies() {
+    fn login_cookie_replaces_forged_cookie_and_keeps_others() {
         for (sent, expected) in [
             (vec![], "jupyter-login=\"x\""),
             (vec!["_xsrf=1"], "_xsrf=1; jupyter-login=\"x\""),

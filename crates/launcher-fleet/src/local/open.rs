@@ -109,7 +109,7 @@ impl Inner {
             }
             Some(_) => {}
         }
-        tracing::info!(workshop = shop.name(), adopted = adopted.is_some(), ?phase, "a Workshop is taken up");
+        tracing::info!(workshop = shop.name(), adopted = adopted.is_some(), ?phase, "restoring Workshop");
         self.supervise(shop, adopted);
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Inner {
     fn end_strangers(&self, census: &Census, accounted: Vec<String>) {
         let strangers = census.markers().into_iter().filter(|held| !accounted.contains(held));
         for marker in strangers {
-            tracing::warn!(marker, "processes that belong to no Workshop are ended");
+            tracing::warn!(marker, "terminating orphaned processes");
             let context = Arc::clone(&self.context);
             self.tasks
                 .spawn(async move { ending::end(&context.census, &marker, None, context.settings.stop_grace).await });

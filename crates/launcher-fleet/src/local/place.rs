@@ -40,8 +40,8 @@ pub(super) fn settle(
         Some(last) if (last.device, last.inode) == (here.dev(), here.ino()) => return Ok(last.id),
         Some(_) => {
             tracing::warn!(
-                "this data directory is a copy, or was moved to another file system: what runs from where it was is \
-                 left alone, and its workshops start anew here"
+                "data directory was copied, or moved to another file system: starting its workshops again, and leaving \
+                 the processes of the original directory alone"
             );
             forget_processes(layout, records)?;
             uuid_v7(clock, &SystemEntropy).to_string()

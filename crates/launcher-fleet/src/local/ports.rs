@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_held_until_its_lease_ends() {
+    fn port_is_reserved_until_its_lease_is_dropped() {
         let (listener, port) = some_port();
         let ports = Ports::new(vec![port]);
         assert!(ports.take(&SystemEntropy).is_none(), "somebody listens on it");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_outside_the_range_from_which_the_kernel_chooses() {
+    fn ports_are_outside_the_ephemeral_port_range() {
         let range = parse_range("32768\t60999\n");
         assert_eq!(range, Some(32_768..=60_999));
         let some = candidates(range);

@@ -132,7 +132,7 @@ impl Numbered {
         if self.is_alive()
             && let Err(error) = pidfd_send_signal(&descriptor, signal)
         {
-            tracing::debug!(pid = self.pid, %error, "a signal was not delivered");
+            tracing::debug!(pid = self.pid, %error, "sending signal failed");
         }
     }
 }

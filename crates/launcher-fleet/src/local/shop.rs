@@ -242,7 +242,7 @@ impl Shop {
     async fn persist<D: Future<Output = Result<(), StateError>>>(&self, change: impl Fn() -> D) -> bool {
         let mut last_tries = LAST_TRIES;
         while let Err(error) = change().await {
-            tracing::error!(workshop = self.name, %error, "the record of a Workshop could not be changed");
+            tracing::error!(workshop = self.name, %error, "updating Workshop record failed");
             if self.context.closing.is_cancelled() {
                 last_tries -= 1;
             }

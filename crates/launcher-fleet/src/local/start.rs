@@ -63,7 +63,7 @@ fn start_now(shop: &Shop, record: &mut Record) -> Result<ExitWatch, End> {
         leader.number.signal(rustix::process::Signal::KILL);
         return Err(broken("its state cannot be written", &io::Error::other(error)));
     }
-    tracing::info!(workshop = shop.name(), program = %launch.program.display(), port, "a Workshop starts");
+    tracing::info!(workshop = shop.name(), program = %launch.program.display(), port, "starting Workshop");
     Ok(ExitWatch::Kept(Box::new(kept)))
 }
 
@@ -97,7 +97,7 @@ fn no_port() -> End {
 }
 
 pub(super) fn broken(what: &str, error: &io::Error) -> End {
-    tracing::error!(%error, what, "a Workshop cannot be started");
+    tracing::error!(%error, what, "starting Workshop failed");
     End::Failed(FailureReason::new(FailureCode::Crashed, Some(&format!("It was not started: {what} ({error})."))))
 }
 

@@ -110,7 +110,7 @@ pub(super) fn load(layout: &Layout) -> io::Result<Vec<(String, Record)>> {
 
 fn set_aside(path: &Path, error: &serde_json::Error) -> io::Result<()> {
     let aside = path.with_extension("json.unreadable");
-    tracing::error!(path = %aside.display(), %error, "the state of a Workshop cannot be read; it was set aside");
+    tracing::error!(path = %aside.display(), %error, "setting aside unreadable Workshop record");
     fs::rename(path, aside)
 }
 
@@ -120,7 +120,7 @@ fn clear(layout: &Layout, name: &str) {
         return;
     }
     if let Err(error) = layout::remove(&left) {
-        tracing::error!(path = %left.display(), %error, "what is left of a Workshop cannot be removed");
+        tracing::error!(path = %left.display(), %error, "removing leftover Workshop directory failed");
     }
 }
 

@@ -117,7 +117,7 @@ impl Supervisor {
                 Halt::End(end) => return end,
                 Halt::PortTaken if attempts == PORT_ATTEMPTS => return End::Failed(ports_taken()),
                 Halt::PortTaken => {
-                    tracing::warn!(workshop = self.shop.name(), "another program took the port of a Workshop");
+                    tracing::warn!(workshop = self.shop.name(), "port taken by another program, restarting app");
                     attempts += 1;
                     self.end_processes().await;
                 }
@@ -151,7 +151,7 @@ impl Supervisor {
             End::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
             End::Failed(reason) => WorkshopStatus::failed(reason, tail),
         };
-        tracing::info!(workshop = self.shop.name(), phase = ?status.phase, reason = status.message, "a Workshop has ended");
+        tracing::info!(workshop = self.shop.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
         self.shop
             .settle(move |record| {
                 let ready_at = record.status().ready_at;
@@ -173,7 +173,7 @@ impl Supervisor {
         self.end_processes().await;
         let working = self.context.layout.working(self.shop.name());
         if let Err(error) = tokio::task::spawn_blocking(move || layout::remove(&working)).await.unwrap_or(Ok(())) {
-            tracing::warn!(workshop = self.shop.name(), %error, "the working directory could not be removed and is left");
+            tracing::warn!(workshop = self.shop.name(), %error, "removing working directory failed");
         }
         if self.shop.remove().await { Left::Nothing } else { Left::Record }
     }
@@ -234,7 +234,7 @@ async fn bring_up(shop: &Arc<Shop>) -> Halt {
             });
         })
         .await;
-        tracing::info!(workshop = shop.name(), "a Workshop is ready");
+        tracing::info!(workshop = shop.name(), "Workshop ready");
     }
     time_up(shop).await;
     Halt::End(End::Expired)
@@ -250,7 +250,7 @@ async fn time_up(shop: &Arc<Shop>) {
             return;
         }
         if let Err(error) = log::cap(&shop.context().layout.log(shop.name())) {
-            tracing::debug!(workshop = shop.name(), %error, "a log could not be cut");
+            tracing::debug!(workshop = shop.name(), %error, "truncating log failed");
         }
     }
 }

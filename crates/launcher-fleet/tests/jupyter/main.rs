@@ -124,7 +124,7 @@ impl Browser {
 }
 
 #[tokio::test]
-async fn the_owner_computes_in_jupyterlab() {
+async fn owner_runs_code_in_jupyterlab() {
     let home = home();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -146,7 +146,7 @@ async fn the_owner_computes_in_jupyterlab() {
 }
 
 #[tokio::test]
-async fn a_host_that_is_not_the_workshops_is_refused_by_jupyter_itself() {
+async fn jupyter_refuses_foreign_host() {
     let home = home();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -168,7 +168,7 @@ fn port(home: &Home) -> u16 {
 }
 
 #[tokio::test]
-async fn other_users_of_the_machine_are_refused_by_jupyter_itself() {
+async fn jupyter_refuses_other_users_of_the_machine() {
     let home = home();
     let fleet = home.open();
     fleet.apply(&notebook()).await.unwrap();

@@ -19,7 +19,7 @@ async fn run_one_in_its_role() {
 }
 
 #[tokio::test]
-async fn a_copy_leaves_what_runs_for_the_original_alone() {
+async fn copy_of_data_directory_keeps_original_processes_running() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&server("lab-a")).await.unwrap();
@@ -45,10 +45,10 @@ async fn a_copy_leaves_what_runs_for_the_original_alone() {
 }
 
 #[tokio::test]
-async fn a_killed_launchers_workshops_in_a_copy_are_the_copys() {
+async fn copy_adopts_only_processes_started_in_the_copy() {
     run_one_in_its_role().await;
     let home = Home::new();
-    let test = "copies::a_killed_launchers_workshops_in_a_copy_are_the_copys";
+    let test = "copies::copy_adopts_only_processes_started_in_the_copy";
     Launcher::start(&home, test).await.kill();
     let copy = home.copy();
     fs::remove_file(copy.path().join("done")).unwrap();
@@ -69,10 +69,10 @@ async fn a_killed_launchers_workshops_in_a_copy_are_the_copys() {
 }
 
 #[tokio::test]
-async fn a_directory_that_was_moved_has_its_workshops() {
+async fn moved_data_directory_keeps_its_workshops() {
     run_one_in_its_role().await;
     let (home, moved) = (Home::new(), Home::empty());
-    Launcher::start(&home, "copies::a_directory_that_was_moved_has_its_workshops").await.kill();
+    Launcher::start(&home, "copies::moved_data_directory_keeps_its_workshops").await.kill();
     let processes = home.processes();
     fs::rename(home.path(), moved.path()).unwrap();
 
@@ -84,10 +84,10 @@ async fn a_directory_that_was_moved_has_its_workshops() {
 }
 
 #[tokio::test]
-async fn a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on() {
+async fn data_directory_without_identity_keeps_workshops_and_gains_identity() {
     run_one_in_its_role().await;
     let home = Home::new();
-    let test = "copies::a_directory_that_does_not_know_its_place_has_its_workshops_and_knows_it_from_then_on";
+    let test = "copies::data_directory_without_identity_keeps_workshops_and_gains_identity";
     Launcher::start(&home, test).await.kill();
     let processes = home.processes();
     // State of an earlier version.

@@ -111,13 +111,13 @@ async fn escaped_process_ends_with_its_workshop_after_the_launcher_was_killed() 
 }
 
 #[tokio::test]
-async fn escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again() {
+async fn escaped_process_of_dead_app_ends_before_restart() {
     if let Some(home) = role() {
         launch(&home, &home.open()).await;
         done(&home).await;
     }
     let home = Home::new();
-    let test = "escapes::escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_app_starts_again";
+    let test = "escapes::escaped_process_of_dead_app_ends_before_restart";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
     kill(processes.app);
@@ -133,13 +133,13 @@ async fn escaped_process_of_an_app_that_died_without_a_launcher_ends_before_the_
 }
 
 #[tokio::test]
-async fn escaped_process_of_no_workshop_ends_when_the_launcher_starts() {
+async fn orphaned_escaped_process_ends_when_the_launcher_starts() {
     if let Some(home) = role() {
         launch(&home, &home.open()).await;
         done(&home).await;
     }
     let home = Home::new();
-    let test = "escapes::escaped_process_of_no_workshop_ends_when_the_launcher_starts";
+    let test = "escapes::orphaned_escaped_process_ends_when_the_launcher_starts";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
     // Only the escaped process is left, and no record refers to it.
@@ -154,7 +154,7 @@ async fn escaped_process_of_no_workshop_ends_when_the_launcher_starts() {
 }
 
 #[tokio::test]
-async fn keeper_outlives_the_signals_that_ask_programs_to_end() {
+async fn keeper_survives_termination_signals() {
     let home = Home::new();
     let fleet = home.open();
     launch(&home, &fleet).await;
@@ -171,7 +171,7 @@ async fn keeper_outlives_the_signals_that_ask_programs_to_end() {
 }
 
 #[tokio::test]
-async fn stopped_keeper_holds_up_no_end() {
+async fn stopped_keeper_does_not_block_deletion() {
     let mut home = Home::new();
     home.settings.stop_grace = std::time::Duration::from_millis(200);
     let fleet = home.open();
@@ -188,7 +188,7 @@ async fn stopped_keeper_holds_up_no_end() {
 }
 
 #[tokio::test]
-async fn app_whose_keeper_was_killed_goes_on_and_its_end_is_noticed() {
+async fn app_without_keeper_keeps_running_and_its_exit_is_detected() {
     let home = Home::new();
     let fleet = home.open();
     launch(&home, &fleet).await;

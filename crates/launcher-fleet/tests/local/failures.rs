@@ -18,7 +18,7 @@ async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
 }
 
 #[tokio::test]
-async fn a_crash_is_explained_by_its_status_and_its_last_lines() {
+async fn crash_is_reported_with_exit_status_and_log_tail() {
     let home = Home::new();
     let text =
         "for line in $(seq 25); do echo \"line $line\"; done; printf '\\033[1mno licence\\033[0m\\n' >&2; exit 3";
@@ -35,7 +35,7 @@ async fn a_crash_is_explained_by_its_status_and_its_last_lines() {
 }
 
 #[tokio::test]
-async fn an_app_that_ends_with_success_has_failed_all_the_same() {
+async fn app_exit_with_status_0_is_a_failure() {
     let home = Home::new();
     let status = failure(&home, &script("lab-a", "exit 0")).await;
     assert_eq!(status.reason.as_deref(), Some("crashed"));
@@ -43,7 +43,7 @@ async fn an_app_that_ends_with_success_has_failed_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_crash_of_a_running_app_ends_what_it_started() {
+async fn crash_of_running_app_terminates_its_descendants() {
     let home = Home::new();
     let fleet = home.open();
     let text = "setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
@@ -67,7 +67,7 @@ const WITH_AN_UNMARKED_HELPER: &str = "env -i sleep 1000 & echo $! > helper; ech
     exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
 
 #[tokio::test]
-async fn a_crash_of_a_running_app_ends_what_shows_no_marker() {
+async fn crash_of_running_app_terminates_unmarked_processes() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&script("lab-a", WITH_AN_UNMARKED_HELPER)).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_crash_of_a_running_app_ends_what_shows_no_marker() {
 }
 
 #[tokio::test]
-async fn a_crash_while_the_launcher_is_away_ends_what_shows_no_marker() {
+async fn crash_while_launcher_is_down_terminates_unmarked_processes() {
     if let Some(home) = role() {
         let fleet = home.open();
         fleet.apply(&script("lab-a", WITH_AN_UNMARKED_HELPER)).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_crash_while_the_launcher_is_away_ends_what_shows_no_marker() {
         done(&home).await;
     }
     let home = Home::new();
-    Launcher::start(&home, "failures::a_crash_while_the_launcher_is_away_ends_what_shows_no_marker").await.kill();
+    Launcher::start(&home, "failures::crash_while_launcher_is_down_terminates_unmarked_processes").await.kill();
     let (helper, leader) = (Forgotten(home.noted("lab-a", "helper")), home.noted("lab-a", "leader"));
     kill(leader);
     eventually("the app is gone", || has_ended(leader)).await;
@@ -122,7 +122,7 @@ fn command_line(pid: i32) -> String {
 }
 
 #[tokio::test]
-async fn a_missing_program_is_named_with_what_to_do() {
+async fn missing_program_is_named_with_remedy() {
     let home = Home::new();
     let status = failure(&home, &custom("lab-a", &["no-such-program", "--now"])).await;
     assert_eq!(status.reason.as_deref(), Some("app-not-available"));
@@ -131,7 +131,7 @@ async fn a_missing_program_is_named_with_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_missing_jupyterlab_says_how_to_get_it() {
+async fn missing_jupyterlab_names_its_setting() {
     let home = Home::new();
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
@@ -142,7 +142,7 @@ async fn a_missing_jupyterlab_says_how_to_get_it() {
 }
 
 #[tokio::test]
-async fn a_missing_rstudio_says_how_to_get_it() {
+async fn missing_rstudio_names_its_setting() {
     let home = Home::new();
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "rstudio".to_owned();
@@ -152,7 +152,7 @@ async fn a_missing_rstudio_says_how_to_get_it() {
 }
 
 #[tokio::test]
-async fn a_workshop_without_a_command_cannot_be_run_here() {
+async fn custom_workshop_without_command_is_an_invalid_spec() {
     let home = Home::new();
     let status = failure(&home, &custom("lab-a", &[])).await;
     assert_eq!(status.reason.as_deref(), Some("invalid-spec"));
@@ -160,7 +160,7 @@ async fn a_workshop_without_a_command_cannot_be_run_here() {
 }
 
 #[tokio::test]
-async fn an_app_that_never_answers_is_given_up() {
+async fn unresponsive_app_fails_after_the_start_timeout() {
     let mut home = Home::new();
     home.settings.start_timeout = Duration::from_millis(400);
     let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;

@@ -57,7 +57,7 @@ fn lock_away(within: &Path, outside: &Path) {
 }
 
 #[test]
-fn what_an_app_has_locked_away_is_deleted_with_the_rest() {
+fn deletion_removes_locked_directories_and_follows_no_link() {
     let (home, elsewhere) = (Home::new(), tempfile::tempdir().unwrap());
     let outside = elsewhere.path().join("kept");
     fs::create_dir_all(outside.join("more")).unwrap();
@@ -81,7 +81,7 @@ fn what_an_app_has_locked_away_is_deleted_with_the_rest() {
 }
 
 #[test]
-fn a_record_that_cannot_be_removed_keeps_no_launcher_from_stopping_or_starting() {
+fn undeletable_record_does_not_block_launcher_stop_or_start() {
     let home = Home::new();
     let records = home.path().join("fleet/workshops");
     unprivileged(async {
@@ -108,7 +108,7 @@ fn a_record_that_cannot_be_removed_keeps_no_launcher_from_stopping_or_starting()
 }
 
 #[test]
-fn a_disk_that_takes_nothing_keeps_no_launcher_from_stopping() {
+fn unwritable_records_do_not_block_launcher_stop() {
     let home = Home::new();
     let names = ["lab-a", "lab-b"];
     let with_helper = "setsid sleep 1000 & echo $$ > pid; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";

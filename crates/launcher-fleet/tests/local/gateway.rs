@@ -70,7 +70,7 @@ async fn only_the_owner_reaches_the_app() {
 }
 
 #[tokio::test]
-async fn a_request_reaches_the_sidecar_as_it_was_received() {
+async fn request_reaches_the_sidecar_unchanged() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -102,7 +102,7 @@ async fn a_request_reaches_the_sidecar_as_it_was_received() {
 }
 
 #[tokio::test]
-async fn a_websocket_goes_through_for_the_owner_alone() {
+async fn websocket_passes_for_the_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -131,7 +131,7 @@ async fn a_websocket_goes_through_for_the_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_large_download_arrives_whole() {
+async fn large_download_arrives_complete() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -150,7 +150,7 @@ async fn a_large_download_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_workshop_on_its_way_out_does_not_promise_to_start() {
+async fn page_of_terminating_workshop_does_not_refresh() {
     let mut home = Home::new();
     home.settings.stop_grace = std::time::Duration::from_secs(1000);
     let fleet = home.open();
@@ -169,7 +169,7 @@ async fn a_workshop_on_its_way_out_does_not_promise_to_start() {
 }
 
 #[tokio::test]
-async fn while_it_starts_the_owner_waits_and_nobody_else_learns_of_it() {
+async fn starting_workshop_shows_waiting_page_to_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -186,7 +186,7 @@ async fn while_it_starts_the_owner_waits_and_nobody_else_learns_of_it() {
 }
 
 #[tokio::test]
-async fn nobody_but_its_owner_can_tell_whether_a_workshop_exists() {
+async fn existence_of_workshop_is_visible_to_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -216,7 +216,7 @@ async fn nobody_but_its_owner_can_tell_whether_a_workshop_exists() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_to_the_owner_as_text() {
+async fn failure_page_is_escaped_and_for_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -233,7 +233,7 @@ async fn a_failure_is_told_to_the_owner_as_text() {
 }
 
 #[tokio::test]
-async fn without_authentication_everybody_is_let_through() {
+async fn gateway_without_authentication_admits_all_requests() {
     let mut home = Home::new();
     home.settings.require_authentication = false;
     let fleet = home.open();

@@ -30,7 +30,7 @@ async fn an_app_that_answers_is_running() {
 }
 
 #[tokio::test]
-async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
+async fn app_gets_private_directory_environment_and_arguments() {
     let home = Home::new();
     let fleet = home.open();
     let mut workshop = script(
@@ -57,7 +57,7 @@ async fn an_app_starts_in_a_directory_of_its_own_with_what_its_template_says() {
 }
 
 #[tokio::test]
-async fn the_environment_arrives_byte_for_byte() {
+async fn environment_reaches_app_byte_for_byte() {
     let home = Home::new();
     let fleet = home.open();
     let script = "cat /proc/self/environ > env.bin; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
@@ -86,7 +86,7 @@ async fn the_environment_arrives_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn a_fleet_is_the_same_for_as_long_as_its_directory() {
+async fn fleet_identity_belongs_to_its_data_directory() {
     let (home, other) = (Home::new(), Home::new());
     let fleet = home.open();
     let identity = fleet.identity().await.unwrap();
@@ -103,7 +103,7 @@ async fn a_fleet_is_the_same_for_as_long_as_its_directory() {
 }
 
 #[tokio::test]
-async fn applying_again_changes_only_what_is_different() {
+async fn apply_is_idempotent_and_refuses_a_new_owner() {
     let home = Home::new();
     let fleet = home.open();
     let wanted = server("lab-a");
@@ -128,7 +128,7 @@ async fn applying_again_changes_only_what_is_different() {
 }
 
 #[tokio::test]
-async fn what_can_never_run_is_refused() {
+async fn invalid_name_or_owner_is_refused() {
     let home = Home::new();
     let fleet = home.open();
     for name in ["../escape", "UPPER", "", "a.b"] {
@@ -142,7 +142,7 @@ async fn what_can_never_run_is_refused() {
 }
 
 #[tokio::test]
-async fn a_workshop_ends_when_its_time_is_up_and_not_before() {
+async fn workshop_expires_at_its_expiry_and_not_before() {
     let home = Home::new();
     let fleet = home.open();
     let mut workshop = server("lab-a");
@@ -169,7 +169,7 @@ async fn a_workshop_ends_when_its_time_is_up_and_not_before() {
 }
 
 #[tokio::test]
-async fn deleting_ends_processes_that_left_the_group_and_removes_the_files() {
+async fn deletion_terminates_all_processes_and_removes_files() {
     let home = Home::new();
     let fleet = home.open();
     let grandchild = "setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
@@ -201,7 +201,7 @@ async fn deleting_ends_processes_that_left_the_group_and_removes_the_files() {
 }
 
 #[tokio::test]
-async fn an_app_that_does_not_want_to_end_is_forced() {
+async fn app_that_ignores_sigterm_is_killed() {
     let mut home = Home::new();
     home.settings.stop_grace = std::time::Duration::from_millis(300);
     let fleet = home.open();
@@ -219,7 +219,7 @@ async fn an_app_that_does_not_want_to_end_is_forced() {
 }
 
 #[tokio::test]
-async fn a_workshop_can_be_deleted_while_it_starts() {
+async fn starting_workshop_can_be_deleted() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&custom("lab-a", &["sleep", "1000"])).await.unwrap();
@@ -233,7 +233,7 @@ async fn a_workshop_can_be_deleted_while_it_starts() {
 }
 
 #[tokio::test]
-async fn a_watcher_that_fell_behind_gets_everything_anew() {
+async fn lagging_watcher_gets_a_full_list() {
     let home = Home::new();
     let fleet = home.open();
     let mut workshop = server("lab-a");

@@ -53,7 +53,7 @@ async fn next_port(home: &Home, name: &str, known: usize) -> u16 {
 }
 
 #[tokio::test]
-async fn an_app_whose_port_another_program_has_gets_another_one() {
+async fn app_with_taken_port_restarts_on_other_port() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -74,7 +74,7 @@ async fn an_app_whose_port_another_program_has_gets_another_one() {
 }
 
 #[tokio::test]
-async fn an_app_that_ends_because_its_port_is_taken_gets_another_one() {
+async fn app_that_exits_over_taken_port_restarts_on_other_port() {
     let home = Home::new();
     let fleet = home.open();
     // The message is JupyterLab's; every program has its own.
@@ -93,7 +93,7 @@ async fn an_app_that_ends_because_its_port_is_taken_gets_another_one() {
 }
 
 #[tokio::test]
-async fn an_app_whose_every_port_is_taken_is_given_up() {
+async fn app_fails_after_three_taken_ports() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&script("lab-a", "echo \"$PORT\" >> ports; exec sleep 1000")).await.unwrap();
@@ -127,7 +127,7 @@ time.sleep(1000)
 ";
 
 #[tokio::test]
-async fn an_adopted_app_that_lost_its_port_meanwhile_opens_no_door_to_another_program() {
+async fn adopted_app_that_lost_its_port_exposes_no_foreign_program() {
     if let Some(home) = role() {
         let fleet = home.open();
         fleet.apply(&custom("lab-a", &["python3", "-c", DROPS_ITS_PORT])).await.unwrap();
@@ -135,7 +135,7 @@ async fn an_adopted_app_that_lost_its_port_meanwhile_opens_no_door_to_another_pr
         done(&home).await;
     }
     let home = Home::new();
-    let test = "ports::an_adopted_app_that_lost_its_port_meanwhile_opens_no_door_to_another_program";
+    let test = "ports::adopted_app_that_lost_its_port_exposes_no_foreign_program";
     Launcher::start(&home, test).await.kill();
     let file = |name: &str| -> PathBuf { home.working("lab-a").join(name) };
     fs::write(file("drop"), "").unwrap();

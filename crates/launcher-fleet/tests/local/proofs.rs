@@ -10,7 +10,7 @@ use crate::gateway::{IDENTITY, echo, listen};
 use crate::support::{Home, OWNER, custom, in_time, wait_for};
 
 #[tokio::test]
-async fn identity_without_the_proxy_secret_is_refused_whatever_the_workshop_is() {
+async fn identity_without_proxy_secret_is_refused() {
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
     const OTHER: &str = "fedcba9876543210fedcba9876543210";
     let mut home = Home::new();

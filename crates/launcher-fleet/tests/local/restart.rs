@@ -73,7 +73,7 @@ fn numbered(name: &str) -> Workshop {
 }
 
 #[tokio::test]
-async fn a_killed_launchers_workshops_go_on_undisturbed() {
+async fn workshops_of_killed_launcher_keep_running() {
     if let Some(home) = role() {
         let fleet = home.open();
         fleet.apply(&numbered("lab-a")).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_killed_launchers_workshops_go_on_undisturbed() {
         done(&home).await;
     }
     let home = Home::new();
-    let launcher = Launcher::start(&home, "restart::a_killed_launchers_workshops_go_on_undisturbed").await;
+    let launcher = Launcher::start(&home, "restart::workshops_of_killed_launcher_keep_running").await;
     let processes = home.processes();
     assert_eq!(processes.len(), 2);
     launcher.kill();
@@ -102,7 +102,7 @@ async fn a_killed_launchers_workshops_go_on_undisturbed() {
 }
 
 #[tokio::test]
-async fn an_adopted_workshop_is_reached_where_the_launcher_is_now() {
+async fn adopted_workshop_gets_url_of_new_public_origin() {
     if let Some(home) = role() {
         let fleet = home.open();
         fleet.apply(&numbered("lab-a")).await.unwrap();
@@ -110,7 +110,7 @@ async fn an_adopted_workshop_is_reached_where_the_launcher_is_now() {
         done(&home).await;
     }
     let mut home = Home::new();
-    Launcher::start(&home, "restart::an_adopted_workshop_is_reached_where_the_launcher_is_now").await.kill();
+    Launcher::start(&home, "restart::adopted_workshop_gets_url_of_new_public_origin").await.kill();
     let processes = home.processes();
     home.settings.public_origin = "https://launcher.example.org".parse().unwrap();
     home.settings.workshop_domain = "workshops.example.org".to_owned();
@@ -144,7 +144,7 @@ async fn an_adopted_workshop_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn what_died_with_the_machine_starts_again_in_the_same_directory() {
+async fn app_that_died_without_launcher_restarts_in_its_directory() {
     if let Some(home) = role() {
         let fleet = home.open();
         fleet.apply(&numbered("lab-a")).await.unwrap();
@@ -152,7 +152,7 @@ async fn what_died_with_the_machine_starts_again_in_the_same_directory() {
         done(&home).await;
     }
     let home = Home::new();
-    Launcher::start(&home, "restart::what_died_with_the_machine_starts_again_in_the_same_directory").await.kill();
+    Launcher::start(&home, "restart::app_that_died_without_launcher_restarts_in_its_directory").await.kill();
     // The app exits; its child stays, and must not run beside the new app.
     let pid: i32 = fs::read_to_string(pid_file(&home, "lab-a")).unwrap().trim().parse().unwrap();
     let left = home.processes().into_iter().find(|process| *process != pid).unwrap();
@@ -168,7 +168,7 @@ async fn what_died_with_the_machine_starts_again_in_the_same_directory() {
 }
 
 #[tokio::test]
-async fn a_deletion_goes_on_after_the_launcher_was_killed() {
+async fn deletion_continues_after_launcher_was_killed() {
     if let Some(mut home) = role() {
         home.settings.stop_grace = Duration::from_secs(1000);
         let fleet = home.open();
@@ -179,7 +179,7 @@ async fn a_deletion_goes_on_after_the_launcher_was_killed() {
         done(&home).await;
     }
     let mut home = Home::new();
-    Launcher::start(&home, "restart::a_deletion_goes_on_after_the_launcher_was_killed").await.kill();
+    Launcher::start(&home, "restart::deletion_continues_after_launcher_was_killed").await.kill();
     assert!(!home.processes().is_empty());
 
     home.settings.stop_grace = Duration::from_millis(200);
@@ -192,7 +192,7 @@ async fn a_deletion_goes_on_after_the_launcher_was_killed() {
 }
 
 #[tokio::test]
-async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
+async fn launcher_killed_at_any_moment_leaves_one_process_group_per_workshop() {
     const NAMES: [&str; 3] = ["lab-a", "lab-b", "lab-c"];
     if let Some(home) = role() {
         fs::write(home.path().join("begun"), "").unwrap();
@@ -203,7 +203,7 @@ async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
         done(&home).await;
     }
     let home = Home::new();
-    let test = "restart::killed_at_any_moment_it_leaves_one_process_group_per_workshop";
+    let test = "restart::launcher_killed_at_any_moment_leaves_one_process_group_per_workshop";
     for round in 0..10 {
         let launcher = Launcher::begin(&home, test);
         // The time until here depends on the machine's load.
@@ -228,7 +228,7 @@ async fn killed_at_any_moment_it_leaves_one_process_group_per_workshop() {
 }
 
 #[tokio::test]
-async fn a_planned_stop_ends_the_processes_and_the_next_start_brings_them_back() {
+async fn launcher_stop_ends_processes_and_next_start_restores_them() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&numbered("lab-a")).await.unwrap();
@@ -255,7 +255,7 @@ async fn a_planned_stop_ends_the_processes_and_the_next_start_brings_them_back()
 }
 
 #[tokio::test]
-async fn a_workshop_whose_time_was_up_meanwhile_does_not_come_back() {
+async fn workshop_that_expired_without_launcher_is_not_restarted() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&numbered("lab-a")).await.unwrap();
@@ -272,7 +272,7 @@ async fn a_workshop_whose_time_was_up_meanwhile_does_not_come_back() {
 }
 
 #[tokio::test]
-async fn a_failure_stays_one() {
+async fn failed_workshop_stays_failed_after_restart() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&script("lab-a", "echo once >> starts; exit 3")).await.unwrap();
@@ -289,7 +289,7 @@ async fn a_failure_stays_one() {
 }
 
 #[tokio::test]
-async fn processes_that_no_workshop_accounts_for_are_ended() {
+async fn orphaned_processes_are_terminated_at_start() {
     let home = Home::new();
     home.open().stop().await;
     let marker = format!("{}/ghost/0", home.fleet_id());
@@ -308,7 +308,7 @@ async fn processes_that_no_workshop_accounts_for_are_ended() {
 }
 
 #[tokio::test]
-async fn only_one_launcher_works_on_a_data_directory() {
+async fn second_launcher_on_data_directory_is_refused() {
     let home = Home::new();
     let fleet = home.open();
 
@@ -324,7 +324,7 @@ async fn only_one_launcher_works_on_a_data_directory() {
 }
 
 #[tokio::test]
-async fn a_state_that_cannot_be_read_stops_no_other_workshop() {
+async fn unreadable_record_does_not_affect_other_workshops() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&server("lab-a")).await.unwrap();

@@ -23,7 +23,7 @@ fn saving(name: &str, to: &Path) -> Workshop {
 }
 
 #[tokio::test]
-async fn an_app_that_is_ended_saves_first() {
+async fn deleted_app_saves_before_it_exits() {
     let home = Home::new();
     let saved = home.path().join("saved");
     let fleet = home.open();
@@ -39,7 +39,7 @@ async fn an_app_that_is_ended_saves_first() {
 }
 
 #[tokio::test]
-async fn an_app_whose_launcher_stops_saves_first() {
+async fn app_of_stopping_launcher_saves_before_it_exits() {
     let home = Home::new();
     let saved = home.path().join("saved");
     let fleet = home.open();

@@ -113,7 +113,7 @@ async fn token_is_in_no_command_line_and_in_private_files_only() {
 }
 
 #[tokio::test]
-async fn each_start_of_an_app_has_a_token_of_its_own() {
+async fn each_app_start_has_a_new_token() {
     let home = with_token_app(Home::new());
     let fleet = home.open();
     fleet.apply(&notebook(&[])).await.unwrap();
@@ -155,7 +155,7 @@ async fn adopted_app_keeps_its_token() {
 }
 
 #[tokio::test]
-async fn app_that_was_started_without_a_token_is_adopted_without_one() {
+async fn app_started_without_token_is_adopted_without_token() {
     if let Some(home) = role() {
         let home = with_token_app(home);
         let fleet = home.open();
@@ -164,7 +164,7 @@ async fn app_that_was_started_without_a_token_is_adopted_without_one() {
         done(&home).await;
     }
     let home = with_token_app(Home::new());
-    Launcher::start(&home, "tokens::app_that_was_started_without_a_token_is_adopted_without_one").await.kill();
+    Launcher::start(&home, "tokens::app_started_without_token_is_adopted_without_token").await.kill();
     // A record of an earlier version.
     let path = home.record("lab-a").join("state.json");
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -181,7 +181,7 @@ async fn app_that_was_started_without_a_token_is_adopted_without_one() {
 }
 
 #[tokio::test]
-async fn template_with_a_token_of_its_own_keeps_it() {
+async fn token_of_template_is_not_replaced() {
     let home = with_token_app(Home::new());
     let fleet = home.open();
     let mut workshop = notebook(&["--IdentityProvider.token=of-the-template"]);

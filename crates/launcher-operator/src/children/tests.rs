@@ -6,7 +6,7 @@ use tokio::time::timeout;
 use super::*;
 
 #[tokio::test]
-async fn everybody_who_waits_hears_that_all_has_been_seen() {
+async fn all_waiters_resume_after_the_initial_lists() {
     let (children, mut watches) = Children::new();
     let waiters: Vec<_> = (0..4)
         .map(|_| {

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// We do not lead, or are no longer sure that we do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this operator does not lead any more")]
+#[error("this operator is no longer the leader")]
 pub struct NotLeading;
 
 /// Open while a lease is held. Every change to the cluster checks it first. Clones share one state.

@@ -43,7 +43,7 @@ fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> Wor
 }
 
 #[test]
-fn ready_at_is_set_once_and_the_url_is_there_while_it_runs() {
+fn ready_at_is_set_once_and_url_only_while_running() {
     let starting = step(None, &waiting(), "12:00:01");
     assert_eq!((starting.phase, starting.ready_at, &starting.url), (Phase::Starting, None, &None));
     assert_eq!(starting.start_step.as_deref(), Some("pulling-image"));
@@ -59,13 +59,13 @@ fn ready_at_is_set_once_and_the_url_is_there_while_it_runs() {
 }
 
 #[test]
-fn the_same_twice_is_the_same_status() {
+fn unchanged_diagnosis_keeps_the_status() {
     let once = step(None, &Diagnosis::Ready, "12:00:01");
     assert_eq!(step(Some(once.clone()), &Diagnosis::Ready, "12:34:56"), once);
 }
 
 #[test]
-fn without_an_ingress_there_is_no_url_and_a_condition_says_why() {
+fn status_without_exposure_has_no_url_and_a_condition() {
     let hidden = Applied { url: None, way_in: WayIn::None, deployment: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
     assert_eq!((status.phase, status.url), (Phase::Running, None));
@@ -74,7 +74,7 @@ fn without_an_ingress_there_is_no_url_and_a_condition_says_why() {
 }
 
 #[test]
-fn a_failure_keeps_its_reason_its_log_and_when_it_was_ready() {
+fn failed_status_keeps_reason_log_and_ready_at() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
     let failure = Failure { reason: FailureReason::new(FailureCode::Crashed, None), evidence: Evidence::None };
     let diagnosis = Diagnosis::Failed(failure);
@@ -85,7 +85,7 @@ fn a_failure_keeps_its_reason_its_log_and_when_it_was_ready() {
 }
 
 #[test]
-fn expired_says_so_and_has_no_url() {
+fn expired_status_keeps_ready_at_and_has_no_url() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
     let status = expired(&workshop(Some(running)), at("12:01:01"));
     assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
@@ -99,7 +99,7 @@ fn made(time: &str) -> Applied {
 }
 
 #[test]
-fn patience_counts_from_when_there_was_something_to_wait_for() {
+fn start_timeout_counts_from_first_status_or_later_deployment() {
     // It was launched at noon, when no operator ran.
     assert_eq!(waiting_since(&workshop(None), &applied(), at("12:30:00")), at("12:30:00"));
     let starting = workshop(Some(step(None, &waiting(), "12:30:00")));
@@ -110,7 +110,7 @@ fn patience_counts_from_when_there_was_something_to_wait_for() {
 }
 
 #[test]
-fn patience_counts_from_when_it_stopped_being_ready() {
+fn start_timeout_counts_from_loss_of_readiness() {
     let running = step(None, &Diagnosis::Ready, "12:00:02");
     // It was ready until now, and then lost its pod, for example.
     assert_eq!(waiting_since(&workshop(Some(running.clone())), &made("12:00:00"), at("12:30:00")), at("12:30:00"));

@@ -57,7 +57,7 @@ fn ready(status: &str) -> Value {
 }
 
 #[test]
-fn ready_is_what_the_pod_says() {
+fn ready_condition_of_pod_decides_readiness() {
     assert_eq!(look(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
     let not = look(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
     assert_eq!(not, waiting(Preparing, "12:10:00"));
@@ -65,14 +65,14 @@ fn ready_is_what_the_pod_says() {
 }
 
 #[test]
-fn a_pod_on_its_way_out_is_not_ready() {
+fn terminating_pod_is_not_ready() {
     let mut leaving = pod(json!({ "conditions": ready("True") }));
     leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
     assert_eq!(look(&[leaving], "12:00:01"), waiting(Preparing, "12:10:00"));
 }
 
 #[test]
-fn an_image_may_fail_to_come_for_a_moment() {
+fn image_pull_error_fails_after_15_seconds() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
     let pods = std::slice::from_ref(&pod);
     // The pull took long before it failed.
@@ -85,13 +85,13 @@ fn an_image_may_fail_to_come_for_a_moment() {
 }
 
 #[test]
-fn a_name_that_is_no_image_fails_at_once() {
+fn invalid_image_name_fails_at_once() {
     let pod = app(json!({ "waiting": { "reason": "InvalidImageName" } }), json!(null));
     assert_eq!(failure(look(&[pod], START)).reason.code, FailureCode::ImagePullFailed);
 }
 
 #[test]
-fn an_app_that_ends_again_and_again_has_crashed_and_its_log_says_why() {
+fn crash_loop_fails_with_exit_status_and_log() {
     let pod = app(
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 3, "reason": "Error" } }),
@@ -103,13 +103,13 @@ fn an_app_that_ends_again_and_again_has_crashed_and_its_log_says_why() {
 }
 
 #[test]
-fn an_app_that_ended_once_is_waited_for() {
+fn app_that_exited_once_is_restarting() {
     let pod = app(json!({ "running": {} }), json!({ "terminated": { "exitCode": 0, "reason": "Completed" } }));
     assert_eq!(look(&[pod], "12:00:05"), waiting(RestartingApp, "12:10:00"));
 }
 
 #[test]
-fn a_command_that_is_not_there_is_the_templates_fault() {
+fn missing_command_is_an_invalid_spec() {
     let pod = app(
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"nope\": not found" } }),
@@ -118,7 +118,7 @@ fn a_command_that_is_not_there_is_the_templates_fault() {
 }
 
 #[test]
-fn out_of_memory_is_told_even_when_the_app_is_back() {
+fn oom_killed_app_fails_even_after_its_restart() {
     let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
     for (state, last) in [(killed.clone(), json!(null)), (json!({ "running": {} }), killed)] {
         assert_eq!(failure(look(&[app(state, last)], "12:00:05")).reason.code, FailureCode::OutOfMemory);
@@ -126,7 +126,7 @@ fn out_of_memory_is_told_even_when_the_app_is_back() {
 }
 
 #[test]
-fn room_may_be_made_for_a_while() {
+fn unschedulable_pod_fails_after_one_minute() {
     let pod = pod(json!({ "conditions": [{
         "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "message": "0/1 nodes are available", "lastTransitionTime": "2026-01-01T12:01:00Z",
@@ -138,7 +138,7 @@ fn room_may_be_made_for_a_while() {
 }
 
 #[test]
-fn a_quota_is_told_apart_from_a_rule_of_the_namespace() {
+fn exceeded_quota_and_pod_security_violation_have_different_codes() {
     for (message, code) in [
         ("pods \"x\" is forbidden: exceeded quota: compute", FailureCode::QuotaExceeded),
         ("pods \"x\" is forbidden: violates PodSecurity", FailureCode::InvalidSpec),
@@ -155,7 +155,7 @@ fn a_quota_is_told_apart_from_a_rule_of_the_namespace() {
 }
 
 #[test]
-fn what_the_cluster_takes_away_is_told() {
+fn evicted_or_lost_pod_fails_with_its_reason() {
     for (status, code) in [
         (json!({ "phase": "Failed", "reason": "Evicted", "message": "low on memory" }), FailureCode::Evicted),
         (json!({ "reason": "NodeLost" }), FailureCode::NodeLost),
@@ -172,7 +172,7 @@ fn disrupted(reason: &str) -> Value {
 }
 
 #[test]
-fn a_pod_deleted_by_hand_is_replaced_and_nothing_failed() {
+fn terminating_pod_with_ready_replacement_is_ready() {
     let mut gone = pod(json!({ "conditions": ready("False") }));
     gone.metadata.deletion_timestamp = gone.metadata.creation_timestamp.clone();
     let next = pod(json!({ "conditions": ready("True") }));
@@ -180,7 +180,7 @@ fn a_pod_deleted_by_hand_is_replaced_and_nothing_failed() {
 }
 
 #[test]
-fn an_app_that_never_answers_times_out_and_its_log_is_looked_at() {
+fn unresponsive_app_times_out_with_its_log() {
     let pod = app(json!({ "running": {} }), json!(null));
     assert_eq!(look(std::slice::from_ref(&pod), "12:09:59"), waiting(StartingApp, "12:10:00"));
     let failure = failure(look(&[pod], "12:10:00"));
@@ -190,7 +190,7 @@ fn an_app_that_never_answers_times_out_and_its_log_is_looked_at() {
 }
 
 #[test]
-fn a_pod_that_never_runs_times_out_and_its_events_are_looked_at() {
+fn pod_that_never_runs_times_out_with_its_events() {
     let pod = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
     let failure = failure(look(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
@@ -198,7 +198,7 @@ fn a_pod_that_never_runs_times_out_and_its_events_are_looked_at() {
 }
 
 #[test]
-fn what_a_start_waits_for_is_told() {
+fn start_step_follows_the_pod_status() {
     let creating = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
     let mut pulling = creating.clone();
     let sandbox = json!({ "type": "PodReadyToStartContainers", "status": "True" });

@@ -23,12 +23,12 @@ fn compare(name: &str, built: &Built) {
 }
 
 #[test]
-fn the_least_workshop() {
+fn minimal_workshop_matches_golden_file() {
     compare("minimal.json", &built(|_| {}));
 }
 
 #[test]
-fn a_stock_notebook() {
+fn stock_notebook_matches_golden_file() {
     compare(
         "notebook.json",
         &built(|workshop| {
@@ -39,7 +39,7 @@ fn a_stock_notebook() {
 }
 
 #[test]
-fn a_stock_rstudio() {
+fn stock_rstudio_matches_golden_file() {
     compare(
         "rstudio.json",
         &built(|workshop| {
@@ -52,7 +52,7 @@ fn a_stock_rstudio() {
 }
 
 #[test]
-fn without_a_gate_no_ingress_is_made() {
+fn workshop_without_auth_middleware_has_no_ingress() {
     let validated = validate(&workshop(|_| {})).unwrap();
     let mut settings = settings();
     settings.ingress.annotations.clear();
@@ -66,7 +66,7 @@ fn without_a_gate_no_ingress_is_made() {
 }
 
 #[test]
-fn what_is_routed_elsewhere_has_a_url_and_no_ingress() {
+fn externally_routed_workshop_has_url_and_no_ingress() {
     let mut settings = settings();
     settings.ingress.routed_elsewhere = true;
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
@@ -75,14 +75,14 @@ fn what_is_routed_elsewhere_has_a_url_and_no_ingress() {
 }
 
 #[test]
-fn an_empty_gate_is_no_gate() {
+fn blank_auth_middleware_annotation_creates_no_ingress() {
     let mut settings = settings();
     settings.ingress.annotations.values_mut().for_each(|value| *value = " ".to_owned());
     assert_eq!(build(&validate(&workshop(|_| {})).unwrap(), &settings).ingress, None);
 }
 
 #[test]
-fn the_port_of_the_outside_is_in_the_url_and_not_in_the_host() {
+fn public_port_is_in_url_and_not_in_ingress_host() {
     let mut settings = settings();
     settings.workshop_port = Some(8443);
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
@@ -92,7 +92,7 @@ fn the_port_of_the_outside_is_in_the_url_and_not_in_the_host() {
 }
 
 #[test]
-fn workshops_run_where_the_settings_say() {
+fn pod_gets_configured_node_selector_and_tolerations() {
     let validated = validate(&workshop(|_| {})).unwrap();
     let pod = |settings| build(&validated, &settings).deployment.spec.template.spec.unwrap();
     let anywhere = pod(settings());
@@ -106,7 +106,7 @@ fn workshops_run_where_the_settings_say() {
 }
 
 #[test]
-fn everything_goes_with_its_workshop() {
+fn workload_objects_are_owned_by_their_workshop() {
     let built = built(|_| {});
     for metadata in [&built.deployment.metadata, &built.service.metadata, &built.ingress.as_ref().unwrap().metadata] {
         let owners = metadata.owner_references.as_ref().unwrap();
@@ -118,7 +118,7 @@ fn everything_goes_with_its_workshop() {
 }
 
 #[test]
-fn an_extension_changes_nothing_that_runs() {
+fn extension_leaves_the_workload_unchanged() {
     let extended: fn(&mut Workshop) =
         |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
     assert_eq!(built(|_| {}), built(extended));

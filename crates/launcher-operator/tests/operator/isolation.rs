@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{at, pod, settings};
 
 #[test]
-fn app_starts_after_an_init_container_of_the_sidecars_image() {
+fn isolation_init_container_has_sidecar_image_and_restrictions() {
     let mut settings = settings();
     settings.wait_for_isolation = Some(Duration::from_secs(120));
     for profile in ["restricted", "baseline"] {
@@ -30,12 +30,12 @@ fn app_starts_after_an_init_container_of_the_sidecars_image() {
 }
 
 #[test]
-fn without_the_setting_there_is_no_init_container() {
+fn pod_without_isolation_setting_has_no_init_container() {
     assert_eq!(pod(&settings(), "restricted").init_containers, None);
 }
 
 #[test]
-fn user_namespaces_are_for_baseline_pods_where_the_setting_says_so() {
+fn user_namespaces_setting_applies_to_baseline_pods_only() {
     let mut settings = settings();
     assert_eq!(pod(&settings, "baseline").host_users, None);
     settings.user_namespaces = true;
@@ -77,7 +77,7 @@ fn failed(pod: &Pod) -> Failure {
 }
 
 #[test]
-fn pod_that_is_never_isolated_fails_at_once_and_is_explained() {
+fn pod_without_isolation_fails_at_once_with_remedy() {
     let ended = json!({ "terminated": { "exitCode": 3, "reason": "Error", "message": "network-not-isolated" } });
     for (state, last) in [(&ended, &Value::Null), (&json!({ "running": {} }), &ended)] {
         let Failure { reason, evidence } = failed(&waits(state, last));
@@ -89,7 +89,7 @@ fn pod_that_is_never_isolated_fails_at_once_and_is_explained() {
 }
 
 #[test]
-fn check_that_crashes_is_told_apart_from_the_app() {
+fn crash_of_isolation_check_names_the_check() {
     let ended = json!({ "terminated": { "exitCode": 2, "reason": "Error" } });
     let reason = failed(&waits(&json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended)).reason;
     assert_eq!(reason.code, FailureCode::Crashed);
@@ -107,7 +107,7 @@ fn start_step_is_preparing_until_the_pod_is_isolated() {
 }
 
 #[test]
-fn image_of_the_init_container_that_cannot_be_pulled_is_waited_for_like_the_apps() {
+fn image_pull_error_of_init_container_is_tolerated_for_15_seconds() {
     let pulls = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
     let Diagnosis::Waiting { until, .. } = look(&waits(&pulls, &Value::Null)) else { unreachable!("not waiting") };
     assert_eq!(until, at("12:00:20"), "15 seconds after it was first seen");

@@ -19,7 +19,7 @@ fn held_by(holder: Option<&str>, transitions: i32) -> Lease {
 }
 
 #[test]
-fn a_free_lease_and_our_own_are_taken() {
+fn free_lease_and_own_lease_are_taken() {
     let now = Instant::now();
     for lease in [Lease::default(), held_by(None, 1), held_by(Some(""), 1), held_by(Some("me"), 1)] {
         assert_eq!(Watched::default().verdict(&lease, "me", now), Verdict::Take);
@@ -27,7 +27,7 @@ fn a_free_lease_and_our_own_are_taken() {
 }
 
 #[test]
-fn anothers_lease_is_taken_only_after_it_was_seen_unchanged_for_its_duration() {
+fn foreign_lease_is_taken_after_its_duration_without_renewal() {
     let mut watched = Watched::default();
     let (start, lease) = (Instant::now(), held_by(Some("other"), 1));
     assert_eq!(watched.verdict(&lease, "me", start), Verdict::Wait);
@@ -36,7 +36,7 @@ fn anothers_lease_is_taken_only_after_it_was_seen_unchanged_for_its_duration() {
 }
 
 #[test]
-fn a_renewal_starts_the_wait_again() {
+fn renewal_of_foreign_lease_restarts_the_wait() {
     let mut watched = Watched::default();
     let start = Instant::now();
     assert_eq!(watched.verdict(&held_by(Some("other"), 1), "me", start), Verdict::Wait);
@@ -46,7 +46,7 @@ fn a_renewal_starts_the_wait_again() {
 }
 
 #[tokio::test]
-async fn a_leader_stops_acting_before_anybody_else_may_start() {
+async fn leader_stops_before_a_standby_may_take_over() {
     pause();
     let asked = Instant::now();
     let fence = Fence::new(asked, DURATION);
@@ -61,7 +61,7 @@ async fn a_leader_stops_acting_before_anybody_else_may_start() {
 }
 
 #[tokio::test]
-async fn a_renewal_counts_from_when_it_was_asked_for_and_reopens_nothing_that_was_given_up() {
+async fn renewal_counts_from_its_request_and_reopens_no_closed_fence() {
     pause();
     let fence = Fence::new(Instant::now(), DURATION);
     let asked = Instant::now();

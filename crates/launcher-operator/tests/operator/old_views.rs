@@ -32,7 +32,7 @@ fn phases(calls: &[Call]) -> Vec<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_whose_time_is_up_says_so_and_then_loses_its_workload() {
+async fn expired_status_is_written_before_the_workload_is_deleted() {
     let seen = running();
     let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).operated(at("13:00:01")).await;
     assert_eq!(asked(&calls)[..2], ["GET workshops", "PATCH workshops/status"]);
@@ -41,7 +41,7 @@ async fn one_whose_time_is_up_says_so_and_then_loses_its_workload() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_was_extended_unseen_is_not_ended() {
+async fn stale_cache_does_not_expire_extended_workshop() {
     let seen = running();
     let cluster = with_children(&seen).listed("workshops", &seen).by_now(&extended(&seen));
     let calls = cluster.operated(at("13:00:01")).await;
@@ -50,7 +50,7 @@ async fn one_that_was_extended_unseen_is_not_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_extended_while_it_is_about_to_end_is_not_ended() {
+async fn extension_during_expiry_keeps_the_workload() {
     let seen = running();
     let cluster = with_children(&seen).listed("workshops", &seen).by_now(&seen).then(&extended(&seen));
     let calls = cluster.operated(at("13:00:01")).await;
@@ -59,7 +59,7 @@ async fn one_that_is_extended_while_it_is_about_to_end_is_not_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_was_corrected_unseen_does_not_fail() {
+async fn stale_cache_does_not_fail_corrected_workshop() {
     let right = running();
     let wrong = changed(&right, |workshop| workshop["spec"]["appType"] = "nonsense".into());
     let cluster = || with_children(&right).listed("workshops", &wrong);
@@ -71,7 +71,7 @@ async fn one_that_was_corrected_unseen_does_not_fail() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_made_for_one_that_is_gone() {
+async fn stale_cache_creates_nothing_for_deleted_workshop() {
     let seen = running();
     let cluster = || Cluster::default().listed("workshops", &seen);
     let leaving = changed(&seen, |workshop| workshop["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into());
@@ -84,7 +84,7 @@ async fn nothing_is_made_for_one_that_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_has_what_it_wants_is_not_looked_at() {
+async fn workshop_with_complete_workload_is_not_read_again() {
     let seen = running();
     let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).operated(at("12:30:00")).await;
     assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");

@@ -38,7 +38,7 @@ fn is_restricted(container: &Container) -> bool {
 }
 
 #[test]
-fn every_pod_is_cut_off_from_its_machine_and_the_cluster() {
+fn pod_of_either_profile_has_no_host_access_and_no_api_token() {
     for profile in ["restricted", "baseline"] {
         let pod = pod(profile);
         assert_eq!(pod.automount_service_account_token, Some(false));
@@ -55,14 +55,14 @@ fn every_pod_is_cut_off_from_its_machine_and_the_cluster() {
 }
 
 #[test]
-fn restricted_holds_both_containers() {
+fn restricted_profile_restricts_app_and_sidecar() {
     let pod = pod("restricted");
     assert_eq!(pod.containers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["app", "sidecar"]);
     assert!(pod.containers.iter().all(is_restricted));
 }
 
 #[test]
-fn baseline_lets_the_app_be_root_and_holds_the_sidecar_all_the_same() {
+fn baseline_profile_allows_root_app_and_restricts_sidecar() {
     let pod = pod("baseline");
     let app = pod.containers[0].security_context.as_ref().unwrap();
     assert_eq!((app.run_as_non_root, app.run_as_user), (None, None));

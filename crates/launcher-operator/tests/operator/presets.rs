@@ -14,7 +14,7 @@ fn env(container: &Container, name: &str) -> Option<String> {
 }
 
 #[test]
-fn a_templates_arguments_override_the_preset() {
+fn template_arguments_override_the_preset() {
     let args = app(|workshop| {
         workshop.spec.app_type = "notebook".to_owned();
         workshop.spec.args = vec!["start-notebook.py".to_owned(), "--my=own".to_owned()];
@@ -24,7 +24,7 @@ fn a_templates_arguments_override_the_preset() {
 }
 
 #[test]
-fn a_command_of_the_templates_gets_the_notebooks_options_alone() {
+fn template_command_gets_only_the_options_of_notebook_preset() {
     let app = app(|workshop| {
         workshop.spec.app_type = "notebook".to_owned();
         workshop.spec.command = vec!["jupyter".to_owned(), "lab".to_owned()];
@@ -36,7 +36,7 @@ fn a_command_of_the_templates_gets_the_notebooks_options_alone() {
 }
 
 #[test]
-fn stock_rstudio_listens_on_loopback_unless_the_template_has_words_of_its_own() {
+fn stock_rstudio_without_overrides_listens_on_loopback() {
     let command = |change: fn(&mut Workshop)| {
         app(|workshop| {
             workshop.spec.app_type = "rstudio".to_owned();
@@ -55,7 +55,7 @@ fn stock_rstudio_listens_on_loopback_unless_the_template_has_words_of_its_own() 
 }
 
 #[test]
-fn code_server_is_known_by_its_image_whatever_its_registry_and_tag() {
+fn code_server_image_is_recognized_with_any_registry_and_tag() {
     for image in
         ["codercom/code-server", "docker.io/codercom/code-server:4.9", "reg:5000/codercom/code-server@sha256:ab"]
     {
@@ -68,14 +68,14 @@ fn code_server_is_known_by_its_image_whatever_its_registry_and_tag() {
 }
 
 #[test]
-fn the_app_is_told_its_port_and_that_it_needs_no_login() {
+fn app_environment_has_port_and_disables_login() {
     let app = app(|workshop| drop(workshop.spec.env.insert("PORT".to_owned(), "1".to_owned())));
     assert_eq!(env(&app, "PORT").as_deref(), Some("8888"));
     assert_eq!(env(&app, "DISABLE_AUTH").as_deref(), Some("true"));
 }
 
 #[test]
-fn what_a_template_says_stays_data() {
+fn variable_references_in_template_are_escaped() {
     let app = app(|workshop| {
         workshop.spec.args = vec!["$(HOME)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
         workshop.spec.env.insert("SECRET".to_owned(), "$(SERVICE_OWNER_EMAIL)".to_owned());
@@ -86,7 +86,7 @@ fn what_a_template_says_stays_data() {
 }
 
 #[test]
-fn a_command_may_name_the_port_and_nothing_else() {
+fn only_port_is_substituted_in_command_and_arguments() {
     let app = app(|workshop| {
         workshop.spec.command = ["serve", "--port=$(PORT)"].map(str::to_owned).into();
         workshop.spec.args = ["$(PORT):$(PORT)", "$PORT", "$(DISABLE_AUTH)"].map(str::to_owned).into();
@@ -120,7 +120,7 @@ fn expanded(text: &str) -> String {
 }
 
 #[test]
-fn the_app_reads_what_the_template_says_byte_for_byte() {
+fn template_texts_reach_app_byte_for_byte() {
     assert_eq!(expanded("$(PORT) $$(PORT) $(B) $"), "<replaced> $(PORT) $(B) $", "as a kubelet does it");
     let hard = [
         "$(DISABLE_AUTH) $$(A) $$$(A) $(B) $",
@@ -146,7 +146,7 @@ fn the_app_reads_what_the_template_says_byte_for_byte() {
 }
 
 #[test]
-fn the_sidecar_gets_the_owner_in_its_canonical_spelling() {
+fn sidecar_gets_canonical_owner_address() {
     let pod = built(|workshop| workshop.spec.owner = " ALICE@Example.org ".to_owned()).deployment.spec.template.spec;
     assert_eq!(env(&pod.unwrap().containers[1], "SERVICE_OWNER_EMAIL").as_deref(), Some("alice@example.org"));
 }

@@ -50,7 +50,7 @@ fn secret_is_mounted_read_only_into_the_sidecar_alone() {
 }
 
 #[test]
-fn without_the_setting_nothing_is_mounted() {
+fn pod_without_proxy_secret_setting_has_no_mounts() {
     let pod = pod(&settings(), "restricted");
     assert_eq!(mounts(&pod), Vec::<&str>::new());
     assert_eq!(pod.volumes, None);
@@ -80,7 +80,7 @@ fn unprepared(warning: &str) -> Cluster {
 }
 
 #[tokio::test(start_paused = true)]
-async fn missing_secret_is_named_after_the_room_grace() {
+async fn missing_proxy_secret_is_named_in_the_failure() {
     for warning in [
         "MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found",
         "MountVolume.SetUp failed for volume \"proxy-secret\" : references non-existent secret key: secrets",
@@ -100,7 +100,7 @@ async fn missing_secret_is_named_after_the_room_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pod_that_waits_for_something_else_is_waited_for() {
+async fn pod_waiting_for_other_reason_stays_starting() {
     let calls = unprepared("failed to set up sandbox network").operated(at("12:00:10")).await;
     assert!(statuses(&calls).all(|one| one["phase"] == "Starting"), "{calls:?}");
 }

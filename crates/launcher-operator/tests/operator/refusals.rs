@@ -38,7 +38,7 @@ fn last_told(calls: &[Call]) -> Timestamp {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_quota_is_waited_for_and_then_told() {
+async fn workshop_over_quota_waits_and_then_fails() {
     let calls = refusing("services", 403, QUOTA).operated(at("12:00:00")).await;
     assert_eq!(told(&calls), [("Starting", "waiting-for-room"), ("Failed", "quota-exceeded")]);
     let last = statuses(&calls).last().unwrap();
@@ -47,7 +47,7 @@ async fn a_quota_is_waited_for_and_then_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_of_the_cluster_is_waited_for_and_then_told() {
+async fn workshop_denied_by_admission_waits_and_then_fails() {
     for (code, message) in [(403, WEBHOOK), (400, WEBHOOK), (403, POLICY), (422, POLICY), (422, INVALID)] {
         let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
         assert_eq!(told(&calls), [("Starting", "preparing"), ("Failed", "invalid-spec")], "{code} {message}");
@@ -57,7 +57,7 @@ async fn a_rule_of_the_cluster_is_waited_for_and_then_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_the_workshops_fault_is_tried_for_as_long_as_it_takes() {
+async fn missing_permission_and_webhook_outage_are_retried_without_failure() {
     for (code, message) in [(403, RIGHT), (500, "failed calling webhook: timeout")] {
         let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
         assert_eq!(told(&calls), Vec::new(), "{code} {message}");
@@ -67,7 +67,7 @@ async fn what_is_not_the_workshops_fault_is_tried_for_as_long_as_it_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_has_been_ready_goes_on_without_what_is_refused() {
+async fn workshop_that_was_ready_survives_refused_apply() {
     for phase in ["Running", "Starting"] {
         let mut workshop = running();
         workshop["status"]["phase"] = phase.into();
@@ -79,7 +79,7 @@ async fn one_that_has_been_ready_goes_on_without_what_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_made_before_the_refusal_goes_when_it_is_given_up() {
+async fn objects_created_before_the_refusal_are_deleted_on_failure() {
     let mut workshop = running();
     workshop["status"] = json!({ "phase": "Starting" });
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);

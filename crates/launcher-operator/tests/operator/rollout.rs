@@ -35,13 +35,13 @@ fn workshop_that_was_ready_keeps_its_template() {
 }
 
 #[test]
-fn workshop_that_was_never_ready_gets_the_present_template() {
+fn workshop_that_was_never_ready_gets_the_current_template() {
     assert_eq!(decide(Some(&left()), &wanted(|_| {}), false), Rollout::Whole);
     assert_eq!(decide(None, &wanted(|_| {}), true), Rollout::Whole);
 }
 
 #[test]
-fn changed_workshop_gets_the_present_template() {
+fn changed_workshop_gets_the_current_template() {
     assert_eq!(decide(Some(&left()), &wanted(change_image), true), Rollout::Whole);
 }
 
@@ -53,7 +53,7 @@ fn template_changed_by_hand_is_applied_again() {
 }
 
 #[test]
-fn revision_after_a_new_template_is_noted_when_it_is_known() {
+fn revision_of_new_template_is_recorded_once_known() {
     let mut live = left();
     live.annotations = Some(annotations(Rollout::Whole, Some(&live), &wanted(change_image)));
     assert_eq!(live.annotations.as_ref().unwrap()[APPLIED_REVISION], "");
@@ -65,13 +65,13 @@ fn revision_after_a_new_template_is_noted_when_it_is_known() {
 }
 
 #[test]
-fn deployment_of_another_workshop_is_applied_again() {
+fn deployment_of_earlier_workshop_is_applied_whole() {
     let again = wanted(|workshop| workshop.metadata.uid = Some("another".to_owned()));
     assert_eq!(decide(Some(&left()), &again, true), Rollout::Whole);
 }
 
 #[test]
-fn deployment_without_annotations_or_with_another_digest_version_keeps_its_template() {
+fn deployment_with_missing_or_newer_digest_keeps_its_template() {
     let mut older = left();
     older.annotations = None;
     assert_eq!(decide(Some(&older), &wanted(|_| {}), true), Rollout::AllButTemplate);

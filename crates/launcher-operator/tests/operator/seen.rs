@@ -19,7 +19,7 @@ fn with_pod(workshop: &Value, status: &Value) -> Cluster {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_told_without_its_log_when_the_node_does_not_answer() {
+async fn failure_on_unreachable_node_is_reported_without_log() {
     let workshop = running();
     let crashed = json!({ "containerStatuses": [{
         "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 3,
@@ -33,7 +33,7 @@ async fn a_failure_is_told_without_its_log_when_the_node_does_not_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_start_waits_for_is_told() {
+async fn start_step_in_status_follows_the_pod() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let app = |restarts: u32, state: Value| {
@@ -56,7 +56,7 @@ async fn what_a_start_waits_for_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_image_that_fails_after_a_long_pull_is_tried_again_for_a_moment() {
+async fn image_pull_error_after_long_pull_fails_after_15_seconds() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let failing = json!({
@@ -81,7 +81,7 @@ fn ready_since(status: &Value) -> Timestamp {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_had_no_operator_for_long_has_all_its_time() {
+async fn start_timeout_excludes_time_without_operator() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     workshop["spec"]["expiresAt"] = Value::Null;

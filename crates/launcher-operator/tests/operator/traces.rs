@@ -40,7 +40,7 @@ fn now() -> Timestamp {
 }
 
 #[test]
-fn a_start_is_told_step_by_step_when_its_app_answers() {
+fn trace_of_successful_start_has_all_steps() {
     let runs = json!({ "running": { "startedAt": "2026-01-01T12:00:15Z" } });
     let all = [("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")];
     let told = steps(&launched(), &[pod(&all, runs.clone())], &status(Phase::Running, None), now());
@@ -56,7 +56,7 @@ fn a_start_is_told_step_by_step_when_its_app_answers() {
 }
 
 #[test]
-fn wait_for_isolation_is_a_step_where_pods_have_one() {
+fn trace_has_isolation_step_when_pod_waits_for_isolation() {
     let runs = json!({ "running": { "startedAt": "2026-01-01T12:00:15Z" } });
     let conditions = [("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")];
     let with = |ended: Value, app: Value| {
@@ -76,7 +76,7 @@ fn wait_for_isolation_is_a_step_where_pods_have_one() {
 }
 
 #[test]
-fn it_begins_when_the_launcher_dispatched_it_within_the_second_that_the_cluster_tells() {
+fn dispatch_time_within_creation_second_begins_the_trace() {
     let pod = pod(&[("PodScheduled", "12:00:00"), ("PodReadyToStartContainers", "12:00:04")], json!({}));
     let first = |dispatched: &str| {
         let mut workshop = launched();
@@ -91,7 +91,7 @@ fn it_begins_when_the_launcher_dispatched_it_within_the_second_that_the_cluster_
 }
 
 #[test]
-fn a_failure_is_the_end_of_the_step_that_it_stopped() {
+fn failed_start_ends_trace_at_the_failed_step() {
     let pulls = json!({ "waiting": { "reason": "ImagePullBackOff" } });
     let pod = pod(&[("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")], pulls);
     let told = steps(&launched(), &[pod], &status(Phase::Failed, Some("image-pull-failed")), now());
@@ -102,7 +102,7 @@ fn a_failure_is_the_end_of_the_step_that_it_stopped() {
 }
 
 #[test]
-fn it_is_told_once() {
+fn trace_of_start_is_reported_once() {
     let mut before = launched();
     before.status = Some(WorkshopStatus { ready_at: Some(at("12:00:10")), ..status(Phase::Starting, None) });
     assert_eq!(steps(&before, &[], &status(Phase::Running, None), now()), []);

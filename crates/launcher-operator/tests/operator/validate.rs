@@ -11,7 +11,7 @@ use crate::support::{at, workshop};
 type Wrong = (fn(&mut Workshop), &'static str);
 
 #[test]
-fn everything_that_cannot_run_names_its_field() {
+fn invalid_workshop_is_refused_with_its_field() {
     let wrong: &[Wrong] = &[
         (|workshop| workshop.metadata.name = Some("Not_A_Label".to_owned()), "metadata.name"),
         (|workshop| workshop.metadata.uid = None, "metadata.uid"),
@@ -41,7 +41,7 @@ fn everything_that_cannot_run_names_its_field() {
 }
 
 #[test]
-fn time_is_up_at_the_end_and_not_before() {
+fn workshop_is_over_at_its_expiry_and_not_before() {
     assert!(!is_over(None, Timestamp::MAX));
     assert!(!is_over(Some(at("12:00:01")), at("12:00:00")));
     assert!(is_over(Some(at("12:00:00")), at("12:00:00")));

@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 /// that were not accepted, although their clients may have sent requests already. Call [`let_nobody_in`] first.
 pub(super) fn close(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     accept_all(listener).unwrap_or_else(|error| {
-        tracing::warn!(%error, "connections that were waiting to be accepted are lost");
+        tracing::warn!(%error, "accepting pending connections failed: they are lost");
         Vec::new()
     })
 }
@@ -40,7 +40,7 @@ pub(super) fn let_nobody_in(listener: &TcpListener) {
         SockFilter::new(0x06, 0, 0, u32::MAX),
     ];
     if let Err(error) = SockRef::from(listener).attach_filter(&filter) {
-        tracing::debug!(%error, "connections that come while the listener closes may be reset");
+        tracing::debug!(%error, "attaching SYN filter failed: connections may be reset while the listener closes");
     }
 }
 

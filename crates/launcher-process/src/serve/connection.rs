@@ -107,17 +107,17 @@ where
         }
     };
     if let Err(error) = outcome {
-        tracing::debug!(%error, %peer, "a connection ended early");
+        tracing::debug!(%error, %peer, "connection ended early");
     }
 }
 
 fn set_options(stream: &TcpStream) {
     // Answers are small and clients wait for them: low latency matters more than fewer packets.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY was not set");
+        tracing::debug!(%error, "setting TCP_NODELAY failed");
     }
     // Without keepalive, a tunnel or event stream to a vanished client would stay open forever.
     if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE)) {
-        tracing::debug!(%error, "TCP keepalive was not set");
+        tracing::debug!(%error, "setting TCP keepalive failed");
     }
 }

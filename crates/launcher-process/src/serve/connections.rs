@@ -111,7 +111,7 @@ impl Connections {
         open.leaving += 1;
         drop(open);
         if let Some(task) = evicted.task {
-            tracing::debug!("closing a connection without progress: another one needs its place");
+            tracing::debug!("closing stalled connection at the connection limit");
             task.abort();
         }
         true
@@ -121,10 +121,7 @@ impl Connections {
         if open.warned.is_none_or(|warned| now.duration_since(warned) >= WARN_INTERVAL) {
             open.warned = Some(now);
             let connections = self.0.limits.connections;
-            tracing::warn!(
-                connections,
-                "connection limit reached: connections without progress are closed for new ones"
-            );
+            tracing::warn!(connections, "connection limit reached, closing stalled connections");
         }
     }
 

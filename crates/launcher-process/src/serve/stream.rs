@@ -132,7 +132,7 @@ impl BoundedStream {
 
 fn note(outcome: io::Result<()>) {
     if let Err(error) = outcome {
-        tracing::debug!(%error, "a socket buffer was not resized");
+        tracing::debug!(%error, "resizing socket buffer failed");
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::{exchange, listener};
 
 #[tokio::test]
-async fn tells_the_truth_about_the_process() {
+async fn health_endpoints_report_readiness_metrics_and_stop() {
     let (stop, closed, database) = (Stop::new(), Stop::new(), Arc::new(AtomicBool::new(false)));
     let mut registry = Registry::default();
     let launches = <Counter>::default();

@@ -51,14 +51,14 @@ async fn pass(seconds: u64) {
 }
 
 #[tokio::test]
-async fn answers() {
+async fn request_is_answered() {
     let mut stream = start(&Stop::new()).await;
     let answer = exchange(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("hello"), "{answer}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_does_not_come_is_not_waited_for() {
+async fn connection_with_incomplete_head_is_closed_after_30_seconds() {
     let (held, begun) = (hold_the_clock(), Instant::now());
     let mut stream = start(&Stop::new()).await;
     stream.write_all(b"GET / HT").await.unwrap();
@@ -86,7 +86,7 @@ async fn ask(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_may_idle_for_longer_than_the_proxies_in_front_keep_theirs() {
+async fn idle_connection_is_closed_after_120_seconds() {
     let held = hold_the_clock();
     let mut stream = start(&Stop::new()).await;
     for _ in 0..3 {
@@ -104,7 +104,7 @@ async fn a_connection_may_idle_for_longer_than_the_proxies_in_front_keep_theirs(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_drips_in_is_not_waited_for_on_a_kept_connection_either() {
+async fn kept_connection_with_slow_head_is_closed_after_30_seconds() {
     let held = hold_the_clock();
     let mut stream = start(&Stop::new()).await;
     ask(&mut stream).await;
@@ -123,7 +123,7 @@ async fn a_head_that_drips_in_is_not_waited_for_on_a_kept_connection_either() {
 }
 
 #[tokio::test]
-async fn too_many_header_lines_and_too_large_a_head_are_refused() {
+async fn head_with_too_many_lines_or_bytes_is_refused() {
     let lines = "X: y\r\n".repeat(101);
     let mut stream = start(&Stop::new()).await;
     let answer = exchange(&mut stream, format!("GET / HTTP/1.1\r\n{lines}\r\n").as_bytes()).await;
@@ -136,7 +136,7 @@ async fn too_many_header_lines_and_too_large_a_head_are_refused() {
 }
 
 #[tokio::test]
-async fn a_stop_lets_a_request_in_flight_finish_and_takes_no_other() {
+async fn stop_finishes_request_in_flight_and_refuses_new_connections() {
     let (stop, arrived, go_on) = (Stop::new(), std::sync::Arc::new(Notify::new()), std::sync::Arc::new(Notify::new()));
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
@@ -163,7 +163,7 @@ async fn a_stop_lets_a_request_in_flight_finish_and_takes_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_it_drains_it_answers_and_asks_to_close() {
+async fn draining_server_answers_with_connection_close() {
     let held = hold_the_clock();
     let stop = Stop::new().with_drain(Duration::from_secs(5));
     let listener = listener().await;
@@ -198,7 +198,7 @@ fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
 
 /// Also without a drain time, every established connection gets an answer.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_under_load_resets_nobody() {
+async fn stop_under_load_resets_no_connection() {
     for drain in [Duration::ZERO, Duration::from_millis(200)] {
         let stop = Stop::new().with_drain(drain);
         let listener = listener().await;
@@ -232,7 +232,7 @@ async fn a_stop_under_load_resets_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_let_in_before_a_stop_may_still_send_its_request() {
+async fn connection_accepted_before_stop_may_send_its_request() {
     let held = hold_the_clock();
     let (stop, listener) = (Stop::new(), listener().await);
     let addr = listener.local_addr().unwrap();

@@ -61,7 +61,7 @@ async fn drain(stream: &mut TcpStream) -> usize {
 }
 
 #[tokio::test]
-async fn connection_without_progress_is_closed_when_another_one_needs_its_place() {
+async fn stalled_connection_is_closed_at_the_connection_limit() {
     let addr = start(ServeLimits { connections: 2, ..ServeLimits::service() }, 5);
     let mut slow = [begin(addr, 100).await, begin(addr, 100).await];
     assert!(ask(addr).await.ends_with("xxxxx"));
@@ -71,7 +71,7 @@ async fn connection_without_progress_is_closed_when_another_one_needs_its_place(
 }
 
 #[tokio::test]
-async fn connection_with_an_unfinished_body_is_closed_when_another_one_needs_its_place() {
+async fn connection_with_unfinished_body_is_closed_at_the_connection_limit() {
     let addr = start(ServeLimits { connections: 1, ..ServeLimits::service() }, 5);
     let mut slow = TcpStream::connect(addr).await.unwrap();
     slow.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1").await.unwrap();
@@ -80,7 +80,7 @@ async fn connection_with_an_unfinished_body_is_closed_when_another_one_needs_its
 }
 
 #[tokio::test]
-async fn reader_without_progress_is_given_up_and_its_place_is_free() {
+async fn stalled_reader_is_closed_and_frees_its_slot() {
     let limits = ServeLimits { connections: 1, write_stall: Duration::from_millis(300), ..ServeLimits::service() };
     let addr = start(limits, 8 << 20);
     let mut stalled = TcpStream::connect(addr).await.unwrap();
@@ -90,7 +90,7 @@ async fn reader_without_progress_is_given_up_and_its_place_is_free() {
 }
 
 #[tokio::test]
-async fn slow_reader_that_makes_progress_is_not_given_up() {
+async fn slow_reader_that_makes_progress_is_kept() {
     let addr = start(ServeLimits { write_stall: Duration::from_millis(300), ..ServeLimits::service() }, 1 << 20);
     let mut slow = TcpStream::connect(addr).await.unwrap();
     slow.write_all(REQUEST).await.unwrap();
@@ -104,7 +104,7 @@ async fn slow_reader_that_makes_progress_is_not_given_up() {
 }
 
 #[tokio::test]
-async fn large_heads_share_their_memory() {
+async fn large_heads_share_a_memory_budget() {
     let addr = start(ServeLimits { large_heads: 16 * 1024, ..ServeLimits::service() }, 5);
     let large = begin(addr, 10_000).await;
     // The head has its memory once it was read: a small request after it is answered.
@@ -119,7 +119,7 @@ async fn large_heads_share_their_memory() {
 }
 
 #[tokio::test]
-async fn connection_with_a_very_large_head_is_not_kept() {
+async fn connection_is_closed_after_a_very_large_head() {
     let addr = start(ServeLimits::service(), 5);
     let mut stream = begin(addr, 40_000).await;
     let answer = timeout(SOON, exchange(&mut stream, b"\r\n\r\n")).await.unwrap();

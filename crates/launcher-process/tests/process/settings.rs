@@ -18,7 +18,7 @@ enum Command {
 }
 
 #[test]
-fn a_bool_is_true_or_false_and_nothing_else() {
+fn bool_setting_accepts_only_true_and_false() {
     assert_eq!(parse_bool("true"), Ok(true));
     assert_eq!(parse_bool(" false "), Ok(false));
     for text in ["", "0", "no", "flase", "FALSE", "off"] {
@@ -27,7 +27,7 @@ fn a_bool_is_true_or_false_and_nothing_else() {
 }
 
 #[test]
-fn a_name_that_no_setting_has_is_found() {
+fn unknown_setting_name_is_found() {
     let environment =
         ["SERVICE_KNOWN", "SERVICE_KNWON", "PATH"].map(|name| (OsString::from(name), OsString::from("x")));
     assert_eq!(unknown_names::<Cli>(environment.into_iter()), ["SERVICE_KNWON"]);

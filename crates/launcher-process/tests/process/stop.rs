@@ -4,7 +4,7 @@ use launcher_process::stop::Stop;
 use tokio::sync::oneshot;
 
 #[tokio::test(start_paused = true)]
-async fn what_is_under_way_may_finish() {
+async fn task_finishes_within_the_stop_timeout() {
     let stop = Stop::new();
     let (done, finished) = oneshot::channel();
     let asked = stop.clone();
@@ -18,7 +18,7 @@ async fn what_is_under_way_may_finish() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_takes_too_long_is_dropped() {
+async fn task_beyond_the_stop_timeout_is_dropped() {
     let stop = Stop::new();
     let (done, finished) = oneshot::channel::<()>();
     stop.track(async move {

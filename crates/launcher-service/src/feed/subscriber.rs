@@ -34,7 +34,7 @@ impl Launcher {
             };
             if let Err(error) = outcome {
                 // The client sees the end of the stream and reconnects with the id of the last event it received.
-                tracing::warn!(error = %Chain(&error), "an event stream ended early");
+                tracing::warn!(error = %Chain(&error), "event stream failed");
             }
         });
         ReceiverStream::new(stream)

@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_rank_is_a_value_that_was_there() {
+    fn percentile_uses_the_nearest_rank() {
         // Textbook example of the method: ranks 1, 2, 2, 3 and 5 of five.
         let five = spread(&[50, 15, 40, 20, 35]);
         let found = [5, 30, 40, 50, 95].map(|percent| five.percentile(percent));
@@ -44,13 +44,13 @@ mod tests {
     }
 
     #[test]
-    fn one_value_is_every_percentile_and_none_is_none() {
+    fn percentiles_of_single_and_empty_spread() {
         assert_eq!([1, 50, 95, 100].map(|percent| spread(&[7]).percentile(percent)), [Some(7); 4]);
         assert_eq!(spread(&[]).percentile(50), None);
     }
 
     #[test]
-    fn equal_values_count_as_often_as_they_are_there() {
+    fn percentile_counts_repeated_values() {
         let mut spread = Spread::default();
         spread.add(10, 94);
         spread.add(90, 4);

@@ -20,7 +20,7 @@ async fn told(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_people_do_is_told_once_however_often_they_repeat_it() {
+async fn repeated_requests_are_logged_once() {
     let world = World::new().await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let running = world.running(&alice).await;
@@ -42,7 +42,7 @@ async fn what_people_do_is_told_once_however_often_they_repeat_it() {
 }
 
 #[tokio::test]
-async fn what_the_service_finds_out_is_told_of_nobody() {
+async fn observed_ends_and_failures_are_logged_without_actor() {
     let world = World::new().await;
     let alice = caller("alice");
     let template = world.template().await.template_id;
@@ -78,7 +78,7 @@ async fn what_the_service_finds_out_is_told_of_nobody() {
 }
 
 #[tokio::test]
-async fn a_catalog_that_stays_as_it_is_leaves_no_line() {
+async fn unchanged_template_is_not_logged() {
     let world = World::new().await;
     let admin = caller("admin");
     let template = world.template().await;
@@ -99,7 +99,7 @@ async fn a_catalog_that_stays_as_it_is_leaves_no_line() {
 }
 
 #[tokio::test]
-async fn only_admins_read_it() {
+async fn only_admins_read_the_activity_log() {
     let world = World::new().await;
     world.launch(&caller("alice")).await;
     let mine = ActivityFilter { person: Some(caller("alice").email().clone()), subject: None };
@@ -110,7 +110,7 @@ async fn only_admins_read_it() {
 }
 
 #[tokio::test]
-async fn it_is_kept_as_long_as_the_history() {
+async fn activity_log_is_purged_after_the_history_limit() {
     let mut world = World::new().await;
     world.launch(&caller("alice")).await;
     world.kill().await;

@@ -9,7 +9,7 @@ use launcher_testkit::FakeFleet;
 use crate::{World, caller};
 
 #[tokio::test]
-async fn rows_stay_with_their_fleet() {
+async fn database_of_other_fleet_is_refused() {
     let world = World::new().await;
     world.launcher.claim_fleet().await.unwrap();
     world.launcher.claim_fleet().await.unwrap();
@@ -22,7 +22,7 @@ async fn rows_stay_with_their_fleet() {
 }
 
 #[tokio::test]
-async fn a_new_database_does_not_take_over_a_fleet_that_is_at_work() {
+async fn new_database_is_refused_when_fleet_has_workshops() {
     let world = World::new().await;
     world.running(&caller("alice")).await;
     let directory = tempfile::tempdir().unwrap();

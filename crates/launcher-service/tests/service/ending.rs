@@ -6,7 +6,7 @@ use launcher_testkit::eventually;
 use crate::{SOON, World, caller};
 
 #[tokio::test]
-async fn extending_moves_the_end_of_the_row_and_of_the_workshop() {
+async fn extension_updates_row_and_workshop() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -21,7 +21,7 @@ async fn extending_moves_the_end_of_the_row_and_of_the_workshop() {
 }
 
 #[tokio::test]
-async fn ending_says_who_ended_it_and_waits_until_it_is_gone() {
+async fn termination_records_end_reason_and_waits_for_deletion() {
     for (who, reason) in [("alice", EndReason::Owner), ("admin", EndReason::Admin)] {
         let world = World::new().await;
         let running = world.running(&caller("alice")).await;
@@ -38,7 +38,7 @@ async fn ending_says_who_ended_it_and_waits_until_it_is_gone() {
 }
 
 #[tokio::test]
-async fn a_launch_can_be_withdrawn_while_it_waits() {
+async fn queued_launch_can_be_withdrawn() {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let alice = caller("alice");
     let first = world.launch(&alice).await;
@@ -50,7 +50,7 @@ async fn a_launch_can_be_withdrawn_while_it_waits() {
 }
 
 #[tokio::test]
-async fn a_failure_is_explained_frees_its_place_and_stays_until_it_is_dismissed() {
+async fn failed_instance_frees_its_slot_and_stays_until_dismissed() {
     let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -68,7 +68,7 @@ async fn a_failure_is_explained_frees_its_place_and_stays_until_it_is_dismissed(
 }
 
 #[tokio::test]
-async fn time_that_is_up_ends_it() {
+async fn expired_workshop_is_terminated() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     world.fleet.expire(&running.k8s_name);
@@ -78,7 +78,7 @@ async fn time_that_is_up_ends_it() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_from_outside_is_lost_whether_it_was_seen_or_not() {
+async fn workshop_deleted_from_outside_is_lost() {
     let world = World::new().await;
     let (alice, bob) = (caller("alice"), caller("bob"));
     let seen = world.running(&alice).await;

@@ -8,13 +8,13 @@ use crate::{SOON, World, measured};
 struct Locked;
 
 #[test]
-fn a_log_line_has_everything_behind_an_error() {
+fn error_chain_includes_all_sources() {
     let error = ServiceError::Internal(Box::new(std::io::Error::other(Locked)));
     assert_eq!(Chain(&error).to_string(), "internal error: the lock is held");
 }
 
 #[tokio::test]
-async fn without_its_database_it_tells_no_counts_of_before() {
+async fn instance_metrics_are_absent_without_database() {
     let mut world = World::new().await;
     let is_counted = |world: &World| measured(&world.launcher).contains("launcher_instances{");
     eventually(SOON, async || is_counted(&world).then_some(())).await;

@@ -8,7 +8,7 @@ use launcher_workshop::wanted;
 use crate::{SOON, World, caller};
 
 #[tokio::test]
-async fn a_fleet_that_does_not_answer_is_asked_again() {
+async fn failed_fleet_call_is_retried() {
     let world = World::new().await;
     world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
     let name = world.launch(&caller("alice")).await.k8s_name;
@@ -18,7 +18,7 @@ async fn a_fleet_that_does_not_answer_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_the_fleet_does_not_answer_keeps_nobody_else_waiting() {
+async fn unanswered_fleet_call_does_not_delay_other_instances() {
     let world = World::with(Limits { max_instances_per_user: 2, ..Limits::default() }).await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -31,7 +31,7 @@ async fn what_the_fleet_does_not_answer_keeps_nobody_else_waiting() {
 }
 
 #[tokio::test]
-async fn what_the_fleet_does_not_take_keeps_nobody_else_waiting() {
+async fn instances_in_backoff_do_not_delay_other_instances() {
     // More pending rows than one part, all in backoff; then one more.
     let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
     let admin = caller("admin");
@@ -47,7 +47,7 @@ async fn what_the_fleet_does_not_take_keeps_nobody_else_waiting() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_comes_too_late_for_its_failure_is_ended() {
+async fn late_workshop_of_failed_instance_is_deleted() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -60,7 +60,7 @@ async fn a_workshop_that_comes_too_late_for_its_failure_is_ended() {
 }
 
 #[tokio::test]
-async fn a_deletion_whose_answer_is_lost_ends_all_the_same() {
+async fn deletion_with_lost_answer_completes() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -70,7 +70,7 @@ async fn a_deletion_whose_answer_is_lost_ends_all_the_same() {
 }
 
 #[tokio::test]
-async fn what_was_stored_before_a_kill_is_brought_about_after_it() {
+async fn stored_changes_are_applied_after_a_kill() {
     let mut world = World::new().await;
     let alice = caller("alice");
     world.kill().await;
@@ -90,7 +90,7 @@ async fn what_was_stored_before_a_kill_is_brought_about_after_it() {
 }
 
 #[tokio::test]
-async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
+async fn kill_before_recording_an_apply_creates_no_duplicate() {
     let mut world = World::new().await;
     let alice = caller("alice");
     world.fleet.disturb([Fault::NoAnswer]);
@@ -120,7 +120,7 @@ async fn a_kill_between_the_fleets_work_and_the_note_of_it_doubles_nothing() {
 }
 
 #[tokio::test]
-async fn what_happened_while_nobody_looked_is_seen_after_the_next_start() {
+async fn fleet_changes_during_downtime_are_observed_after_start() {
     let mut world = World::new().await;
     let starting = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&starting).await;
@@ -135,7 +135,7 @@ async fn what_happened_while_nobody_looked_is_seen_after_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_no_row_wants_is_ended() {
+async fn orphaned_workshop_is_deleted() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
@@ -144,7 +144,7 @@ async fn a_workshop_that_no_row_wants_is_ended() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_somebody_else_has_made_is_left_alone() {
+async fn workshop_without_launcher_labels_is_ignored() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let stray = |name: &str| wanted(&Instance { k8s_name: name.to_owned(), ..running.clone() });
@@ -159,7 +159,7 @@ async fn a_workshop_that_somebody_else_has_made_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_is_gone_is_not_made_anew_by_a_late_change() {
+async fn extension_does_not_recreate_deleted_workshop() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     world.fleet.vanish(&running.k8s_name);
@@ -173,7 +173,7 @@ async fn a_workshop_that_is_gone_is_not_made_anew_by_a_late_change() {
 }
 
 #[tokio::test]
-async fn a_spec_that_was_changed_from_outside_is_put_right() {
+async fn spec_changed_from_outside_is_restored() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     // A change during an apply is found only by the next full resync.
@@ -186,7 +186,7 @@ async fn a_spec_that_was_changed_from_outside_is_put_right() {
 }
 
 #[tokio::test]
-async fn a_workshop_that_cannot_be_read_any_more_is_written_anew_and_goes_on() {
+async fn unreadable_workshop_is_rewritten_and_keeps_running() {
     let world = World::new().await;
     let name = world.running(&caller("alice")).await.k8s_name;
     world.everything_told().await;
@@ -201,7 +201,7 @@ async fn a_workshop_that_cannot_be_read_any_more_is_written_anew_and_goes_on() {
 }
 
 #[tokio::test]
-async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
+async fn ended_instances_are_purged_after_the_history_limit() {
     let mut world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -214,7 +214,7 @@ async fn ended_instances_are_purged_when_their_time_in_the_history_is_over() {
 }
 
 #[tokio::test]
-async fn failed_instances_that_nobody_dismisses_are_dismissed_by_the_service_and_purged_in_their_turn() {
+async fn old_failed_instance_is_dismissed_by_upkeep_then_purged() {
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let mut world = World::new().await;
     let alice = caller("alice");

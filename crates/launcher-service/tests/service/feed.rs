@@ -25,7 +25,7 @@ async fn next(
 }
 
 #[tokio::test]
-async fn tells_the_owner_and_admins_and_nobody_else() {
+async fn feed_reaches_only_owner_and_admins() {
     let world = World::new().await;
     let (alice, bob, admin) = (caller("alice"), caller("bob"), caller("admin"));
     let mut alices = Box::pin(world.launcher.subscribe(&alice, None));
@@ -40,7 +40,7 @@ async fn tells_the_owner_and_admins_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn resumes_behind_the_last_event_and_starts_over_when_it_cannot() {
+async fn feed_resumes_after_last_event_or_restarts() {
     let world = World::new().await;
     let alice = caller("alice");
     let first = world.running(&alice).await;
@@ -57,7 +57,7 @@ async fn resumes_behind_the_last_event_and_starts_over_when_it_cannot() {
 }
 
 #[tokio::test]
-async fn tells_when_a_place_in_line_moves_up() {
+async fn feed_sends_changed_queue_positions() {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let admin = caller("admin");
     let first = world.launch(&admin).await.k8s_name;
@@ -77,7 +77,7 @@ async fn tells_when_a_place_in_line_moves_up() {
 }
 
 #[tokio::test]
-async fn what_changes_before_its_loop_begins_is_told_too() {
+async fn feed_includes_changes_before_its_loop_starts() {
     let mut world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -122,7 +122,7 @@ async fn until_in_line(feed: &mut (impl Stream<Item = FeedEvent> + Unpin), names
 }
 
 #[tokio::test]
-async fn who_falls_behind_is_told_where_everybody_stands_in_line() {
+async fn lagging_subscriber_receives_current_queue_positions() {
     let (world, names) = long_line().await;
     let mut slow = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     until_in_line(&mut slow, &names[1..]).await;
@@ -136,7 +136,7 @@ async fn who_falls_behind_is_told_where_everybody_stands_in_line() {
 }
 
 #[tokio::test]
-async fn nobody_is_put_back_in_line_after_the_end() {
+async fn ended_instance_is_not_sent_as_queued_again() {
     let (world, names) = long_line().await;
     let (admin, last) = (caller("admin"), names.last().unwrap());
     let mut slow = Box::pin(world.launcher.subscribe(&admin, None));
@@ -157,7 +157,7 @@ async fn nobody_is_put_back_in_line_after_the_end() {
 }
 
 #[tokio::test]
-async fn who_comes_back_is_told_of_a_place_that_has_moved_up_meanwhile() {
+async fn resumed_feed_sends_changed_queue_position() {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let admin = caller("admin");
     let first = world.launch(&admin).await.k8s_name;
@@ -193,7 +193,7 @@ async fn starting(world: &World, count: u32) -> Vec<String> {
 const MANY: u32 = 300;
 
 #[tokio::test]
-async fn everything_that_is_live_comes_in_its_order_as_it_is_when_its_turn_comes() {
+async fn initial_feed_sends_each_live_instance_once_in_order() {
     let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
     let names = starting(&world, MANY).await;
     let [changed, ended] = [&names[names.len() - 2], &names[names.len() - 1]];
@@ -214,7 +214,7 @@ async fn everything_that_is_live_comes_in_its_order_as_it_is_when_its_turn_comes
 }
 
 #[tokio::test]
-async fn a_row_that_cannot_be_read_hides_none_of_those_behind_it() {
+async fn unreadable_row_does_not_hide_later_rows() {
     let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
     let (admin, names) = (caller("admin"), starting(&world, MANY).await);
     world.damage(&names[0]).await;

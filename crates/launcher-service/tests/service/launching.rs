@@ -5,7 +5,7 @@ use launcher_testkit::eventually;
 use crate::{SOON, World, caller};
 
 #[tokio::test]
-async fn a_launch_becomes_a_workshop_and_then_runs() {
+async fn launched_instance_gets_a_workshop_and_runs() {
     let world = World::new().await;
     let alice = caller("alice");
     let launched = world.launch(&alice).await;
@@ -25,7 +25,7 @@ async fn a_launch_becomes_a_workshop_and_then_runs() {
 }
 
 #[tokio::test]
-async fn later_edits_never_change_a_running_workshop() {
+async fn template_edit_does_not_change_running_instance() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let admin = caller("admin");
@@ -38,7 +38,7 @@ async fn later_edits_never_change_a_running_workshop() {
 }
 
 #[tokio::test]
-async fn more_than_may_start_at_once_wait_in_line_and_move_up() {
+async fn launches_beyond_the_start_limit_are_queued() {
     let world = World::with(Limits { max_concurrent_starts: 2, ..Limits::default() }).await;
     let admin = caller("admin");
     let mut names = Vec::new();
@@ -57,7 +57,7 @@ async fn more_than_may_start_at_once_wait_in_line_and_move_up() {
 }
 
 #[tokio::test]
-async fn a_full_line_refuses_and_a_full_hand_refuses() {
+async fn launch_is_refused_at_instance_and_queue_limit() {
     let limits = Limits { max_concurrent_starts: 1, max_queued: 2, max_instances_per_user: 2, ..Limits::default() };
     let world = World::with(limits).await;
     let template = world.template().await.template_id;
@@ -73,7 +73,7 @@ async fn a_full_line_refuses_and_a_full_hand_refuses() {
 }
 
 #[tokio::test]
-async fn a_repeated_launch_with_its_key_is_one_launch() {
+async fn repeated_idempotency_key_creates_one_instance() {
     let world = World::new().await;
     let (alice, bob) = (caller("alice"), caller("bob"));
     let template = world.template().await.template_id;
@@ -100,7 +100,7 @@ async fn an_archived_template_is_launched_by_admins_only() {
 }
 
 #[tokio::test]
-async fn a_repeated_launch_is_answered_even_when_the_template_has_left_the_catalog() {
+async fn repeated_launch_succeeds_after_template_is_archived() {
     let world = World::new().await;
     let alice = caller("alice");
     let template = world.template().await.template_id;
@@ -115,7 +115,7 @@ async fn a_repeated_launch_is_answered_even_when_the_template_has_left_the_catal
 }
 
 #[tokio::test]
-async fn lists_are_the_callers_own_and_everybodys_for_an_admin() {
+async fn instances_are_visible_to_owner_and_admins_only() {
     let world = World::new().await;
     let (alice, bob, admin) = (caller("alice"), caller("bob"), caller("admin"));
     let name = world.launch(&alice).await.k8s_name;

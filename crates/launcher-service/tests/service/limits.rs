@@ -36,7 +36,7 @@ async fn live(world: &World) -> u64 {
 }
 
 #[tokio::test]
-async fn terminating_instance_keeps_its_owner_from_launching_another() {
+async fn terminating_instance_counts_against_the_limit() {
     let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
     let (alice, admin, template) = (caller("alice"), caller("admin"), world.template().await.template_id);
     let running = world.running(&alice).await;
@@ -55,7 +55,7 @@ async fn terminating_instance_keeps_its_owner_from_launching_another() {
 }
 
 #[tokio::test]
-async fn dismissed_failure_takes_no_place_although_its_workshop_is_still_there() {
+async fn dismissed_failure_does_not_count_against_the_limit() {
     let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -68,7 +68,7 @@ async fn dismissed_failure_takes_no_place_although_its_workshop_is_still_there()
 }
 
 #[tokio::test]
-async fn launch_and_delete_in_a_loop_is_refused_after_the_burst_and_leaves_little() {
+async fn launch_and_delete_loop_is_refused_after_the_burst() {
     let rate = LaunchRate { per_minute: 6, burst: 20 };
     let world = World::with(Limits { max_instances_per_user: 1, launch_rate: rate, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
@@ -101,7 +101,7 @@ async fn launch_and_delete_in_a_loop_is_refused_after_the_burst_and_leaves_littl
 }
 
 #[tokio::test]
-async fn withdrawn_launch_is_gone_after_an_hour_and_stays_in_the_activity_log() {
+async fn withdrawn_launch_is_purged_early_but_stays_in_activity_log() {
     let mut world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let dispatched = world.running(&admin).await.k8s_name;
@@ -125,7 +125,7 @@ async fn withdrawn_launch_is_gone_after_an_hour_and_stays_in_the_activity_log() 
 }
 
 #[tokio::test]
-async fn upkeep_stores_the_settings_of_an_earlier_version_once() {
+async fn upkeep_migrates_settings_of_earlier_version() {
     let mut world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();

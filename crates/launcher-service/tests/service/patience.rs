@@ -120,7 +120,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent() {
+async fn overdue_start_fails_when_fleet_reports_nothing() {
     let mut world = World::new().await;
     let name = world.starting().await;
     world.kill().await;
@@ -131,7 +131,7 @@ async fn a_start_that_takes_too_long_is_given_up_even_when_the_fleet_is_silent()
 }
 
 #[tokio::test]
-async fn a_start_that_the_fleet_came_to_late_has_all_its_time_and_no_more() {
+async fn start_timeout_counts_from_the_fleets_start() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
@@ -148,7 +148,7 @@ async fn a_start_that_the_fleet_came_to_late_has_all_its_time_and_no_more() {
 }
 
 #[tokio::test]
-async fn what_is_ready_is_not_given_up_though_nobody_has_told() {
+async fn ready_workshop_is_not_timed_out_without_watch_event() {
     let mut world = World::new().await;
     let name = world.starting().await;
     world.impatient(false, Question::Answered).await;
@@ -158,7 +158,7 @@ async fn what_is_ready_is_not_given_up_though_nobody_has_told() {
 }
 
 #[tokio::test]
-async fn what_the_fleet_says_of_a_failure_is_better_than_that_it_is_late() {
+async fn fleet_failure_reason_takes_precedence_over_timeout() {
     let mut world = World::new().await;
     let name = world.starting().await;
     world.impatient(false, Question::Answered).await;
@@ -169,7 +169,7 @@ async fn what_the_fleet_says_of_a_failure_is_better_than_that_it_is_late() {
 }
 
 #[tokio::test]
-async fn what_becomes_ready_while_it_is_given_up_goes_on() {
+async fn start_that_becomes_ready_during_timeout_keeps_running() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
@@ -185,7 +185,7 @@ async fn what_becomes_ready_while_it_is_given_up_goes_on() {
 }
 
 #[tokio::test]
-async fn a_start_that_the_fleet_says_nothing_of_is_not_given_up_unless_it_never_took_it() {
+async fn overdue_start_survives_fleet_outage_if_applied() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let known = world.starting().await;
@@ -200,7 +200,7 @@ async fn a_start_that_the_fleet_says_nothing_of_is_not_given_up_unless_it_never_
 }
 
 #[tokio::test]
-async fn the_time_that_nobody_was_there_does_not_count() {
+async fn launcher_downtime_does_not_count_as_start_time() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
@@ -214,7 +214,7 @@ async fn the_time_that_nobody_was_there_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_fleet_that_answers_nothing_keeps_no_stop_waiting() {
+async fn silent_fleet_does_not_delay_stop() {
     let mut world = World::with(Limits { max_instances_per_user: 9, ..Limits::default() }).await;
     for _ in 0..4 {
         world.starting().await;

@@ -26,7 +26,7 @@ fn launcher_ready(launcher: &Launcher) -> String {
 }
 
 #[tokio::test]
-async fn a_database_that_falls_silent_is_noted_before_anybody_hangs_up() {
+async fn silent_database_fails_readiness_before_probe_timeout() {
     let database = FreshDatabase::create().await;
     let mut proxy = Proxy::new(&database.url());
     let store = Store::open(&proxy.url).await.unwrap();
@@ -66,7 +66,7 @@ async fn inline_after_upkeep(launcher: &Launcher, connection: &mut AnyConnection
 }
 
 #[tokio::test]
-async fn settings_stay_in_their_rows_while_a_launcher_of_an_earlier_version_may_read_them() {
+async fn settings_migration_waits_for_launchers_of_earlier_version() {
     let database = FreshDatabase::create().await;
     let store = Store::open(&database.url()).await.unwrap();
     let clock = Arc::new(TestClock::default());

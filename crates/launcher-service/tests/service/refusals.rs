@@ -15,7 +15,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_workshop_that_is_refused_is_an_explained_failure() {
+async fn refused_workshop_fails_with_invalid_spec() {
     let world = World::new().await;
     world.fleet.disturb([Fault::Refused]);
     let name = world.launch(&caller("alice")).await.k8s_name;
@@ -24,7 +24,7 @@ async fn a_workshop_that_is_refused_is_an_explained_failure() {
 }
 
 #[tokio::test]
-async fn a_change_that_is_refused_ends_nothing_and_is_tried_again() {
+async fn refused_change_keeps_workshop_and_is_retried() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -44,7 +44,7 @@ async fn a_change_that_is_refused_ends_nothing_and_is_tried_again() {
 }
 
 #[tokio::test]
-async fn what_runs_is_not_ended_by_a_refusal_though_the_fleet_has_never_answered_for_it() {
+async fn refusal_keeps_running_instance_with_unrecorded_apply() {
     let world = World::new().await;
     world.fleet.disturb([Fault::LostAnswer].into_iter().chain((0..4000).map(|_| Fault::Unavailable)));
     let name = world.launch(&caller("alice")).await.k8s_name;
@@ -63,7 +63,7 @@ async fn what_runs_is_not_ended_by_a_refusal_though_the_fleet_has_never_answered
 }
 
 #[tokio::test]
-async fn what_runs_ends_at_its_old_end_when_its_extension_is_refused() {
+async fn instance_expires_after_refused_extension() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;

@@ -24,7 +24,7 @@ async fn only_admins_write_the_catalog() {
 }
 
 #[tokio::test]
-async fn archived_ones_leave_the_catalog_and_stay_readable() {
+async fn archived_template_leaves_the_catalog_but_stays_readable() {
     let world = World::new().await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let id = world.template().await.template_id;
@@ -37,7 +37,7 @@ async fn archived_ones_leave_the_catalog_and_stay_readable() {
 }
 
 #[tokio::test]
-async fn an_edit_on_top_of_an_old_version_is_refused() {
+async fn edit_of_outdated_template_version_is_refused() {
     let world = World::new().await;
     let admin = caller("admin");
     let id = world.template().await.template_id;
@@ -50,7 +50,7 @@ async fn an_edit_on_top_of_an_old_version_is_refused() {
 }
 
 #[tokio::test]
-async fn a_seed_is_planted_once_and_what_admins_made_of_it_stays() {
+async fn seed_does_not_overwrite_changed_template() {
     let world = World::new().await;
     let (admin, by) = (caller("admin"), EmailAddress::parse("seed@launcher.invalid").unwrap());
     let id = Uuid::from_u128(7);

@@ -53,7 +53,7 @@ async fn start_of(name: &str) -> Vec<SpanData> {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_failure_of_what_was_refused_and_told_before_the_end_of_the_start() {
+async fn refused_apply_is_traced_as_error_before_the_start_ends() {
     LazyLock::force(&RECORDER);
     let world = World::new().await;
     world.fleet.disturb([Fault::Refused]);
@@ -66,7 +66,7 @@ async fn a_refusal_is_a_failure_of_what_was_refused_and_told_before_the_end_of_t
 }
 
 #[tokio::test]
-async fn a_start_that_its_owner_ended_is_no_error_and_one_whose_workshop_was_taken_away_is() {
+async fn start_trace_is_error_when_lost_but_not_when_terminated() {
     LazyLock::force(&RECORDER);
     let world = World::new().await;
     let alice = caller("alice");

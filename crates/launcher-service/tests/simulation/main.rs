@@ -107,7 +107,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn whatever_goes_wrong_rows_and_workshops_come_to_agree() {
+fn rows_and_workshops_converge_after_faults() {
     if let Some(seed) = number("SIM_SEED") {
         if let Err(failure) = run(seed, true) {
             panic!("{failure}");

@@ -214,19 +214,19 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn requests_that_go_on_are_read_as_they_came(bytes in stream()) {
+    fn forwarded_requests_parse_like_received_requests(bytes in stream()) {
         assert_read_alike(&bytes);
     }
 
     #[test]
-    fn any_bytes_are_requests_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_are_never_forwarded(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         assert_eq!(assert_read_alike(&bytes), 0);
     }
 }
 
 /// The properties would hold trivially if all requests were refused.
 #[test]
-fn many_of_the_requests_that_are_tried_go_on() {
+fn generated_streams_include_forwarded_and_refused_requests() {
     let mut runner = TestRunner::deterministic();
     let streams = (0..1000).map(|_| stream().new_tree(&mut runner).unwrap().current());
     let counts: Vec<usize> = streams.map(|bytes| assert_read_alike(&bytes)).collect();

@@ -10,7 +10,7 @@ use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually, soon};
 
 #[test]
-fn a_wrong_setting_is_one_clear_line() {
+fn invalid_setting_stops_start_with_one_line() {
     let owner = ("SERVICE_OWNER_EMAIL", "alice@example.org");
     let port = ("SERVICE_APP_PORT", "8888");
     for (settings, said) in [
@@ -55,7 +55,7 @@ fn missing_and_empty_settings_are_named_with_their_variables() {
 }
 
 #[test]
-fn an_owner_that_is_no_text_is_one_clear_line() {
+fn non_utf8_owner_stops_start_with_one_line() {
     let owner = std::ffi::OsStr::from_bytes(b"alice\xff@example.org");
     let output = command(&[("SERVICE_APP_PORT", "8888")]).env("SERVICE_OWNER_EMAIL", owner).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -64,7 +64,7 @@ fn an_owner_that_is_no_text_is_one_clear_line() {
 }
 
 #[tokio::test]
-async fn it_tells_about_itself_on_a_port_of_its_own() {
+async fn health_metrics_and_activity_are_on_the_telemetry_port() {
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let program = Program::start(app.addr, &[]).await;
     assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -98,14 +98,14 @@ async fn it_tells_about_itself_on_a_port_of_its_own() {
 }
 
 #[tokio::test]
-async fn it_measures_what_the_documentation_lists_and_nothing_else() {
+async fn sidecar_metrics_match_documentation() {
     let app = App::answering("").await;
     let metrics = Program::start(app.addr, &[]).await.ask("/metrics").await;
     assert_eq!(told(&metrics), documented("sidecar_"));
 }
 
 #[tokio::test]
-async fn told_to_stop_it_finishes_what_is_under_way() {
+async fn sigterm_finishes_in_flight_requests_and_keeps_port_bound() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_exact(3).await;
@@ -127,7 +127,7 @@ async fn told_to_stop_it_finishes_what_is_under_way() {
 }
 
 #[tokio::test]
-async fn told_to_stop_it_does_not_wait_for_ever() {
+async fn sigterm_drops_in_flight_requests_after_shutdown_grace() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_end().await;
@@ -143,7 +143,7 @@ async fn told_to_stop_it_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn told_to_stop_twice_it_waits_for_nothing() {
+async fn second_sigterm_drops_in_flight_requests_at_once() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_end().await;
@@ -162,7 +162,7 @@ async fn told_to_stop_twice_it_waits_for_nothing() {
 }
 
 #[tokio::test]
-async fn it_serves_more_connections_than_it_may_have_files_at_first() {
+async fn sidecar_serves_more_connections_than_its_soft_file_limit() {
     let app = App::answering("").await;
     let mut limited = Command::new("sh");
     limited.env_clear().args(["-c", "ulimit -Sn 64; exec \"$0\"", env!("CARGO_BIN_EXE_launcher-sidecar")]);
@@ -178,7 +178,7 @@ async fn it_serves_more_connections_than_it_may_have_files_at_first() {
 }
 
 #[tokio::test]
-async fn whoever_keeps_its_telemetry_busy_is_sent_away() {
+async fn telemetry_connections_over_the_limit_are_closed() {
     let app = App::answering("").await;
     let program = Program::start(app.addr, &[]).await;
     let mut silent = Vec::new();
@@ -191,7 +191,7 @@ async fn whoever_keeps_its_telemetry_busy_is_sent_away() {
 }
 
 #[tokio::test]
-async fn killed_it_cuts_what_is_under_way_and_passes_nothing_on_any_more() {
+async fn killed_sidecar_drops_in_flight_requests_and_forwards_nothing() {
     let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
     let app = App::start(move |mut stream| {
         let left = left.clone();

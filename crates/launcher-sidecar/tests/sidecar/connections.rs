@@ -11,7 +11,7 @@ use super::support::{ALICE, App, Setup, policy};
 const MANY: usize = 200;
 
 #[tokio::test]
-async fn a_crowd_that_comes_back_needs_no_new_connections_to_the_app() {
+async fn second_requests_of_many_clients_reuse_app_connections() {
     let all_here = Arc::new(Barrier::new(MANY));
     let app = App::start(move |mut stream| {
         let all_here = all_here.clone();
@@ -40,7 +40,7 @@ async fn a_crowd_that_comes_back_needs_no_new_connections_to_the_app() {
 }
 
 #[tokio::test]
-async fn a_client_that_said_it_is_the_last_request_gets_all_of_the_response_and_then_the_end() {
+async fn request_with_connection_close_gets_whole_response_before_close() {
     let body = "x".repeat(1 << 20);
     let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let setup = Setup::answering(response.leak()).await;
@@ -56,7 +56,7 @@ async fn a_client_that_said_it_is_the_last_request_gets_all_of_the_response_and_
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_silent_client_is_asked_by_the_kernel_whether_it_is_still_there() {
+async fn client_connections_have_tcp_keepalive() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;

@@ -10,7 +10,7 @@ async fn seen_by_the_app(lines: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_app_sees_the_other_cookies() {
+async fn app_receives_cookies_except_login_cookies() {
     let seen = seen_by_the_app("Cookie: _oauth2_proxy=secret; _oauth2_proxy_0=secret; a=b\r\n").await;
     assert!(seen.contains("\r\nCookie: a=b\r\n") && !seen.contains("secret"), "{seen}");
     let seen = seen_by_the_app("cookie: a=\"b c\";  d=e\r\n").await;
@@ -18,7 +18,7 @@ async fn the_app_sees_the_other_cookies() {
 }
 
 #[tokio::test]
-async fn a_line_with_nothing_left_goes() {
+async fn cookie_line_without_remaining_cookies_is_removed() {
     let seen =
         seen_by_the_app("Cookie: __Host-_oauth2_proxy=secret\r\nCookie: a=b;_oauth2_proxy_csrf=secret\r\n").await;
     assert_eq!(seen.matches("Cookie").count(), 1, "{seen}");
@@ -26,7 +26,7 @@ async fn a_line_with_nothing_left_goes() {
 }
 
 #[tokio::test]
-async fn the_app_cannot_set_them() {
+async fn app_cannot_set_login_cookies() {
     let setup = Setup::answering(
         "HTTP/1.1 200 OK\r\nSet-Cookie: _oauth2_proxy=evil; Path=/\r\nset-cookie: a=b\r\n\
          Set-Cookie:   __Host-_oauth2_proxy_1=evil\r\nSet-Cookie: =_oauth2_proxy=evil\r\n\
@@ -42,7 +42,7 @@ async fn the_app_cannot_set_them() {
 }
 
 #[tokio::test]
-async fn their_prefix_is_a_setting() {
+async fn login_cookie_prefix_is_configurable() {
     let mut policy = policy();
     policy.session_cookie_prefix = "__Host-gate".to_owned();
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;

@@ -21,7 +21,7 @@ fn post(version: &str, lines: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_length_beside_an_encoding() {
+async fn content_length_with_transfer_encoding_is_refused() {
     let (length, encoding) = ("Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n");
     let body = "0\r\n\r\n";
     assert_refused(
@@ -37,7 +37,7 @@ async fn a_length_beside_an_encoding() {
 }
 
 #[tokio::test]
-async fn encodings_other_than_chunked() {
+async fn invalid_transfer_encoding_is_refused() {
     let mut requests = Vec::new();
     for encoding in [
         "xchunked",
@@ -62,7 +62,7 @@ async fn encodings_other_than_chunked() {
 }
 
 #[tokio::test]
-async fn lengths_that_are_no_plain_number() {
+async fn invalid_content_length_is_refused() {
     let mut requests = Vec::new();
     for length in ["+5", "-5", "5, 5", "5,5", "0x5", "5 5", "", "5.0", "five", "18446744073709551616", "\u{665}"] {
         requests.push(post("1.1", &format!("Content-Length: {length}\r\n"), "hello"));
@@ -74,7 +74,7 @@ async fn lengths_that_are_no_plain_number() {
 }
 
 #[tokio::test]
-async fn lines_that_some_parsers_read_otherwise() {
+async fn ambiguous_head_lines_are_refused() {
     let mut requests: Vec<String> = [
         format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}A: b\r\n c\r\n\r\n"),
         format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length : 5\r\n\r\nhello"),
@@ -103,7 +103,7 @@ async fn lines_that_some_parsers_read_otherwise() {
 }
 
 #[tokio::test]
-async fn hosts() {
+async fn invalid_host_or_target_is_refused() {
     assert_refused(
         400,
         &[
@@ -123,7 +123,7 @@ async fn hosts() {
 }
 
 #[tokio::test]
-async fn other_versions() {
+async fn unsupported_http_version_is_505() {
     assert_refused(
         505,
         &[format!("GET / HTTP/2.0\r\nHost: w\r\n{ALICE}\r\n"), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()],
@@ -132,7 +132,7 @@ async fn other_versions() {
 }
 
 #[tokio::test]
-async fn methods_that_are_not_for_an_app() {
+async fn connect_trace_and_track_are_405() {
     let setup = Setup::new().await;
     for (method, target) in [("CONNECT", "w:80"), ("CONNECT", "/"), ("connect", "/"), ("TRACE", "/"), ("TRACK", "/")] {
         let mut client = setup.client().await;
@@ -145,7 +145,7 @@ async fn methods_that_are_not_for_an_app() {
 }
 
 #[tokio::test]
-async fn chunks_that_are_none() {
+async fn invalid_chunks_are_refused() {
     let chunked = |body: &str| format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n{body}");
     assert_refused(
         400,
@@ -166,7 +166,7 @@ async fn chunks_that_are_none() {
 }
 
 #[tokio::test]
-async fn chunks_that_break_off_never_become_a_whole_body() {
+async fn invalid_chunk_after_a_forwarded_chunk_leaves_body_incomplete() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")).await;
@@ -188,7 +188,7 @@ async fn trailer_line_without_colon_after_a_forwarded_chunk_ends_both_connection
 }
 
 #[tokio::test]
-async fn chunked_bodies_and_lengths_arrive_whole_and_the_next_request_behind_them() {
+async fn pipelined_chunked_and_fixed_length_bodies_arrive_whole() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let pieces = [

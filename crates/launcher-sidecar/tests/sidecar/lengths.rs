@@ -6,7 +6,7 @@ use super::support::{ALICE, App, Setup, eventually, policy};
 const HUGE: u64 = (1 << 32) + 5;
 
 #[tokio::test]
-async fn a_body_of_more_than_4_gib_does_not_end_early_upwards() {
+async fn request_body_over_4_gib_does_not_end_early() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_until(b"/hidden").await;
@@ -28,7 +28,7 @@ async fn a_body_of_more_than_4_gib_does_not_end_early_upwards() {
 }
 
 #[tokio::test]
-async fn a_body_of_more_than_4_gib_does_not_end_early_downwards() {
+async fn response_body_over_4_gib_does_not_end_early() {
     let (sender, receiver) = tokio::sync::watch::channel(());
     let app = App::start(move |mut stream| {
         let mut told = receiver.clone();

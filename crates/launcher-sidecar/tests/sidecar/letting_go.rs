@@ -16,7 +16,7 @@ use super::websocket::{SWITCH, upgrade};
 const REFUSED: &str = "POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000000\r\n\r\n";
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_client_that_goes_on_sending_is_let_go_after_2_seconds() {
+async fn refused_client_that_keeps_sending_is_disconnected_after_2_seconds() {
     let (mut client, task, _stop) = serve();
     client.send(REFUSED).await;
     assert_eq!(client.read_response().await.status, 403);
@@ -32,7 +32,7 @@ async fn a_refused_client_that_goes_on_sending_is_let_go_after_2_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn also_one_that_sends_faster_than_it_is_read() {
+async fn refused_client_that_sends_without_pause_is_disconnected() {
     let client = tokio::io::join(Cursor::new(REFUSED).chain(tokio::io::repeat(b'b')), tokio::io::sink());
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
@@ -45,7 +45,7 @@ async fn also_one_that_sends_faster_than_it_is_read() {
 }
 
 #[tokio::test]
-async fn also_one_whose_websocket_is_closed() {
+async fn websocket_client_that_keeps_sending_after_close_is_disconnected() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write(SWITCH).await;

@@ -49,7 +49,7 @@ pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_head_that_drips_is_ended_after_30_seconds() {
+async fn slow_head_gets_408_after_30_seconds() {
     let (client, task, _stop) = serve();
     let begun = Instant::now();
     let (mut reader, mut writer) = tokio::io::split(client.io);
@@ -72,7 +72,7 @@ async fn a_head_that_drips_is_ended_after_30_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_without_a_byte_is_ended_after_30_seconds() {
+async fn silent_new_connection_is_closed_after_30_seconds() {
     let (_client, task, _stop) = serve();
     let begun = Instant::now();
     task.await.unwrap();
@@ -80,7 +80,7 @@ async fn a_connection_without_a_byte_is_ended_after_30_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn between_requests_a_connection_may_wait_longer() {
+async fn idle_connection_is_closed_after_120_seconds() {
     let (mut client, task, _stop) = serve();
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
@@ -93,7 +93,7 @@ async fn between_requests_a_connection_may_wait_longer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_empty_line_before_a_request_is_passed_over_and_more_are_refused() {
+async fn single_empty_line_before_request_is_skipped_and_more_are_refused() {
     let (mut client, _task, _stop) = serve();
     client.send("\r\nGET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
@@ -102,7 +102,7 @@ async fn one_empty_line_before_a_request_is_passed_over_and_more_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_next_head_has_30_seconds_too() {
+async fn second_head_gets_408_after_30_seconds() {
     let (mut client, task, _stop) = serve();
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\nGET /").await;
     assert_eq!(client.read_response().await.status, 403);
@@ -114,7 +114,7 @@ async fn the_next_head_has_30_seconds_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_a_connection_that_waits() {
+async fn stop_closes_idle_connection_immediately() {
     let (_client, task, stop) = serve();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let begun = Instant::now();
@@ -124,7 +124,7 @@ async fn a_stop_ends_a_connection_that_waits() {
 }
 
 #[tokio::test]
-async fn a_refused_body_is_read_over_so_that_the_refusal_arrives() {
+async fn body_of_refused_request_is_discarded_and_response_arrives() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let body = "b".repeat(1_000_000);

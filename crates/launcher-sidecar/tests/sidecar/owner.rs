@@ -20,7 +20,7 @@ async fn the_owner_reaches_the_app() {
 }
 
 #[tokio::test]
-async fn nobody_else_does() {
+async fn request_without_owner_identity_is_refused() {
     let setup = Setup::new().await;
     for lines in [
         "",
@@ -43,7 +43,7 @@ async fn nobody_else_does() {
 }
 
 #[tokio::test]
-async fn a_second_line_or_spelling_spoils_the_first() {
+async fn second_identity_line_in_any_spelling_is_refused() {
     let setup = Setup::new().await;
     for other in [
         "X-Auth-Request-Email: alice@example.org\r\n",
@@ -62,7 +62,7 @@ async fn a_second_line_or_spelling_spoils_the_first() {
 }
 
 #[tokio::test]
-async fn no_path_is_exempt() {
+async fn no_path_is_exempt_from_authentication() {
     let setup = Setup::new().await;
     for target in ["/healthz", "/healthz/../lab", "/healthz?/lab", "/readyz", "/metrics", "/favicon.ico", "*"] {
         for method in ["GET", "OPTIONS", "POST"] {
@@ -74,7 +74,7 @@ async fn no_path_is_exempt() {
 }
 
 #[tokio::test]
-async fn an_identity_in_a_trailer_is_none() {
+async fn identity_in_trailer_is_ignored() {
     let setup = Setup::new().await;
     let body = format!("3\r\nabc\r\n0\r\n{ALICE}\r\n");
     let head = "POST / HTTP/1.1\r\nHost: w\r\nTransfer-Encoding: chunked\r\nTrailer: X-Auth-Request-Email\r\n\r\n";
@@ -92,7 +92,7 @@ async fn a_trailer_does_not_reach_the_app() {
 }
 
 #[tokio::test]
-async fn each_request_of_a_connection_is_judged_by_itself() {
+async fn each_request_of_a_connection_is_authorized_separately() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let bob = "X-Auth-Request-Email: bob@example.org\r\n";
@@ -104,7 +104,7 @@ async fn each_request_of_a_connection_is_judged_by_itself() {
 }
 
 #[tokio::test]
-async fn the_apps_request_names_nobody_whatever_connection_nominates() {
+async fn connection_header_cannot_expose_identity_or_remove_host() {
     let setup = Setup::new().await;
     for nominated in ["x-auth-request-email", "X-Auth-Request-Email, host, content-length, cookie, origin"] {
         let lines = format!(
@@ -123,7 +123,7 @@ async fn the_apps_request_names_nobody_whatever_connection_nominates() {
 }
 
 #[tokio::test]
-async fn the_trusted_headers_name_is_a_setting() {
+async fn identity_header_name_is_configurable() {
     let mut policy = policy();
     policy.trusted_header = launcher_domain::identity::TrustedHeader::parse("Remote-Email").unwrap();
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;
@@ -135,7 +135,7 @@ async fn the_trusted_headers_name_is_a_setting() {
 }
 
 #[tokio::test]
-async fn without_authentication_everybody_is_let_through_and_still_named_to_nobody() {
+async fn without_authentication_requests_are_forwarded_without_identity() {
     let mut policy = policy();
     policy.require_authentication = false;
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;
@@ -148,7 +148,7 @@ async fn without_authentication_everybody_is_let_through_and_still_named_to_nobo
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_page_for_browsers_and_a_line_for_programs() {
+async fn refusal_is_html_for_browsers_and_text_for_programs() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(get("X-Auth-Request-Email: <b>@example.org\r\nAccept: text/html,*/*\r\n")).await;

@@ -54,27 +54,27 @@ async fn assert_served_beside(bytes: &str) {
 }
 
 #[tokio::test]
-async fn owner_is_served_beside_more_silent_clients_than_places() {
+async fn owner_is_served_despite_more_silent_clients_than_slots() {
     assert_served_beside("").await;
 }
 
 #[tokio::test]
-async fn owner_is_served_beside_more_unfinished_heads_than_places() {
+async fn owner_is_served_despite_more_unfinished_heads_than_slots() {
     assert_served_beside("GET / HTTP/1.1\r\nHost: w\r\nA:").await;
 }
 
 #[tokio::test]
-async fn owner_is_served_beside_more_slow_uploads_of_the_owner_than_places() {
+async fn owner_is_served_despite_more_slow_owner_uploads_than_slots() {
     assert_served_beside(&format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 9\r\n\r\n")).await;
 }
 
 #[tokio::test]
-async fn owner_is_served_beside_more_idle_connections_of_the_owner_than_places() {
+async fn owner_is_served_despite_more_idle_owner_connections_than_slots() {
     assert_served_beside(GET).await;
 }
 
 #[tokio::test]
-async fn connections_of_the_owner_stay_when_strangers_take_all_places() {
+async fn owner_connections_stay_open_when_other_clients_fill_all_slots() {
     open_as_many_as_allowed();
     let setup = Setup::with(policy(), app().await).await;
     let (mut kept, mut socket, mut upload) = (setup.client().await, setup.client().await, setup.client().await);
@@ -102,7 +102,7 @@ async fn connections_of_the_owner_stay_when_strangers_take_all_places() {
 }
 
 #[tokio::test]
-async fn response_that_nobody_reads_is_not_kept_after_its_connection() {
+async fn displaced_connection_with_unread_response_is_reset() {
     let body = "x".repeat(1 << 20);
     let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let setup = Setup::answering(response.leak()).await;

@@ -57,13 +57,13 @@ async fn assert_serves(addresses: &[IpAddr]) {
 }
 
 #[test]
-fn app_cannot_bind_the_ports_of_the_sidecar_in_either_family() {
-    run_in_namespace("ports::in_a_namespace_an_app_cannot_bind_the_ports", "");
+fn app_cannot_bind_sidecar_ports_on_ipv4_or_ipv6() {
+    run_in_namespace("ports::in_a_namespace_app_cannot_bind_sidecar_ports", "");
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_an_app_cannot_bind_the_ports() {
+async fn in_a_namespace_app_cannot_bind_sidecar_ports() {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -82,12 +82,12 @@ async fn in_a_namespace_an_app_cannot_bind_the_ports() {
 
 #[test]
 fn sidecar_serves_a_network_with_ipv6_only() {
-    run_in_namespace("ports::in_a_namespace_with_ipv6_it_serves", "ip -6 addr add fd00::8/128 dev lo");
+    run_in_namespace("ports::in_a_namespace_with_ipv6_sidecar_serves", "ip -6 addr add fd00::8/128 dev lo");
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_with_ipv6_it_serves() {
+async fn in_a_namespace_with_ipv6_sidecar_serves() {
     // The only IPv4 address is 127.0.0.1, which every network namespace has.
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
@@ -98,12 +98,12 @@ async fn in_a_namespace_with_ipv6_it_serves() {
 #[test]
 fn sidecar_serves_a_network_without_ipv6() {
     let disable = "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1";
-    run_in_namespace("ports::in_a_namespace_without_ipv6_it_serves", disable);
+    run_in_namespace("ports::in_a_namespace_without_ipv6_sidecar_serves", disable);
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_without_ipv6_it_serves() {
+async fn in_a_namespace_without_ipv6_sidecar_serves() {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     assert!(TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err(), "this namespace has IPv6");

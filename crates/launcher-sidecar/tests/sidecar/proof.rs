@@ -28,7 +28,7 @@ async fn with_secret(secrets: &str, policy: Policy) -> (Setup, ProxySecret) {
 }
 
 #[tokio::test]
-async fn identity_without_valid_proof_is_refused_as_a_stranger_is() {
+async fn identity_without_valid_proof_gets_same_refusal_as_non_owner() {
     let (setup, _secret) = with_secret(SECRET, policy()).await;
     let bob = format!("X-Auth-Request-Email: bob@example.org\r\n{}", proof(SECRET));
     let stranger = setup.send(get(&format!("{bob}Connection: close\r\n"))).await;
@@ -101,7 +101,7 @@ async fn both_secrets_are_accepted_during_a_rotation() {
 }
 
 #[tokio::test]
-async fn unproven_identity_is_let_through_without_authentication() {
+async fn unproven_identity_is_forwarded_when_authentication_is_off() {
     let (setup, _secret) = with_secret(SECRET, Policy { require_authentication: false, ..policy() }).await;
     assert_eq!(setup.status(get(&format!("{ALICE}{}", proof(OTHER)))).await, 200);
     assert!(!setup.app.seen().contains(OTHER), "{}", setup.app.seen());
@@ -129,7 +129,7 @@ impl Drop for SecretFile {
 }
 
 #[test]
-fn unusable_secret_file_is_one_clear_line() {
+fn unusable_secret_file_stops_start_with_one_line() {
     let absent = "/nonexistent/proxy-secret";
     let (empty, short) = (SecretFile::new("empty", "\n"), SecretFile::new("short", "hunter2\n"));
     let three = SecretFile::new("three", &format!("{SECRET}\n{OTHER}\n{SECRET}\n"));
@@ -159,7 +159,7 @@ async fn status(client: &mut Client<tokio::net::TcpStream>, secret: &str) -> u16
 }
 
 #[tokio::test]
-async fn changed_secret_file_is_followed_without_a_restart() {
+async fn changed_secret_file_is_reloaded_without_restart() {
     let file = SecretFile::new("followed", SECRET);
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let program = Program::start(app.addr, &[("SERVICE_PROXY_SECRET_FILE", file.path())]).await;
@@ -171,7 +171,7 @@ async fn changed_secret_file_is_followed_without_a_restart() {
 }
 
 #[tokio::test]
-async fn unproven_identities_are_counted_and_ten_are_warned_about() {
+async fn unproven_identities_are_counted_and_first_ten_logged() {
     let file = SecretFile::new("logged", SECRET);
     let log = SecretFile::new("log", "");
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;

@@ -13,7 +13,7 @@ async fn paths_arrive_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn an_absolute_target_goes_to_the_app_like_any_other() {
+async fn absolute_target_is_forwarded_to_the_app() {
     let setup = Setup::new().await;
     let request = format!("GET http://elsewhere.example:81/a?b HTTP/1.1\r\nHost: elsewhere.example:81\r\n{ALICE}\r\n");
     assert_eq!(setup.status(request).await, 200);
@@ -22,7 +22,7 @@ async fn an_absolute_target_goes_to_the_app_like_any_other() {
 }
 
 #[tokio::test]
-async fn end_to_end_lines_stay_and_hop_by_hop_lines_go() {
+async fn end_to_end_headers_are_kept_and_hop_by_hop_headers_removed() {
     let setup = Setup::new().await;
     let request = format!(
         "PATCH / HTTP/1.1\r\nHost: W.example:8\r\n{ALICE}Origin: HTTPS://w.example\r\nReferer: r\r\nX-Odd:  a  b \r\n\
@@ -39,7 +39,7 @@ async fn end_to_end_lines_stay_and_hop_by_hop_lines_go() {
 }
 
 #[tokio::test]
-async fn the_ingress_is_believed_about_where_a_request_came_from() {
+async fn x_forwarded_headers_of_the_ingress_are_trusted() {
     let setup = Setup::new().await;
     let forwarded = "X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\nX-Forwarded-Proto: https\r\n\
                      X-Forwarded-Host: w.example\r\n";
@@ -51,7 +51,7 @@ async fn the_ingress_is_believed_about_where_a_request_came_from() {
 }
 
 #[tokio::test]
-async fn http_1_0_is_served_and_closed() {
+async fn http_1_0_connection_is_closed_after_response() {
     let setup =
         Setup::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n").await;
     let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}Connection: keep-alive\r\n\r\n")).await;
@@ -60,7 +60,7 @@ async fn http_1_0_is_served_and_closed() {
 }
 
 #[tokio::test]
-async fn a_target_that_names_another_listener_of_this_machine_goes_to_the_app_all_the_same() {
+async fn target_naming_other_local_listener_reaches_only_the_app() {
     let setup = Setup::new().await;
     let decoy = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndecoy").await;
     let name = decoy.addr;
@@ -77,7 +77,7 @@ async fn a_target_that_names_another_listener_of_this_machine_goes_to_the_app_al
 }
 
 #[tokio::test]
-async fn connections_to_the_app_are_used_again() {
+async fn app_connections_are_reused() {
     let setup = Setup::new().await;
     for _ in 0..5 {
         assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
@@ -86,7 +86,7 @@ async fn connections_to_the_app_are_used_again() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_app_has_closed_is_not_noticed_by_the_client() {
+async fn closed_app_connection_is_replaced_without_client_error() {
     // Each connection answers one request without `Connection: close`, and then closes.
     let app = App::start(|mut stream| async move {
         if stream.read_head().await.is_some() {
@@ -125,7 +125,7 @@ async fn pipelined_requests_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn a_client_that_ends_its_side_still_gets_its_answer() {
+async fn half_closed_client_gets_its_response() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
@@ -135,7 +135,7 @@ async fn a_client_that_ends_its_side_still_gets_its_answer() {
 }
 
 #[tokio::test]
-async fn a_client_that_breaks_off_its_body_takes_the_apps_request_with_it() {
+async fn client_disconnect_during_body_aborts_app_request() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_exact(3).await;
@@ -152,7 +152,7 @@ async fn a_client_that_breaks_off_its_body_takes_the_apps_request_with_it() {
 }
 
 #[tokio::test]
-async fn expectations_are_the_apps_to_answer() {
+async fn expect_100_continue_is_answered_by_the_app() {
     let app = App::start(|mut stream| async move {
         let head = stream.read_head().await.unwrap();
         assert!(head.contains("\r\nExpect: 100-continue\r\n"));
@@ -170,7 +170,7 @@ async fn expectations_are_the_apps_to_answer() {
 }
 
 #[tokio::test]
-async fn a_stop_lets_requests_under_way_finish() {
+async fn stop_closes_idle_connections_and_finishes_in_flight_requests() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_exact(3).await;

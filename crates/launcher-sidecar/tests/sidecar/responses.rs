@@ -42,7 +42,7 @@ async fn responses_of_each_framing_arrive_whole() {
 }
 
 #[tokio::test]
-async fn a_response_without_a_length_ends_with_the_apps_connection() {
+async fn response_without_length_ends_when_app_closes_connection() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.0 200 OK\r\n\r\nabc").await;
@@ -58,7 +58,7 @@ async fn a_response_without_a_length_ends_with_the_apps_connection() {
 }
 
 #[tokio::test]
-async fn head_has_no_body_and_the_connection_goes_on() {
+async fn head_response_has_no_body_and_connection_is_reused() {
     let setup = Setup::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n").await;
     let mut client = setup.client().await;
     for _ in 0..2 {
@@ -69,7 +69,7 @@ async fn head_has_no_body_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn a_response_that_cannot_be_read_is_not_passed_on() {
+async fn malformed_response_is_502() {
     for response in [
         "garbage\r\n\r\n",
         "\r\n\r\n",
@@ -96,7 +96,7 @@ async fn a_response_that_cannot_be_read_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn an_app_that_hangs_up_is_502_and_the_connection_goes_on() {
+async fn incomplete_response_head_is_502_and_client_stays_connected() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 200").await;
@@ -111,7 +111,7 @@ async fn an_app_that_hangs_up_is_502_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn a_body_that_breaks_off_is_seen_to_break_off() {
+async fn truncated_response_body_is_not_completed() {
     for (start, seen) in [
         ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "abc"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "3\r\nabc\r\n"),
@@ -128,7 +128,7 @@ async fn a_body_that_breaks_off_is_seen_to_break_off() {
 }
 
 #[tokio::test]
-async fn trailer_line_without_colon_breaks_the_response_off() {
+async fn trailer_line_without_colon_aborts_the_response() {
     let has_read = Arc::new(Notify::new());
     let app = App::start({
         let has_read = has_read.clone();
@@ -153,7 +153,7 @@ async fn trailer_line_without_colon_breaks_the_response_off() {
 }
 
 #[tokio::test]
-async fn bytes_behind_a_response_are_nobodys_response() {
+async fn extra_bytes_after_response_are_discarded() {
     let setup = Setup::answering(
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
     )
@@ -167,7 +167,7 @@ async fn bytes_behind_a_response_are_nobodys_response() {
 }
 
 #[tokio::test]
-async fn a_response_may_come_before_the_request_is_complete() {
+async fn early_response_is_forwarded_and_closes_connection() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno").await;
@@ -183,7 +183,7 @@ async fn a_response_may_come_before_the_request_is_complete() {
 }
 
 #[tokio::test]
-async fn an_app_that_is_not_up_is_503_with_a_page_that_reloads() {
+async fn app_that_does_not_listen_is_503_with_reloading_page() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     app.addr = port;

@@ -108,7 +108,7 @@ async fn assert_flat(program: &Program, before: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn large_bodies_go_up_at_the_same_memory() {
+async fn large_uploads_use_constant_memory() {
     for chunked in [false, true] {
         let (app, _) = large(chunked).await;
         let program = Program::start(app.addr, &[]).await;
@@ -124,7 +124,7 @@ async fn large_bodies_go_up_at_the_same_memory() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn large_bodies_come_down_at_the_same_memory_to_slow_readers_too() {
+async fn large_downloads_to_slow_readers_use_constant_memory() {
     for chunked in [false, true] {
         let (app, sent) = large(chunked).await;
         let program = Program::start(app.addr, &[]).await;
@@ -157,7 +157,7 @@ async fn large_bodies_come_down_at_the_same_memory_to_slow_readers_too() {
 }
 
 #[tokio::test]
-async fn both_directions_stream_at_once() {
+async fn request_and_response_bodies_stream_simultaneously() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await;
@@ -195,7 +195,7 @@ async fn silent(left: tokio::sync::mpsc::UnboundedSender<()>) -> App {
 }
 
 #[tokio::test]
-async fn an_app_hears_when_its_reader_is_gone() {
+async fn client_reset_closes_app_connection() {
     let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
     let setup = Setup::with(policy(), silent(left).await).await;
     let mut client = setup.client().await;
@@ -208,7 +208,7 @@ async fn an_app_hears_when_its_reader_is_gone() {
 }
 
 #[tokio::test]
-async fn a_reader_that_only_ended_its_side_is_given_up_when_the_app_stays_silent() {
+async fn half_closed_client_of_silent_app_is_disconnected_after_30_seconds() {
     let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
     let setup = Setup::with(policy(), silent(left).await).await;
     let (near, far) = tokio::io::duplex(1024);
@@ -229,7 +229,7 @@ async fn a_reader_that_only_ended_its_side_is_given_up_when_the_app_stays_silent
 }
 
 #[tokio::test]
-async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
+async fn client_that_reads_nothing_for_5_minutes_is_disconnected() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 200 OK\r\n\r\n").await;
@@ -257,7 +257,7 @@ async fn a_reader_that_takes_nothing_for_minutes_is_given_up() {
 }
 
 #[tokio::test]
-async fn an_app_that_takes_nothing_of_an_upload_for_minutes_is_given_up() {
+async fn app_that_reads_no_upload_bytes_for_15_minutes_is_disconnected() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         std::future::pending::<()>().await;

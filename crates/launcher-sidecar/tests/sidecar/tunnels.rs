@@ -66,7 +66,7 @@ fn told() -> (UnboundedSender<()>, UnboundedReceiver<()>) {
 }
 
 #[tokio::test]
-async fn an_idle_one_stays_for_hours() {
+async fn idle_websocket_stays_open_for_hours() {
     let mut opened = Opened::to(|mut stream| async move {
         while let Some(byte) = stream.read_exact(1).await {
             stream.write(byte).await;
@@ -87,7 +87,7 @@ async fn an_idle_one_stays_for_hours() {
 }
 
 #[tokio::test]
-async fn one_whose_reader_takes_nothing_for_5_minutes_is_given_up() {
+async fn websocket_whose_client_reads_nothing_for_5_minutes_is_closed() {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = sent.clone();
     let (left, mut leaving) = told();
@@ -116,7 +116,7 @@ async fn one_whose_reader_takes_nothing_for_5_minutes_is_given_up() {
 }
 
 #[tokio::test]
-async fn one_whose_client_has_ended_its_side_is_given_up_after_a_minute_of_silence() {
+async fn websocket_half_closed_by_client_is_closed_after_idle_minute() {
     let (heard, mut hearing) = told();
     let mut opened = Opened::to(move |mut stream| {
         let heard = heard.clone();
@@ -138,7 +138,7 @@ async fn one_whose_client_has_ended_its_side_is_given_up_after_a_minute_of_silen
 }
 
 #[tokio::test]
-async fn one_whose_app_has_ended_its_side_is_given_up_after_a_minute_of_silence() {
+async fn websocket_half_closed_by_app_is_closed_after_idle_minute() {
     let (heard, mut hearing) = told();
     let mut opened = Opened::to(move |mut stream| {
         let heard = heard.clone();

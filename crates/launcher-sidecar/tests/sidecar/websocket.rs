@@ -30,7 +30,7 @@ async fn shouting() -> App {
 }
 
 #[tokio::test]
-async fn only_the_owner_opens_one() {
+async fn websocket_without_owner_identity_is_refused() {
     let setup = Setup::new().await;
     for lines in ["", "X-Auth-Request-Email: bob@example.org\r\n", "x_auth_request_email: alice@example.org\r\n"] {
         assert_eq!(setup.status(upgrade(lines)).await, 403, "{lines}");
@@ -39,7 +39,7 @@ async fn only_the_owner_opens_one() {
 }
 
 #[tokio::test]
-async fn only_the_workshops_own_pages_do() {
+async fn websocket_from_foreign_origin_is_refused() {
     let setup = Setup::new().await;
     for origin in [
         "https://evil.example",
@@ -61,7 +61,7 @@ async fn only_the_workshops_own_pages_do() {
 }
 
 #[tokio::test]
-async fn bytes_pass_both_ways_and_host_and_origin_arrive_as_they_were() {
+async fn websocket_is_forwarded_with_host_and_origin_unchanged() {
     for origin in ["Origin: https://W.example:443\r\n", ""] {
         let setup = Setup::with(policy(), shouting().await).await;
         let mut client = setup.client().await;
@@ -83,7 +83,7 @@ async fn bytes_pass_both_ways_and_host_and_origin_arrive_as_they_were() {
 }
 
 #[tokio::test]
-async fn what_is_sent_too_early_waits_for_the_switch() {
+async fn bytes_sent_before_the_upgrade_are_forwarded_after_it() {
     let app = App::start(|mut stream| async move {
         let head = stream.read_head().await.unwrap();
         assert!(head.ends_with("websocket\r\n\r\n"));
@@ -100,7 +100,7 @@ async fn what_is_sent_too_early_waits_for_the_switch() {
 }
 
 #[tokio::test]
-async fn a_refused_upgrade_is_a_request_like_any_other() {
+async fn request_after_declined_upgrade_is_authorized_separately() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let hidden = "GET /hidden HTTP/1.1\r\nHost: w.example\r\nX-Auth-Request-Email: bob@example.org\r\n\r\n";
@@ -111,7 +111,7 @@ async fn a_refused_upgrade_is_a_request_like_any_other() {
 }
 
 #[tokio::test]
-async fn nothing_else_is_an_upgrade() {
+async fn only_valid_websocket_upgrades_reach_the_app() {
     let setup = Setup::with(policy(), shouting().await).await;
     for (request, status) in [
         (upgrade(ALICE).replace("WebSocket", "h2c"), 502),
@@ -129,7 +129,7 @@ async fn nothing_else_is_an_upgrade() {
 }
 
 #[tokio::test]
-async fn a_switch_to_something_else_is_502() {
+async fn app_switching_to_other_protocol_is_502() {
     for switch in [
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
         "HTTP/1.1 101 Switching Protocols\r\n\r\n",
@@ -140,7 +140,7 @@ async fn a_switch_to_something_else_is_502() {
 }
 
 #[tokio::test]
-async fn only_data_is_activity() {
+async fn only_data_frames_count_as_activity() {
     let setup = Setup::with(policy(), shouting().await).await;
     let mut client = setup.client().await;
     client.send(upgrade(ALICE)).await;
@@ -157,7 +157,7 @@ async fn only_data_is_activity() {
 
 /// Uses a real WebSocket server that echoes, and a client connected to it through the sidecar.
 #[tokio::test]
-async fn a_stop_closes_both_ends_with_going_away() {
+async fn stop_sends_going_away_close_to_client_and_app() {
     let (told, mut closed) = tokio::sync::mpsc::unbounded_channel();
     let app = App::start(move |stream| {
         let told = told.clone();
@@ -193,7 +193,7 @@ async fn a_stop_closes_both_ends_with_going_away() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_the_end_of_a_frame() {
+async fn stop_waits_for_end_of_websocket_frame() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write([SWITCH.as_bytes(), b"\x82\x05he"].concat()).await;

@@ -80,7 +80,7 @@ fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
 }
 
 #[tokio::test]
-async fn no_list_of_instances_reads_them_all() {
+async fn instance_lists_need_no_sequential_scan() {
     let planner = Planner::new().await;
     let me = bob();
     let template = Some(Uuid::parse_str("00000000-0000-4000-8000-000000000007").unwrap());
@@ -101,7 +101,7 @@ async fn no_list_of_instances_reads_them_all() {
 }
 
 #[tokio::test]
-async fn what_is_asked_all_the_time_follows_its_index() {
+async fn frequent_statements_use_their_index() {
     let planner = Planner::new().await;
     let (me, everyone) = (bob(), Scope::Everyone);
     let owner = Scope::Owner(&me);
@@ -140,7 +140,7 @@ async fn what_is_asked_all_the_time_follows_its_index() {
 }
 
 #[tokio::test]
-async fn an_order_of_choice_reads_only_what_has_not_ended() {
+async fn sorted_list_of_live_instances_uses_index() {
     let planner = Planner::new().await;
     let name = planner.store.engine.template_name;
     for by in [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
@@ -155,7 +155,7 @@ async fn an_order_of_choice_reads_only_what_has_not_ended() {
 }
 
 #[tokio::test]
-async fn figures_read_the_last_day_and_what_lives_along_an_index() {
+async fn overview_statements_use_their_index() {
     let planner = Planner::new().await;
     // The times of the rows are 1 to 10,000 ms after the epoch, and all identifiers carry the time 0.
     let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
@@ -167,7 +167,7 @@ async fn figures_read_the_last_day_and_what_lives_along_an_index() {
 }
 
 #[tokio::test]
-async fn templates_follow_their_indexes() {
+async fn template_statements_use_their_index() {
     let planner = Planner::new().await;
     let template = Uuid::parse_str("00000000-0000-4000-8000-000000005000").unwrap();
     for after in [None, Some(template)] {
@@ -182,7 +182,7 @@ async fn templates_follow_their_indexes() {
 }
 
 #[tokio::test]
-async fn the_activity_log_is_read_and_purged_along_its_indexes() {
+async fn activity_log_statements_use_their_index() {
     let planner = Planner::new().await;
     for after in [None, Some(5000)] {
         let page = Page { limit: 50, after };

@@ -26,7 +26,7 @@ fn by(caller: &Caller, seconds: i64) -> Act {
 }
 
 #[tokio::test]
-async fn launch_extension_and_end_leave_a_line_each_as_it_was_then() {
+async fn launch_extension_and_end_are_logged() {
     on_every_engine(async |store| {
         let row = launched(&store, "alice@example.org").await;
         let running =
@@ -56,7 +56,7 @@ async fn launch_extension_and_end_leave_a_line_each_as_it_was_then() {
 }
 
 #[tokio::test]
-async fn what_was_not_done_leaves_no_line() {
+async fn refused_and_repeated_requests_are_not_logged() {
     on_every_engine(async |store| {
         let first = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
         let before = lines(&store).await;
@@ -91,7 +91,7 @@ async fn what_was_not_done_leaves_no_line() {
 }
 
 #[tokio::test]
-async fn templates_leave_lines_of_who_wrote_them_and_seeds_of_nobody() {
+async fn template_changes_are_logged_and_seeds_have_no_actor() {
     on_every_engine(async |store| {
         store.seed_template(&template(2)).await.unwrap();
         let mut changed = Template { version: 2, updated_at: at(5), ..template(2) };
@@ -118,7 +118,7 @@ async fn templates_leave_lines_of_who_wrote_them_and_seeds_of_nobody() {
 }
 
 #[tokio::test]
-async fn a_filter_finds_a_persons_acts_what_happened_to_theirs_and_one_subjects_lines() {
+async fn activity_filter_selects_person_and_subject() {
     on_every_engine(async |store| {
         let hers = launched(&store, "alice@example.org").await;
         let his = launched(&store, "bob@example.org").await;
@@ -144,7 +144,7 @@ async fn a_filter_finds_a_persons_acts_what_happened_to_theirs_and_one_subjects_
 }
 
 #[tokio::test]
-async fn pages_tell_each_line_once_while_lines_are_written() {
+async fn activity_pages_list_each_entry_once_during_writes() {
     on_every_engine(async |store| {
         for _ in 0..7 {
             launched(&store, "alice@example.org").await;
@@ -168,7 +168,7 @@ async fn pages_tell_each_line_once_while_lines_are_written() {
 }
 
 #[tokio::test]
-async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_instances() {
+async fn purge_removes_old_entries_in_batches_and_keeps_instances() {
     on_every_engine(async |store| {
         let mut kept = launched(&store, "alice@example.org").await;
         for _ in 0..1001 {
@@ -191,7 +191,7 @@ async fn a_purge_removes_the_lines_from_before_in_portions_and_leaves_their_inst
 }
 
 #[tokio::test]
-async fn lines_of_a_clock_that_was_ahead_keep_no_other_line_from_being_purged() {
+async fn entries_with_future_time_do_not_block_the_purge() {
     on_every_engine(async |store| {
         // The oldest entries, and more of them than one batch removes.
         let ahead = (0..501).map(|_| Instance { created_at: at(90), ..instance("alice@example.org") });
@@ -211,7 +211,7 @@ async fn lines_of_a_clock_that_was_ahead_keep_no_other_line_from_being_purged() 
 }
 
 #[tokio::test]
-async fn what_cannot_be_told_is_not_done() {
+async fn change_is_rolled_back_when_its_log_entry_fails() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 #[tokio::test]
-async fn a_change_is_stored_in_full_with_a_new_revision() {
+async fn change_stores_all_fields_and_a_new_revision() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let mut after = before.clone();
@@ -41,7 +41,7 @@ async fn a_change_is_stored_in_full_with_a_new_revision() {
 }
 
 #[tokio::test]
-async fn a_change_of_a_row_that_somebody_else_changed_writes_nothing() {
+async fn stale_change_writes_nothing() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let quicker = ended(&store, &before, 60).await;
@@ -57,7 +57,7 @@ async fn a_change_of_a_row_that_somebody_else_changed_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_changes_at_once_from_the_same_row_one_is_stored() {
+async fn concurrent_changes_of_same_row_store_exactly_one() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let mut tasks = JoinSet::new();
@@ -77,7 +77,7 @@ async fn of_many_changes_at_once_from_the_same_row_one_is_stored() {
 }
 
 #[tokio::test]
-async fn a_change_keeps_what_the_dispatch_loop_noted_in_between() {
+async fn change_keeps_applied_version_and_uid() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         store.dispatch_applied(before.instance_id, 3, Some("uid-1")).await.unwrap();
@@ -88,7 +88,7 @@ async fn a_change_keeps_what_the_dispatch_loop_noted_in_between() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_no_text_is_stored_as_far_as_it_is() {
+async fn nul_byte_in_log_tail_is_replaced() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let stored = changed(&store, &before, |row| row.log_tail = Some("a\0b\u{1b}[0m".to_owned())).await;

@@ -57,7 +57,7 @@ async fn pairs() -> Vec<(Database, Database)> {
 }
 
 #[tokio::test]
-async fn every_row_arrives_and_life_goes_on_where_it_was() {
+async fn copy_has_all_rows_and_accepts_launches() {
     for (source, target) in pairs().await {
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
@@ -84,7 +84,7 @@ async fn every_row_arrives_and_life_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_database_that_is_not_empty_is_left_as_it_is() {
+async fn copy_to_non_empty_database_is_refused() {
     for target in databases().await {
         let source = sqlite();
         let from = filled(&source.url).await;
@@ -112,7 +112,7 @@ async fn a_database_that_is_not_empty_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_database_that_was_never_used_is_not_copied() {
+async fn copy_of_unused_database_is_refused() {
     for (source, target) in pairs().await {
         let (from, to) = (Store::open(&source.url).await.unwrap(), Store::open(&target.url).await.unwrap());
         assert!(matches!(from.copy_to(&to, FleetOfCopy::Same).await, Err(StoreError::NothingToCopy)));
@@ -122,7 +122,7 @@ async fn a_database_that_was_never_used_is_not_copied() {
 }
 
 #[tokio::test]
-async fn a_copy_for_another_fleet_belongs_to_none_yet() {
+async fn copy_for_new_fleet_is_unbound() {
     for (source, target) in pairs().await {
         let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
         let copied = from.copy_to(&to, FleetOfCopy::New).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_copy_for_another_fleet_belongs_to_none_yet() {
 
 #[cfg(feature = "test-postgres")]
 #[tokio::test]
-async fn a_database_that_is_far_away_is_copied_to_in_its_time() {
+async fn copy_to_slow_database_succeeds() {
     use sqlx::{AnyConnection, Connection, Executor};
 
     // One batch (500 rows) takes 11 s: longer than the 10 s idle timeout of a write transaction on the server.

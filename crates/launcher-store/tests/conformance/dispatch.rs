@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 #[tokio::test]
-async fn promotes_the_oldest_first_and_no_more_than_may_start() {
+async fn promotion_is_oldest_first_up_to_the_start_limit() {
     on_every_engine(async |store| {
         let mut waiting = Vec::new();
         for number in 0..5 {
@@ -33,7 +33,7 @@ async fn promotes_the_oldest_first_and_no_more_than_may_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_replicas_that_promote_at_once_move_each_instance_once_and_keep_the_maximum() {
+async fn concurrent_promotions_keep_the_start_limit() {
     on_every_engine(async |store| {
         for number in 0..40 {
             launched(&store, &format!("user{number}@example.org")).await;
@@ -54,7 +54,7 @@ async fn many_replicas_that_promote_at_once_move_each_instance_once_and_keep_the
 }
 
 #[tokio::test]
-async fn pending_is_what_the_fleet_was_not_told_the_oldest_change_first() {
+async fn pending_lists_unapplied_rows_oldest_change_first() {
     on_every_engine(async |store| {
         for number in 0..3 {
             launched(&store, &format!("user{number}@example.org")).await;
@@ -76,7 +76,7 @@ async fn pending_is_what_the_fleet_was_not_told_the_oldest_change_first() {
 }
 
 #[tokio::test]
-async fn what_was_applied_never_goes_back_and_is_no_change() {
+async fn applied_version_never_decreases() {
     on_every_engine(async |store| {
         let row = launched(&store, "alice@example.org").await;
         let noted = async || {

@@ -21,7 +21,7 @@ async fn schema(url: &str) -> Schema {
 }
 
 #[tokio::test]
-async fn a_database_that_is_used_is_told_of_while_it_is_used() {
+async fn database_in_use_is_examined_without_changes() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_database_that_is_used_is_told_of_while_it_is_used() {
 }
 
 #[tokio::test]
-async fn another_schema_is_told_and_left_as_it_is() {
+async fn other_schema_is_reported_and_left_unchanged() {
     for database in databases().await {
         let url = &database.url;
         Store::open(url).await.unwrap().close().await;
@@ -64,7 +64,7 @@ async fn another_schema_is_told_and_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_is_not_made() {
+async fn missing_database_file_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deeper/launcher.db");
     let refused = Examination::open(&format!("sqlite://{}", file.display())).await.unwrap_err();
@@ -80,7 +80,7 @@ async fn a_file_that_is_not_there_is_not_made() {
 }
 
 #[tokio::test]
-async fn a_lock_that_somebody_holds_is_no_way_to_write() {
+async fn write_check_fails_while_database_is_locked() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         let mut other = AnyConnection::connect(&database.url).await.unwrap();

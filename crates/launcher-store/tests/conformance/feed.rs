@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use crate::support::*;
 
 #[tokio::test]
-async fn each_row_comes_once_in_the_order_of_its_last_change_and_a_reader_can_resume() {
+async fn feed_orders_rows_by_last_change_and_resumes() {
     on_every_engine(async |store| {
         let before = store.feed_latest().await.unwrap();
         let first = launched(&store, "alice@example.org").await;
@@ -30,7 +30,7 @@ async fn each_row_comes_once_in_the_order_of_its_last_change_and_a_reader_can_re
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_reader_that_follows_many_writers_misses_nothing() {
+async fn feed_is_complete_with_concurrent_writers() {
     on_every_engine(async |store| {
         let before = store.feed_latest().await.unwrap();
         let mut writers = JoinSet::new();
@@ -61,7 +61,7 @@ async fn a_reader_that_follows_many_writers_misses_nothing() {
 }
 
 #[tokio::test]
-async fn the_queue_is_in_the_order_of_the_launches() {
+async fn queue_is_in_launch_order() {
     on_every_engine(async |store| {
         let mut waiting = Vec::new();
         for number in 0..4 {

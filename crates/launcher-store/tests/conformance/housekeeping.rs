@@ -7,7 +7,7 @@ use launcher_store::{ActivityFilter, LaunchOutcome};
 use crate::support::*;
 
 #[tokio::test]
-async fn a_workshop_may_exist_while_starting_running_terminating_or_failed_and_not_yet_deleted() {
+async fn observe_lists_rows_that_may_have_a_workshop() {
     on_every_engine(async |store| {
         let mut expected = Vec::new();
         for (state, spec_version, may_exist) in [
@@ -33,7 +33,7 @@ async fn a_workshop_may_exist_while_starting_running_terminating_or_failed_and_n
 }
 
 #[tokio::test]
-async fn rows_belong_to_the_first_fleet_that_binds_them() {
+async fn database_stays_bound_to_its_first_fleet() {
     on_every_engine(async |store| {
         assert_eq!(store.bound_fleet().await.unwrap(), None);
         assert_eq!(store.bind_fleet("first").await.unwrap(), "first");
@@ -44,7 +44,7 @@ async fn rows_belong_to_the_first_fleet_that_binds_them() {
 }
 
 #[tokio::test]
-async fn counts_each_state() {
+async fn instances_are_counted_by_state() {
     on_every_engine(async |store| {
         for state in [InstanceState::Running, InstanceState::Running, InstanceState::Failed] {
             let row = launched(&store, "alice@example.org").await;
@@ -59,7 +59,7 @@ async fn counts_each_state() {
 }
 
 #[tokio::test]
-async fn what_failed_is_forgotten_once_its_time_would_have_been_up() {
+async fn old_failed_instances_are_found_for_dismissal() {
     on_every_engine(async |store| {
         let row = async |state, dispatched_at: Option<Timestamp>, expires_at| {
             let row = launched(&store, "alice@example.org").await;
@@ -80,7 +80,7 @@ async fn what_failed_is_forgotten_once_its_time_would_have_been_up() {
 }
 
 #[tokio::test]
-async fn a_purge_removes_what_ended_before_with_its_key_and_nothing_else() {
+async fn purge_removes_only_old_ended_instances_and_their_keys() {
     on_every_engine(async |store| {
         let launch = async |name: &str| {
             let outcome = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await;
@@ -107,7 +107,7 @@ async fn a_purge_removes_what_ended_before_with_its_key_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_purge_of_more_than_one_portion_removes_all() {
+async fn purge_removes_more_than_one_batch() {
     on_every_engine(async |store| {
         for _ in 0..1001 {
             let row = launched(&store, "alice@example.org").await;
@@ -121,7 +121,7 @@ async fn a_purge_of_more_than_one_portion_removes_all() {
 }
 
 #[tokio::test]
-async fn withdrawn_launch_is_purged_early_and_the_activity_log_keeps_its_lines() {
+async fn withdrawn_launch_is_purged_early_but_stays_in_activity_log() {
     on_every_engine(async |store| {
         let launch = async |name: &str| {
             store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await.unwrap()

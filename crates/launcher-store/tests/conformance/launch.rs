@@ -22,7 +22,7 @@ async fn launch_at_once(
 }
 
 #[tokio::test]
-async fn a_launch_is_stored_as_it_is_returned_and_starts_in_the_queue() {
+async fn new_launch_is_stored_as_queued() {
     on_every_engine(async |store| {
         let mut draft = instance("alice@example.org");
         draft.state = InstanceState::Running;
@@ -38,7 +38,7 @@ async fn a_launch_is_stored_as_it_is_returned_and_starts_in_the_queue() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_500_launches_at_once_against_a_limit_of_one_exactly_one_is_created() {
+async fn concurrent_launches_keep_the_instance_limit() {
     on_every_engine(async |store| {
         let drafts = (0..500).map(|_| instance("alice@example.org")).collect();
         let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000, ..NO_LIMITS };
@@ -54,7 +54,7 @@ async fn of_500_launches_at_once_against_a_limit_of_one_exactly_one_is_created()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_queues_limit_holds_when_different_people_launch_at_once() {
+async fn concurrent_launches_keep_the_queue_limit() {
     on_every_engine(async |store| {
         let drafts = (0..60).map(|number| instance(&format!("user{number}@example.org"))).collect();
         let rules = LaunchRules { max_per_user: Some(3), max_queued: 10, ..NO_LIMITS };
@@ -68,7 +68,7 @@ async fn the_queues_limit_holds_when_different_people_launch_at_once() {
 }
 
 #[tokio::test]
-async fn limit_counts_the_instances_that_the_rules_count_and_nobody_elses() {
+async fn instance_limit_counts_only_held_instances_of_the_owner() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_per_user: Some(0), ..NO_LIMITS };
         let (mut held, mut ending) = (0, 0);
@@ -90,7 +90,7 @@ async fn limit_counts_the_instances_that_the_rules_count_and_nobody_elses() {
 }
 
 #[tokio::test]
-async fn terminating_instance_holds_its_place_until_it_is_gone() {
+async fn terminating_instance_counts_against_the_limit() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
         let launch = async || store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
@@ -108,7 +108,7 @@ async fn terminating_instance_holds_its_place_until_it_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_same_key_many_times_at_once_creates_one_instance() {
+async fn concurrent_launches_with_same_key_create_one_instance() {
     on_every_engine(async |store| {
         let drafts = (0..100).map(|_| instance("alice@example.org")).collect();
         let rules = LaunchRules { max_per_user: Some(1), max_queued: 100, ..NO_LIMITS };
@@ -124,7 +124,7 @@ async fn the_same_key_many_times_at_once_creates_one_instance() {
 }
 
 #[tokio::test]
-async fn a_key_belongs_to_one_caller_and_one_body_and_outlives_a_change() {
+async fn idempotency_key_is_bound_to_caller_and_body() {
     on_every_engine(async |store| {
         let launch =
             async |owner, key: IdempotencyKey| store.launch(&instance(owner), &NO_LIMITS, Some(&key)).await.unwrap();
@@ -156,7 +156,7 @@ async fn a_refused_launch_leaves_its_key_unused() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_taken_can_be_drawn_again_under_the_same_key() {
+async fn launch_with_taken_name_can_be_retried_with_same_key() {
     on_every_engine(async |store| {
         let taken = launched(&store, "bob@example.org").await;
         let mut draft = instance("alice@example.org");
@@ -170,7 +170,7 @@ async fn a_name_that_is_taken_can_be_drawn_again_under_the_same_key() {
 }
 
 #[tokio::test]
-async fn a_template_that_does_not_exist_is_refused_without_a_row() {
+async fn launch_of_unknown_template_is_refused() {
     on_every_engine(async |store| {
         let mut draft = instance("alice@example.org");
         draft.template_id = Uuid::from_u128(404);

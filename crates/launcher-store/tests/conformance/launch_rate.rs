@@ -86,7 +86,7 @@ async fn launch_that_is_not_stored_takes_no_token() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn launches_at_once_take_no_more_tokens_than_there_are() {
+async fn concurrent_launches_do_not_exceed_the_burst() {
     on_every_engine(async |store| {
         let mut tasks = JoinSet::new();
         for _ in 0..100 {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::support::*;
 
 #[tokio::test]
-async fn pages_through_1200_rows_without_loss_or_double_while_rows_come_and_go() {
+async fn pages_list_each_row_once_while_rows_change() {
     on_every_engine(async |store| {
         let mut expected = Vec::new();
         for _ in 0..1200 {
@@ -33,7 +33,7 @@ async fn pages_through_1200_rows_without_loss_or_double_while_rows_come_and_go()
 }
 
 #[tokio::test]
-async fn a_filter_by_state_shows_that_state_and_the_default_all_that_is_not_over() {
+async fn state_filter_selects_matching_instances() {
     on_every_engine(async |store| {
         let mut rows = Vec::new();
         for state in InstanceState::ALL {
@@ -58,7 +58,7 @@ async fn a_filter_by_state_shows_that_state_and_the_default_all_that_is_not_over
 }
 
 #[tokio::test]
-async fn filters_by_template_and_owner_hold_together() {
+async fn template_and_owner_filters_combine() {
     on_every_engine(async |store| {
         store.create_template(&template(2)).await.unwrap();
         for owner in ["alice@example.org", "bob@example.org"] {
@@ -86,7 +86,7 @@ async fn filters_by_template_and_owner_hold_together() {
 }
 
 #[tokio::test]
-async fn a_place_in_the_queue_is_that_of_the_launch_and_moves_up() {
+async fn queue_position_follows_launch_order() {
     on_every_engine(async |store| {
         let first = launched(&store, "alice@example.org").await;
         let second = launched(&store, "bob@example.org").await;

@@ -120,7 +120,7 @@ async fn instances(store: &Store) -> Vec<Instance> {
 }
 
 #[tokio::test]
-async fn database_of_an_earlier_version_is_read_at_once_and_moved_with_nothing_lost() {
+async fn database_of_earlier_version_is_migrated_without_loss() {
     for database in databases().await {
         let rows = rows();
         let mut connection = earlier_version(&database.url).await;
@@ -151,7 +151,7 @@ async fn database_of_an_earlier_version_is_read_at_once_and_moved_with_nothing_l
 }
 
 #[tokio::test]
-async fn database_of_an_earlier_version_is_copied_as_it_is() {
+async fn database_of_earlier_version_is_copied_unchanged() {
     for (source, target) in databases().await.into_iter().zip(databases().await) {
         let rows = rows();
         let mut connection = earlier_version(&source.url).await;
@@ -169,7 +169,7 @@ async fn database_of_an_earlier_version_is_copied_as_it_is() {
 
 /// During an upgrade on PostgreSQL, a launcher of the earlier version may run concurrently.
 #[tokio::test]
-async fn row_that_an_earlier_version_adds_later_is_read_and_moved() {
+async fn row_added_by_earlier_version_is_read_and_migrated() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(2)).await.unwrap();

@@ -20,7 +20,7 @@ async fn lock(connection: &mut AnyConnection) -> Transaction<'_, Any> {
 }
 
 #[tokio::test]
-async fn reopening_keeps_everything() {
+async fn reopened_database_keeps_its_rows() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -38,7 +38,7 @@ async fn reopening_keeps_everything() {
 }
 
 #[tokio::test]
-async fn a_new_database_can_be_opened_by_several_at_once() {
+async fn new_database_can_be_opened_concurrently() {
     for database in databases().await {
         let open = || Store::open(&database.url);
         let (first, second, third) = tokio::join!(open(), open(), open());
@@ -51,7 +51,7 @@ async fn a_new_database_can_be_opened_by_several_at_once() {
 }
 
 #[tokio::test]
-async fn a_newer_or_a_different_schema_is_refused() {
+async fn newer_or_changed_schema_is_refused() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.close().await;
@@ -73,7 +73,7 @@ async fn a_newer_or_a_different_schema_is_refused() {
 }
 
 #[tokio::test]
-async fn an_unreadable_value_names_its_table_row_and_column() {
+async fn unreadable_value_error_names_table_row_and_column() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -104,7 +104,7 @@ async fn an_unreadable_value_names_its_table_row_and_column() {
 }
 
 #[tokio::test]
-async fn a_lock_from_outside_stops_writes_with_unavailable_and_no_reads() {
+async fn locked_database_refuses_writes_and_serves_reads() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_lock_from_outside_stops_writes_with_unavailable_and_no_reads() {
 }
 
 #[tokio::test]
-async fn writers_that_wait_for_a_lock_keep_no_reader_waiting() {
+async fn waiting_writers_do_not_block_readers() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -154,7 +154,7 @@ async fn writers_that_wait_for_a_lock_keep_no_reader_waiting() {
 }
 
 #[tokio::test]
-async fn a_launch_that_is_given_up_half_way_leaves_nothing_locked() {
+async fn cancelled_launch_releases_its_locks() {
     on_every_engine(async |store| {
         for steps in 0..60 {
             let draft = instance("alice@example.org");

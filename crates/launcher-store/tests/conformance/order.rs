@@ -69,7 +69,7 @@ async fn paged(store: &Store, filter: &InstanceFilter, order: Order, limit: u32)
 }
 
 #[tokio::test]
-async fn every_order_goes_through_all_rows_once_page_by_page_however_many_are_equal() {
+async fn sorted_pages_list_each_row_once() {
     on_every_engine(async |store| {
         let rows = many(&store).await;
         for by in ALL {
@@ -94,7 +94,7 @@ async fn every_order_goes_through_all_rows_once_page_by_page_however_many_are_eq
 }
 
 #[tokio::test]
-async fn an_order_keeps_to_the_scope_and_to_the_filters() {
+async fn sorted_list_respects_scope_and_filters() {
     on_every_engine(async |store| {
         many(&store).await;
         let order = Order { by: SortBy::State, descending: false };
@@ -117,12 +117,16 @@ async fn an_order_keeps_to_the_scope_and_to_the_filters() {
     .await;
 }
 
-#[tokio::test]
-async fn a_place_that_is_none_is_seen_and_one_of_another_order_begins_anew() {
+#[test]
+fn invalid_cursor_is_rejected() {
     for text in ["", "x", "00000000-0000-0000-0000-000000000001 ", "00000000-0000-0000-0000-000000000001 nx"] {
         assert!(text.parse::<Place>().is_err(), "{text:?}");
     }
     assert!("00000000-0000-0000-0000-000000000001 ta\0b".parse::<Place>().is_err());
+}
+
+#[tokio::test]
+async fn cursor_of_other_order_restarts() {
     on_every_engine(async |store| {
         let rows = many(&store).await;
         let filter = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };

@@ -68,7 +68,7 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
 }
 
 #[tokio::test]
-async fn what_lives_is_counted_by_template_state_and_hour_of_ready() {
+async fn live_instances_are_counted_by_template_state_and_ready_hour() {
     on_every_engine(async |store| {
         launched_at(&store, "alice@example.org", -3 * HOUR, Some(0)).await;
         launched_at(&store, "alice@example.org", HOUR, Some(0)).await;
@@ -89,7 +89,7 @@ async fn what_lives_is_counted_by_template_state_and_hour_of_ready() {
 }
 
 #[tokio::test]
-async fn what_ended_is_counted_by_when_it_ran_without_what_failed() {
+async fn ended_instances_are_counted_by_ready_and_end_hour() {
     on_every_engine(async |store| {
         for (owner, ready, reason, end) in [
             ("alice@example.org", Some(0), EndReason::Owner, -1),

@@ -33,7 +33,7 @@ fn assert_unavailable<T: std::fmt::Debug>(outcome: &Result<T, StoreError>) {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
+async fn store_reconnects_after_server_outage() {
     let database = postgres().await;
     let mut proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
@@ -50,7 +50,7 @@ async fn a_server_that_is_away_is_unavailable_until_it_is_back() {
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_costs_what_was_under_way_and_nothing_later() {
+async fn silent_server_fails_only_in_flight_statements() {
     let database = postgres().await;
     let proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
@@ -82,7 +82,7 @@ async fn a_server_that_falls_silent_costs_what_was_under_way_and_nothing_later()
 }
 
 #[tokio::test]
-async fn sessions_that_the_server_ends_fail_what_was_under_way_and_are_replaced() {
+async fn terminated_sessions_fail_in_flight_statements_and_are_replaced() {
     let database = postgres().await;
     let store = Store::open(&database.url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
@@ -108,7 +108,7 @@ async fn sessions_that_the_server_ends_fail_what_was_under_way_and_are_replaced(
 }
 
 #[tokio::test]
-async fn a_server_that_takes_no_writes_any_more_is_read_and_left_for_one_that_does() {
+async fn read_only_server_refuses_writes_and_recovers() {
     let database = postgres().await;
     let store = Store::open(&database.url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_server_that_takes_no_writes_any_more_is_read_and_left_for_one_that_do
 }
 
 #[tokio::test]
-async fn who_cannot_open_it_is_told_where_why_and_what_to_do_and_no_password() {
+async fn failed_connection_is_explained_without_password() {
     let database = postgres().await;
     let with = |parameters: &str| format!("{}&password=hunter2&{parameters}", database.url);
     let nowhere = "postgres://launcher:hunter2@localhost:1/launcher";
@@ -156,7 +156,7 @@ async fn who_cannot_open_it_is_told_where_why_and_what_to_do_and_no_password() {
 }
 
 #[tokio::test]
-async fn a_role_that_may_not_create_tables_is_told_so() {
+async fn missing_create_permission_is_reported() {
     let database = postgres().await;
     let role = format!("launcher_guest_{}", std::process::id());
     on_the_server(format!("CREATE ROLE {role} LOGIN")).await;
@@ -168,7 +168,7 @@ async fn a_role_that_may_not_create_tables_is_told_so() {
 }
 
 #[tokio::test]
-async fn sessions_are_named_and_acknowledge_only_what_is_on_the_disk() {
+async fn sessions_set_name_synchronous_commit_and_isolation() {
     let database = postgres().await;
     let name = database.url.split(['/', '?']).find(|part| part.starts_with("launcher_test_")).unwrap();
     on_the_server(format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;

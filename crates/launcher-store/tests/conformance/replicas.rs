@@ -29,7 +29,7 @@ async fn launch_at_once(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_500_launches_at_once_through_both_against_a_limit_of_one_exactly_one_is_created() {
+async fn instance_limit_holds_across_replicas() {
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
     let rules = LaunchRules { max_per_user: Some(1), max_queued: 1000, ..NO_LIMITS };
@@ -44,7 +44,7 @@ async fn of_500_launches_at_once_through_both_against_a_limit_of_one_exactly_one
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn the_queues_limit_holds_over_both_and_each_start_is_promoted_once() {
+async fn queue_limit_and_promotion_hold_across_replicas() {
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
     let rules = LaunchRules { max_per_user: Some(1), max_queued: 50, ..NO_LIMITS };
@@ -65,7 +65,7 @@ async fn the_queues_limit_holds_over_both_and_each_start_is_promoted_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_none() {
+async fn feed_is_complete_and_ordered_across_replicas() {
     const WRITERS: usize = 8;
     const LAUNCHES: i64 = 25;
     let database = postgres().await;
@@ -109,7 +109,7 @@ async fn a_reader_at_either_sees_the_changes_of_both_in_their_order_and_misses_n
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn launch_rate_holds_over_both_replicas() {
+async fn launch_rate_holds_across_replicas() {
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
     let rules = LaunchRules { rate: Some(LaunchRate { per_minute: 1, burst: 7 }), ..NO_LIMITS };

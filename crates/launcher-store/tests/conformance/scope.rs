@@ -6,7 +6,7 @@ use launcher_store::InstanceFilter;
 use crate::support::*;
 
 #[tokio::test]
-async fn bob_cannot_load_alices_instance_and_an_admin_can() {
+async fn instance_is_visible_to_owner_and_admins_only() {
     on_every_engine(async |store| {
         let hers = launched(&store, "alice@example.org").await;
 
@@ -19,7 +19,7 @@ async fn bob_cannot_load_alices_instance_and_an_admin_can() {
 }
 
 #[tokio::test]
-async fn a_list_holds_the_callers_own_and_an_admins_everybodys() {
+async fn list_is_limited_to_the_scope() {
     on_every_engine(async |store| {
         let hers = launched(&store, "alice@example.org").await;
         let his = launched(&store, "bob@example.org").await;
@@ -38,7 +38,7 @@ async fn a_list_holds_the_callers_own_and_an_admins_everybodys() {
 }
 
 #[tokio::test]
-async fn the_feed_keeps_to_the_scope() {
+async fn feed_is_limited_to_the_scope() {
     on_every_engine(async |store| {
         let hers = launched(&store, "alice@example.org").await;
         let his = launched(&store, "bob@example.org").await;

@@ -51,7 +51,7 @@ async fn settings_of_many_launches_are_stored_once() {
 }
 
 #[tokio::test]
-async fn changed_template_leaves_the_settings_of_earlier_launches_as_they_were() {
+async fn template_change_keeps_settings_of_earlier_launches() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let other = TemplateSettings { image: "other:2".to_owned(), ..before.settings.clone() };
@@ -66,7 +66,7 @@ async fn changed_template_leaves_the_settings_of_earlier_launches_as_they_were()
 }
 
 #[tokio::test]
-async fn settings_go_with_the_last_instance_that_refers_to_them() {
+async fn settings_are_purged_with_their_last_instance() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();
@@ -87,7 +87,7 @@ async fn settings_go_with_the_last_instance_that_refers_to_them() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn purge_beside_launches_never_takes_settings_that_a_launch_needs() {
+async fn concurrent_purge_keeps_settings_of_new_launches() {
     on_every_engine(async |store| {
         let mut tasks = JoinSet::new();
         for number in 0..4 {

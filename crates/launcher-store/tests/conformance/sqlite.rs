@@ -14,7 +14,7 @@ fn fresh() -> (String, TempDir) {
 }
 
 #[tokio::test]
-async fn sqlite_is_recent_enough_to_keep_its_journal_whole() {
+async fn sqlite_version_has_wal_reset_fix() {
     let (url, _folder) = fresh();
     let store = Store::open(&url).await.unwrap();
     let mut connection = AnyConnection::connect(&url).await.unwrap();
@@ -29,7 +29,7 @@ async fn sqlite_is_recent_enough_to_keep_its_journal_whole() {
 }
 
 #[tokio::test]
-async fn the_file_and_its_folder_are_made_for_their_owner_alone() {
+async fn database_file_and_folder_have_private_modes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("da ta#1%20/ünder/launcher.db");
     let store = Store::open(&format!("sqlite://{}", path.display())).await.unwrap();
@@ -42,7 +42,7 @@ async fn the_file_and_its_folder_are_made_for_their_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_be_opened_says_where_why_and_what_to_do() {
+async fn failed_open_names_path_and_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();

@@ -11,7 +11,7 @@ fn ids(templates: &[Template]) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn a_template_comes_back_as_it_was_stored() {
+async fn stored_template_is_read_back_unchanged() {
     on_every_engine(async |store| {
         let stored = template(2);
         assert!(store.create_template(&stored).await.unwrap());
@@ -25,7 +25,7 @@ async fn a_template_comes_back_as_it_was_stored() {
 }
 
 #[tokio::test]
-async fn a_seed_is_stored_once_and_never_undoes_a_change() {
+async fn seed_does_not_overwrite_changed_template() {
     on_every_engine(async |store| {
         let seed = template(2);
         assert!(store.seed_template(&seed).await.unwrap());
@@ -38,7 +38,7 @@ async fn a_seed_is_stored_once_and_never_undoes_a_change() {
 }
 
 #[tokio::test]
-async fn a_change_on_top_of_an_old_version_is_refused() {
+async fn stale_template_change_is_refused() {
     on_every_engine(async |store| {
         let mut second = template(1);
         second.version = 2;
@@ -54,7 +54,7 @@ async fn a_change_on_top_of_an_old_version_is_refused() {
 }
 
 #[tokio::test]
-async fn users_see_active_templates_and_admins_all_newest_first_page_by_page() {
+async fn template_list_is_scoped_sorted_and_paged() {
     on_every_engine(async |store| {
         // Identifiers decrease over time: `created_at` decides the order, and the identifier decides between equal
         // times.

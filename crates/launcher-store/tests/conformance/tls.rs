@@ -66,7 +66,7 @@ async fn forward(mut client: UnixStream, acceptor: TlsAcceptor, server: String) 
 }
 
 #[tokio::test]
-async fn a_certificate_is_looked_at_as_the_url_says() {
+async fn server_certificate_is_verified_per_sslmode() {
     let database = postgres().await;
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());

@@ -14,7 +14,7 @@ fn rules(field: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_committed_definition_is_the_generated_one() {
+fn committed_crd_matches_generated_crd() {
     // JSON is YAML, and `launcher crd` prints JSON.
     let committed: Value = serde_json::from_str(include_str!("../../../../crds/workshops.yaml")).unwrap();
     assert_eq!(
@@ -25,13 +25,13 @@ fn the_committed_definition_is_the_generated_one() {
 }
 
 #[test]
-fn owner_and_image_cannot_change() {
+fn owner_and_image_are_immutable() {
     assert_eq!(rules("owner"), ["self == oldSelf"]);
     assert_eq!(rules("image"), ["self == oldSelf"]);
 }
 
 #[test]
-fn what_cannot_run_is_refused_by_the_api_server() {
+fn crd_schema_rejects_invalid_owner_port_and_resources() {
     let schema = schema();
     assert_eq!(schema["owner"]["minLength"], 3);
     assert_eq!((&schema["port"]["minimum"], &schema["port"]["maximum"]), (&1.0.into(), &65535.0.into()));

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_goes_wrong_is_told_from_one_that_is_read_late() {
+    fn clock_difference_beyond_tolerance_is_warned() {
         assert!(said(4).starts_with("ok") && said(-4).starts_with("ok"));
         assert!(
             said(90).starts_with("warn  clock            this machine's is 90 seconds ahead of the database server's")

@@ -28,7 +28,7 @@ fn isolation(settings: &ServeSettings) -> Option<Finding> {
         (true, true) => "authentication is required, as for several people",
         (true, false) => return None,
     };
-    Some(Finding::warn("isolation", format!("{invitation}, and {}", serve::UNSEPARATED)))
+    Some(Finding::warn("isolation", format!("{invitation}, but {}", serve::UNSEPARATED)))
 }
 
 /// Returns `None` if the service would not start with these settings. The check of the settings reports that.

@@ -22,7 +22,7 @@ pub(crate) enum SeedError {
     Json { path: PathBuf, error: serde_json::Error },
     #[error("{path}, entry {entry}: {problem}")]
     Entry { path: PathBuf, entry: usize, problem: String },
-    #[error("{path}, entry {entry}: it could not be stored: {error}")]
+    #[error("{path}, entry {entry}: the template cannot be stored: {error}")]
     Store { path: PathBuf, entry: usize, error: ServiceError },
 }
 
@@ -36,7 +36,7 @@ pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Resu
         let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
         match launcher.seed_template(template_id, draft, created_by).await {
-            Ok(created) => tracing::debug!(%template_id, created, "seed"),
+            Ok(created) => tracing::debug!(%template_id, created, "checked seed template"),
             Err(ServiceError::Invalid(errors)) => return Err(broken(sentence(&errors))),
             Err(error) => return Err(SeedError::Store { path, entry, error }),
         }

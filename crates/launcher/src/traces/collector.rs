@@ -44,16 +44,16 @@ impl<C: Connect + Clone> Collector<C> {
     fn tell(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
         let wrong = match outcome {
             Ok(answer) if answer.status().is_success() => None,
-            Ok(answer) => Some(format!("it answered {}", answer.status())),
+            Ok(answer) => Some(format!("collector answered {}", answer.status())),
             Err(error) => Some(innermost(error.as_ref())),
         };
         let was_bad = self.is_bad.swap(wrong.is_some(), Ordering::Relaxed);
         let collector = collector.authority().map(Authority::as_str);
         match wrong {
             Some(error) if !was_bad => {
-                tracing::warn!(collector, error, "spans are lost until the collector takes them")
+                tracing::warn!(collector, error, "span export failed, dropping spans until the collector accepts them")
             }
-            None if was_bad => tracing::info!(collector, "the collector takes spans again"),
+            None if was_bad => tracing::info!(collector, "span export recovered"),
             _ => {}
         }
     }

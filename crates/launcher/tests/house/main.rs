@@ -74,7 +74,7 @@ fn dependencies(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn every_edge_is_on_the_list() {
+fn crate_dependencies_match_list() {
     let packages = packages();
     let found: BTreeMap<String, Vec<String>> = packages
         .iter()
@@ -94,7 +94,7 @@ fn every_edge_is_on_the_list() {
 }
 
 #[test]
-fn nobody_uses_what_is_not_for_them() {
+fn forbidden_direct_dependencies_are_absent() {
     for package in packages() {
         for (name, forbidden) in NOT_ITSELF.iter().filter(|(name, _)| *name == package.name.as_str()) {
             for dependency in dependencies(&package) {
@@ -132,7 +132,7 @@ fn graph() -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn nobody_brings_along_what_is_not_for_a_crate() {
+fn forbidden_transitive_dependencies_are_absent() {
     let graph = graph();
     for (name, forbidden) in NEVER {
         let (mut ways, mut open) = (BTreeMap::from([(*name, (*name).to_owned())]), vec![*name]);
@@ -152,7 +152,7 @@ fn nobody_brings_along_what_is_not_for_a_crate() {
 }
 
 #[test]
-fn a_folder_is_named_like_its_crate_and_only_tests_use_the_testkit() {
+fn folder_matches_crate_name_and_testkit_is_not_shipped() {
     for package in packages() {
         let folder = package.manifest_path.parent().and_then(|path| path.file_name()).unwrap_or_default();
         assert_eq!(folder, package.name.as_str());

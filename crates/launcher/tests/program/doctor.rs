@@ -48,7 +48,7 @@ impl Visit {
 }
 
 #[test]
-fn a_mistyped_or_dangerous_setting_is_told() {
+fn mistyped_or_dangerous_setting_is_reported() {
     let visit = Visit::with(&[("SERVICE_ADMIN_EMIALS", "x"), ("SERVICE_ADMIN_EMAILS", "")]);
     visit.says("warn", "settings", &["SERVICE_ADMIN_EMIALS"]);
     visit.says("warn", "admins", &["SERVICE_ADMIN_EMAILS"]);
@@ -68,7 +68,7 @@ fn a_mistyped_or_dangerous_setting_is_told() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_read_is_one_line_as_at_a_start() {
+fn invalid_setting_is_one_line_error() {
     let output = launcher(&["doctor"], &[("SERVICE_FLEET", "docker")]);
     let complaint = text(&output.stderr);
     assert!(output.status.code() == Some(1) && complaint.contains("SERVICE_FLEET (--fleet)"), "{complaint}");
@@ -76,14 +76,14 @@ fn a_setting_that_cannot_be_read_is_one_line_as_at_a_start() {
 }
 
 #[test]
-fn a_cluster_that_cannot_be_found_is_told() {
+fn missing_cluster_configuration_is_reported() {
     let visit = Visit::with(&[("SERVICE_FLEET", "kubernetes"), ("KUBECONFIG", "/nowhere/kubeconfig")]);
     visit.says("FAIL", "API server", &["set KUBECONFIG"]);
     visit.is_silent_about("rights");
 }
 
 #[test]
-fn whatever_hangs_is_given_up() {
+fn hanging_checks_time_out() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = silent.local_addr().unwrap();
     let kubeconfig = tempfile::NamedTempFile::new().unwrap();

@@ -1,7 +1,7 @@
 use crate::{launcher, text};
 
 #[test]
-fn the_committed_openapi_document_is_the_one_that_is_served() {
+fn openapi_command_prints_committed_document() {
     let output = launcher(&["openapi"], &[]);
     assert!(output.status.success());
     assert!(
@@ -11,7 +11,7 @@ fn the_committed_openapi_document_is_the_one_that_is_served() {
 }
 
 #[test]
-fn the_resource_has_its_definition() {
+fn crd_command_prints_workshop_definition() {
     let output = launcher(&["crd"], &[]);
     let crd: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(crd["spec"]["group"], "workshoplauncher.dev");

@@ -8,7 +8,7 @@ use crate::serving::{PATIENCE, Serving};
 use crate::{launcher, text};
 
 #[test]
-fn starts_serves_and_stops_in_order() {
+fn launcher_starts_serves_and_stops() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let me = serving.get(serving.listen, "/api/v1/me", "X-Auth-Request-Email: admin@example.org\r\n");
@@ -35,13 +35,13 @@ fn starts_serves_and_stops_in_order() {
     }
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("SERVICE_DEV_IDENTITY is set, but"), "half of the bypass is warned about: {log}");
+    assert!(log.contains("ignoring SERVICE_DEV_IDENTITY"), "half of the bypass is warned about: {log}");
     assert!(log.contains("SERVICE_ADMIN_EMIALS"), "a mistyped setting is warned about: {log}");
-    assert!(log.contains("stopped"), "{log}");
+    assert!(log.contains("launcher stopped"), "{log}");
 }
 
 #[test]
-fn it_measures_what_the_documentation_lists_and_nothing_else() {
+fn metrics_match_documentation() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let deadline = Instant::now() + PATIENCE;
@@ -58,7 +58,7 @@ fn it_measures_what_the_documentation_lists_and_nothing_else() {
 }
 
 #[test]
-fn it_serves_more_connections_than_it_may_have_files_at_first() {
+fn launcher_serves_more_connections_than_initial_file_limit() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let mut streams: Vec<_> = (0..200).map(|_| TcpStream::connect(serving.listen).unwrap()).collect();
@@ -88,7 +88,7 @@ fn ask_until_closed(addr: SocketAddr) -> usize {
 }
 
 #[test]
-fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
+fn graceful_stop_finishes_requests_and_resets_no_connection() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "2"), ("SERVICE_LOG", "warn")]);
     let addr = serving.listen;
@@ -122,7 +122,7 @@ fn a_stop_finishes_a_request_that_is_half_sent_and_resets_nobody() {
 }
 
 #[test]
-fn a_second_signal_waits_for_no_request() {
+fn second_stop_signal_does_not_wait_for_requests() {
     let data = tempfile::tempdir().unwrap();
     // Longer than this test waits.
     let mut serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_GRACE", "1000")]);
@@ -152,7 +152,7 @@ fn a_second_signal_waits_for_no_request() {
 }
 
 #[test]
-fn a_host_that_can_be_read_in_two_ways_is_refused() {
+fn ambiguous_host_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let identity = "X-Auth-Request-Email: admin@example.org\r\n";
@@ -182,7 +182,7 @@ fn a_host_that_can_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
-fn one_data_directory_belongs_to_one_launcher() {
+fn second_launcher_on_same_data_directory_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let second = launcher(&["serve"], &[("SERVICE_DATA_DIR", data.path().to_str().unwrap())]);

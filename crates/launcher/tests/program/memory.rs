@@ -22,7 +22,7 @@ fn chart_limit() -> usize {
 }
 
 #[test]
-fn worst_case_of_all_bounds_is_below_the_limit_of_the_chart() {
+fn worst_case_memory_is_below_chart_limit() {
     let service = ServeLimits::service().worst_case_bytes().unwrap();
     let telemetry = ServeLimits::telemetry().worst_case_bytes().unwrap();
     let total = BASELINE + service + telemetry + launcher_api::BUFFERED_BYTES;
@@ -75,7 +75,7 @@ fn ask(addr: SocketAddr) -> Duration {
 /// Clients send 800 bodies of 256 KiB without their last byte, and 600 unfinished heads of 32 KiB; 300 readers do not
 /// read their 1.5 MB. The service must still answer other people.
 #[test]
-fn slow_senders_and_readers_take_no_memory_and_no_time_of_others() {
+fn slow_clients_do_not_exhaust_memory_or_delay_others() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_LOG", "error")]);
     let addr = serving.listen();

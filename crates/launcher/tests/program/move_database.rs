@@ -8,7 +8,7 @@ fn copy(from: &str, to: &str) -> (bool, String) {
 }
 
 #[tokio::test]
-async fn everything_is_moved_and_counted_once() {
+async fn database_is_moved_and_second_move_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let url = |name: &str| format!("sqlite://{}", folder.path().join(name).display());
     let store = Store::open(&url("old.db")).await.unwrap();
@@ -26,7 +26,7 @@ async fn everything_is_moved_and_counted_once() {
 }
 
 #[test]
-fn a_source_that_is_not_there_is_refused_and_not_made() {
+fn missing_source_database_is_refused_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let (from, to) = (folder.path().join("lunacher.db"), folder.path().join("new.db"));
     let (done, said) = copy(&format!("sqlite://{}", from.display()), &format!("sqlite://{}", to.display()));

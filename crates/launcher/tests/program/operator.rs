@@ -23,7 +23,7 @@ const WRONG: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn a_wrong_setting_stops_the_start_with_one_line() {
+fn invalid_setting_stops_start_with_one_line_error() {
     for (name, value, words) in WRONG {
         let output = launcher(&["operator"], &[REQUIRED.as_slice(), &[(name, value)]].concat());
         let complaint = text(&output.stderr);
@@ -34,7 +34,7 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
 }
 
 #[test]
-fn the_help_and_the_documentation_name_every_setting() {
+fn help_and_documentation_list_every_setting() {
     let output = launcher(&["operator", "--help"], &[]);
     assert!(output.status.success());
     let page = include_str!("../../../../docs/operator.md");

@@ -45,7 +45,7 @@ fn assert_taken(port: u16) {
 }
 
 #[test]
-fn no_other_process_can_listen_on_the_ports_of_the_service() {
+fn no_other_process_can_listen_on_launcher_ports() {
     for every in ["0.0.0.0", "[::]"].into_iter().take(if has_ipv6() { 2 } else { 1 }) {
         let data = tempfile::tempdir().unwrap();
         let (api, telemetry) = (format!("{every}:{}", free_port()), format!("{every}:{}", free_port()));
@@ -69,7 +69,7 @@ impl Drop for Running {
 }
 
 #[test]
-fn no_other_process_can_listen_on_the_port_of_the_operator() {
+fn no_other_process_can_listen_on_operator_port() {
     // An API server that never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let kubeconfig = tempfile::NamedTempFile::new().unwrap();

@@ -49,7 +49,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn a_wrong_setting_stops_the_start_with_one_line() {
+fn invalid_setting_stops_start_with_one_line_error() {
     for (name, value, words) in WRONG {
         let output = launcher(&["serve"], &[(name, value)]);
         let complaint = text(&output.stderr);
@@ -66,7 +66,7 @@ fn a_wrong_setting_stops_the_start_with_one_line() {
 }
 
 #[test]
-fn development_mode_does_not_listen_for_other_machines_unless_a_setting_allows_it() {
+fn development_bypass_beyond_loopback_requires_explicit_setting() {
     let off = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         let output = launcher(&["serve"], &[off[0], off[1], ("SERVICE_LISTEN_ADDR", address)]);
@@ -85,7 +85,7 @@ fn development_mode_does_not_listen_for_other_machines_unless_a_setting_allows_i
 }
 
 #[test]
-fn a_port_that_is_taken_is_named_before_anything_starts() {
+fn occupied_port_is_named_in_start_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = taken.local_addr().unwrap().to_string();
     let output = launcher(&["serve"], &[("SERVICE_LISTEN_ADDR", &addr)]);
@@ -94,7 +94,7 @@ fn a_port_that_is_taken_is_named_before_anything_starts() {
 }
 
 #[test]
-fn a_wrong_seed_says_which_and_why() {
+fn invalid_seed_error_names_entry_and_reason() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("seeds.json");
     for (seeds, words) in [
@@ -113,7 +113,7 @@ fn a_wrong_seed_says_which_and_why() {
 }
 
 #[test]
-fn the_help_and_the_documentation_name_every_setting() {
+fn help_and_documentation_list_every_setting() {
     let output = launcher(&["serve", "--help"], &[]);
     assert!(output.status.success());
     let help = text(&output.stdout);

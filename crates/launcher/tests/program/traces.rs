@@ -41,7 +41,7 @@ async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
+async fn start_is_traced_from_ingress_to_ready_app() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}");
@@ -74,7 +74,7 @@ async fn a_start_can_be_followed_from_the_ingress_to_the_app_that_is_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing() {
+async fn failed_start_is_traced_and_missing_collector_blocks_nothing() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}/");
@@ -84,7 +84,7 @@ async fn a_start_that_fails_says_why_and_a_collector_that_is_away_stops_nothing(
     let status = whole.status.unwrap();
     assert_eq!((status.code, status.message.as_str()), (2, "crashed"));
     let (_, log) = serving.stop();
-    assert!(log.contains("traces are sent") && log.contains(&addr.to_string()), "{log}");
+    assert!(log.contains("exporting traces") && log.contains(&addr.to_string()), "{log}");
 
     let data = tempfile::tempdir().unwrap();
     let nobody = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];

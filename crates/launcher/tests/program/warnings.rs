@@ -9,7 +9,7 @@ fn warnings(log: &str) -> Vec<&str> {
 }
 
 #[test]
-fn that_authentication_is_off_is_said_with_whom_everybody_is() {
+fn development_bypass_warning_names_identity() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_REQUIRE_AUTHENTICATION", "false")]);
     let (_, log) = serving.stop();
@@ -18,18 +18,18 @@ fn that_authentication_is_off_is_said_with_whom_everybody_is() {
 }
 
 #[test]
-fn local_fleet_for_several_people_is_warned_about_once() {
+fn local_fleet_with_authentication_is_warned_once() {
     let warned = |settings: &[(&str, &str)]| {
         let data = tempfile::tempdir().unwrap();
         let (_, log) = Serving::start_with(data.path(), settings).stop();
-        warnings(&log).into_iter().filter(|line| line.contains("separates nobody")).count()
+        warnings(&log).into_iter().filter(|line| line.contains("does not isolate users")).count()
     };
     assert_eq!(warned(&[]), 1);
     assert_eq!(warned(&[("SERVICE_REQUIRE_AUTHENTICATION", "false")]), 0);
 }
 
 #[test]
-fn that_authentication_is_off_for_nobody_in_particular_is_said_too() {
+fn disabled_authentication_without_dev_identity_is_warned() {
     let data = tempfile::tempdir().unwrap();
     let output = launcher(
         &["serve"],
@@ -60,16 +60,16 @@ fn operator(required: &str) -> String {
 }
 
 #[test]
-fn an_operator_whose_workshops_everybody_reaches_says_so() {
+fn operator_without_authentication_is_warned() {
     let off = |log: &str| warnings(log).iter().filter(|line| line.contains("AUTHENTICATION IS OFF")).count();
     let log = operator("false");
     assert_eq!(off(&log), 1, "{log}");
     let log = operator("true");
-    assert!(off(&log) == 0 && log.contains("no Ingress is made"), "{log}");
+    assert!(off(&log) == 0 && log.contains("creating no Ingress"), "{log}");
 }
 
 #[test]
-fn where_to_log_in_is_told_to_programs_and_linked_for_people() {
+fn login_url_is_in_problem_and_linked_on_page() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_LOGIN_URL", "https://login.example.org/start?app=w")]);
     let told = serving.ask("/api/v1/me", "");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_is_as_high_as_the_drawing_and_the_smallest_is_seen() {
+    fn bars_scale_to_largest_value_and_smallest_stays_visible() {
         let drawn = bars(("all", &[0, 1, 500, 1000]), Some(("some", &[0, 0, 250, 1])));
         let drawn: Vec<_> = drawn.iter().map(|bar| (bar.class, bar.x, bar.y, bar.height)).collect();
         let expected =
@@ -76,12 +76,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_draws_nothing() {
+    fn zero_values_draw_no_bars() {
         assert_eq!(bars(("all", &[0; 24]), Some(("some", &[0; 24]))), []);
     }
 
     #[test]
-    fn of_equal_peaks_it_is_the_latest() {
+    fn peak_is_latest_of_equal_values() {
         assert_eq!(peak(&[3, 9, 9, 0]), Some((9, 1)));
         assert_eq!(peak::<u64>(&[0, 0]), None);
         assert_eq!(peak::<u64>(&[]), None);

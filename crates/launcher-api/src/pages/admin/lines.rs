@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_back_as_they_were() {
+    fn words_round_trip_through_form() {
         let words: Vec<String> =
             ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
                 .map(str::to_owned)
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_come_back_as_they_were() {
+    fn variables_round_trip_through_form() {
         let env: BTreeMap<String, String> = [
             ("JSON", "{\"a\": [1, \"=\"]}"),
             ("EMPTY", ""),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_line() {
+    fn unreadable_line_is_reported_with_line_number() {
         assert!(to_env("A=1\nB").is_err_and(|error| error.starts_with("Line 2")));
         assert!(to_env("A=1\n\nA=2").is_err_and(|error| error.starts_with("Line 3")));
         assert!(to_words("\"open").is_err_and(|error| error.starts_with("Line 1")));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_that_knows_more_is_the_same() {
+    fn crd_with_additional_fields_matches() {
         let mut theirs = ours();
         theirs["properties"]["later"] = serde_json::json!({"type": "string"});
         theirs["description"] = "other words".into();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_different_is_named() {
+    fn missing_or_different_crd_fields_are_named() {
         let mut theirs = ours();
         theirs["properties"].as_object_mut().unwrap().remove("lifetimeSeconds");
         theirs["properties"]["owner"].as_object_mut().unwrap().remove("x-kubernetes-validations");

@@ -56,7 +56,7 @@ mod tests {
     use super::RIGHTS;
 
     #[test]
-    fn they_are_those_that_are_granted() {
+    fn checked_rights_match_committed_permissions() {
         let granted = include_str!("../../../../../deploy/permissions.txt");
         let of_launcher = granted.split("workshop-operator\n").next().unwrap();
         let line = |(group, resource, verbs): &(&str, &str, &[&str])| {

@@ -25,7 +25,7 @@ async fn told(data: &Path, statement: &'static str) {
 }
 
 #[test]
-fn one_that_is_not_there_is_told_and_not_made() {
+fn missing_database_is_reported_and_not_created() {
     let data = tempfile::tempdir().unwrap();
     let visit = Visit::at(data.path(), &[]);
     visit.says("FAIL", "database", &["launcher.db: there is no such file", "its first start makes it"]);
@@ -34,7 +34,7 @@ fn one_that_is_not_there_is_told_and_not_made() {
 }
 
 #[test]
-fn a_file_where_its_folder_should_be_is_told() {
+fn invalid_database_path_or_url_is_reported() {
     let file = tempfile::NamedTempFile::new().unwrap();
     Visit::at(file.path(), &[]).says("FAIL", "database", &["Not a directory", "SERVICE_DATA_DIR"]);
     let wrong = [("SERVICE_DATABASE_URL", "mysql://localhost/launcher")];
@@ -42,14 +42,14 @@ fn a_file_where_its_folder_should_be_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_told() {
+fn non_database_file_is_reported() {
     let data = tempfile::tempdir().unwrap();
     std::fs::write(data.path().join("launcher.db"), "not a database, however one looks at it").unwrap();
     Visit::at(data.path(), &[]).says("FAIL", "database", &["file is not a database", "restore a backup"]);
 }
 
 #[tokio::test]
-async fn one_of_another_fleet_is_told() {
+async fn database_of_other_fleet_is_reported() {
     let data = data("elsewhere").await;
     Visit::at(data.path(), &[]).says("FAIL", "belonging", &["elsewhere", "SERVICE_DATA_DIR"]);
     std::fs::create_dir(data.path().join("fleet")).unwrap();
@@ -61,7 +61,7 @@ async fn one_of_another_fleet_is_told() {
 }
 
 #[tokio::test]
-async fn another_schema_is_told() {
+async fn newer_or_older_schema_is_reported() {
     let data = data("here").await;
     told(
         data.path(),
@@ -80,7 +80,7 @@ async fn another_schema_is_told() {
 }
 
 #[tokio::test]
-async fn one_that_takes_no_writes_is_told() {
+async fn locked_database_is_reported() {
     let data = data("here").await;
     let mut other = AnyConnection::connect(&url(data.path())).await.unwrap();
     other.execute("BEGIN IMMEDIATE").await.unwrap();
@@ -93,7 +93,7 @@ async fn one_that_takes_no_writes_is_told() {
 }
 
 #[tokio::test]
-async fn a_line_that_does_not_move_is_told() {
+async fn stalled_queue_is_reported() {
     let data = data("here").await;
     told(
         data.path(),

@@ -4,7 +4,7 @@ use crate::serving::{Serving, free};
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 #[test]
-fn missing_or_wrong_proxy_secret_is_told() {
+fn missing_or_unreadable_proxy_secret_is_reported() {
     Visit::with(&[]).says("warn", "proxy secret", &["SERVICE_PROXY_SECRET_FILE is not set", "openssl rand -hex 32"]);
     let wrong = [("SERVICE_PROXY_SECRET_FILE", "/nowhere/proxy-secret")];
     Visit::with(&wrong).says("FAIL", "proxy secret", &["/nowhere/proxy-secret", "cannot be read"]);
@@ -13,7 +13,7 @@ fn missing_or_wrong_proxy_secret_is_told() {
 }
 
 #[test]
-fn running_launcher_is_asked_with_a_forged_identity() {
+fn doctor_sends_forged_identity_to_running_launcher() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("proxy-secret");
     std::fs::write(&file, format!("{SECRET}\n{}\n", SECRET.replace('0', "f"))).unwrap();

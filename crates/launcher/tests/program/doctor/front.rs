@@ -61,7 +61,7 @@ fn is_login(head: &str) -> bool {
 }
 
 #[test]
-fn one_that_lets_nobody_in_is_ok() {
+fn edge_proxy_that_requires_login_is_ok() {
     let front = Front::that(|head| if is_login(head) { (LOGIN, "") } else { ("401 Unauthorized", "{}") });
     let visit = front.visit();
     visit.says("ok", "way in", &["/api/v1/me", "(401)"]);
@@ -70,7 +70,7 @@ fn one_that_lets_nobody_in_is_ok() {
 }
 
 #[test]
-fn one_that_lets_a_forged_identity_through_is_told() {
+fn edge_proxy_that_passes_forged_identity_is_reported() {
     fn plain(head: &str) -> (&'static str, &'static str) {
         if head.contains("\nx-auth-request-email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
     }
@@ -91,7 +91,7 @@ fn one_that_lets_a_forged_identity_through_is_told() {
 }
 
 #[test]
-fn one_without_a_login_is_told() {
+fn misconfigured_edge_proxy_is_reported() {
     let visit = Front::that(|_| ("200 OK", ME)).visit();
     visit.says("FAIL", "way in", &["ANYBODY IS LET IN", "ada@example.org"]);
     let visit = Front::that(|_| ("200 OK", "<h1>It works!</h1>")).visit();
@@ -107,7 +107,7 @@ fn one_without_a_login_is_told() {
 }
 
 #[test]
-fn one_that_cannot_be_reached_from_here_is_no_failure_by_itself() {
+fn unreachable_edge_proxy_is_warning_not_failure() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let visit = Visit::with(&[("SERVICE_PUBLIC_URL", &format!("http://{closed}"))]);
     visit.says("warn", "way in", &["cannot be asked from here", "Try it from outside"]);
@@ -116,7 +116,7 @@ fn one_that_cannot_be_reached_from_here_is_no_failure_by_itself() {
 }
 
 #[test]
-fn names_below_the_domain_of_workshops_have_to_lead_to_the_front() {
+fn unresolvable_workshop_domain_is_reported() {
     let front = Front::that(|_| ("401 Unauthorized", "{}"));
     let domain = |domain| Visit::with(&[("SERVICE_PUBLIC_URL", &front.url), ("SERVICE_WORKSHOP_DOMAIN", domain)]);
     domain("workshops.invalid").says("FAIL", "workshop domain", &["has no address", "*.workshops.invalid"]);

@@ -16,7 +16,7 @@ fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
 }
 
 #[test]
-fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
+fn healthy_local_fleet_is_ok_with_and_without_launcher() {
     let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let seeds = other.path().join("seeds.json");
     std::fs::write(&seeds, SEEDS).unwrap();
@@ -64,14 +64,14 @@ fn one_that_is_well_is_all_ok_beside_the_service_and_without_it() {
 }
 
 #[test]
-fn a_public_address_is_no_place_for_processes_of_this_machine() {
+fn local_fleet_with_public_url_is_warned() {
     let public = [("SERVICE_PUBLIC_URL", "http://launcher.invalid")];
-    Visit::with(&public).says("warn", "isolation", &["SERVICE_PUBLIC_URL", "separates nobody"]);
+    Visit::with(&public).says("warn", "isolation", &["SERVICE_PUBLIC_URL", "does not isolate users"]);
 }
 
 #[test]
-fn isolation_is_warned_about_while_authentication_is_required() {
-    Visit::with(&[]).says("warn", "isolation", &["authentication is required", "separates nobody", "Kubernetes"]);
+fn local_fleet_with_authentication_is_warned() {
+    Visit::with(&[]).says("warn", "isolation", &["authentication is required", "does not isolate users", "Kubernetes"]);
     let development = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
     Visit::with(&development).is_silent_about("isolation");
 }

@@ -66,7 +66,7 @@ async fn visit(name: &str, trusted: bool) -> Visit {
 }
 
 #[tokio::test]
-async fn a_certificate_that_no_browser_takes_is_told_from_one_of_an_unknown_authority() {
+async fn invalid_certificate_fails_and_unknown_authority_warns() {
     visit("localhost", true).await.says("ok", "way in", &["https://localhost:", "(401)"]);
     let other = visit("other.test", true).await;
     other.says("FAIL", "way in", &["not valid for name \"localhost\"", "correct its names"]);

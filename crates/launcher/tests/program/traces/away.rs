@@ -12,7 +12,7 @@ async fn ask(serving: &Serving, path: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_hangs_costs_what_it_was_sent_and_nothing_after() {
+async fn hanging_collector_loses_only_spans_sent_to_it() {
     let (collector, addr) = Collector::start_with([Fault::Silence]).await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -26,7 +26,7 @@ async fn a_collector_that_hangs_costs_what_it_was_sent_and_nothing_after() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_log_says_once_that_a_collector_is_bad_and_once_that_it_is_good_again() {
+async fn collector_failure_and_recovery_are_logged_once() {
     let (collector, addr) = Collector::start_with([Fault::Status(403), Fault::Status(403)]).await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -42,15 +42,15 @@ async fn the_log_says_once_that_a_collector_is_bad_and_once_that_it_is_good_agai
     }
     let (_, log) = serving.stop();
     let said = |words: &str| log.lines().filter(|line| line.contains(words)).count();
-    assert_eq!(said("spans are lost until the collector takes them"), 1, "{log}");
+    assert_eq!(said("span export failed, dropping spans until"), 1, "{log}");
     assert!(said(&addr.to_string()) >= 3, "{log}");
-    assert_eq!((said("it answered 403 Forbidden"), said("the collector takes spans again")), (1, 1), "{log}");
+    assert_eq!((said("collector answered 403 Forbidden"), said("span export recovered")), (1, 1), "{log}");
     assert_eq!((said("Export.Failed"), said("ExportError")), (0, 0), "{log}");
     assert_eq!(said("Ignoring value 'gzip' for OTEL_EXPORTER_OTLP_COMPRESSION"), 1, "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_machine_without_certificates_sends_to_a_collector_without_tls_and_to_no_other() {
+async fn missing_ca_certificates_prevent_only_https_collector() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let without = ("SSL_CERT_FILE", "/nowhere/certificates.pem");
@@ -62,5 +62,5 @@ async fn a_machine_without_certificates_sends_to_a_collector_without_tls_and_to_
     let output = launcher(&["serve"], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"), without]);
     let complaint = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{complaint}");
-    assert!(complaint.contains("this machine has no certificates of authorities"), "{complaint}");
+    assert!(complaint.contains("this machine has no CA certificates"), "{complaint}");
 }

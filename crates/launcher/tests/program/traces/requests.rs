@@ -9,7 +9,7 @@ use crate::serving::Serving;
 const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn spans_say_which_program_of_which_version_on_which_machine_tells_them() {
+async fn span_resource_has_service_name_version_and_host() {
     for (settings, name) in [
         (&[][..], "workshop-launcher"),
         (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES)], "workshops"),
@@ -32,7 +32,7 @@ async fn spans_say_which_program_of_which_version_on_which_machine_tells_them() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_writes_nothing_into_a_span() {
+async fn client_tracestate_and_baggage_are_not_recorded() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -46,7 +46,7 @@ async fn a_client_writes_nothing_into_a_span() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_is_recorded_whatever_the_ingress_has_decided_and_leads_to_no_request_that_is_not() {
+async fn unsampled_launch_records_start_without_link_to_request() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -59,7 +59,7 @@ async fn a_start_is_recorded_whatever_the_ingress_has_decided_and_leads_to_no_re
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_leads_nowhere_has_no_route_and_what_nobody_asks_no_method_of_its_own() {
+async fn span_omits_unknown_route_and_unusual_method() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));

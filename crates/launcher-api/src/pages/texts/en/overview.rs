@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_to_ready_is_as_short_as_it_can_be_read() {
+    fn time_to_ready_has_at_most_two_units() {
         let texts = [0, 2_499, 9_999, 10_000, 59_999, 60_000, 200_900, 3_600_000, 3_900_000, 3_660_000_000];
         let texts = texts.map(|millis| short(SignedDuration::from_millis(millis)));
         let expected =
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_failures_of_many_are_not_none() {
+    fn low_failure_rate_is_not_shown_as_zero() {
         let day = |launches, failures| Figures { launches, failures, ..Figures::default() };
         let notes = [day(3, 0), day(1000, 1), day(3, 1), day(2, 2)].map(|day| launches_note(&day));
         assert_eq!(notes, ["none failed", "1 failed (less than 1 %)", "1 failed (33 %)", "2 failed (100 %)"]);
