@@ -37,7 +37,7 @@ run_lint() {
   "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py bench
 }
 
-DESCRIBED[build]="everything builds, once, for all tiers below"
+DESCRIBED[build]="builds everything once, for all tiers below"
 needs_build() { need_rust_tests; }
 run_build() {
   local -a crates
@@ -46,7 +46,7 @@ run_build() {
   "$PYTHON" e2e/rust_tests.py covered "${crates[@]}"
 }
 
-DESCRIBED[rules]="the rules: unit and property tests of domain, Workshop and operator"
+DESCRIBED[rules]="unit and property tests of domain, Workshop and operator"
 needs_rules() { need_rust_tests; }
 run_rules() { rust_tests rules; }
 
@@ -76,21 +76,21 @@ run_fleet() {
   rust_tests fleet
 }
 
-DESCRIBED[launcher]="the program: settings, start, stop, the crates' edges, generated files"
+DESCRIBED[launcher]="the program: settings, start, stop, crate dependencies, generated files"
 needs_launcher() { need_rust_tests; }
 run_launcher() {
   jupyter
   rust_tests launcher
 }
 
-DESCRIBED[kill9]="kill -9 at random moments, a locked database, a full disk: nothing lost, doubled or left behind"
+DESCRIBED[kill9]="kill -9 at random moments, a locked database, a full disk: nothing lost, duplicated or orphaned"
 needs_kill9() {
   need_rust_tests
   FULL_DISK=true
   if ! unshare --mount true 2>/dev/null; then
     FULL_DISK=false
     skipped=$((skipped + 1))
-    conclude skipped kill9/disk 0 "the full disk of kill9 takes root, and the right to mount: run it as root"
+    conclude skipped kill9/disk 0 "the full-disk test requires root and the right to mount: run this tier as root"
   fi
 }
 run_kill9() {
@@ -107,7 +107,7 @@ run_kill9() {
 DESCRIBED[limits]="launcher and sidecar in memory cgroups, attacked by 2,000 slow clients"
 needs_limits() {
   need_rust_tests
-  "$PYTHON" e2e/memory_cgroup.py || fail "memory cgroups take root: run it as root"
+  "$PYTHON" e2e/memory_cgroup.py || fail "memory cgroups require root: run this tier as root"
 }
 run_limits() {
   launcher_program
@@ -145,7 +145,7 @@ DESCRIBED[make_run]="make run: set-up, page, JupyterLab, Ctrl-C"
 needs_make_run() { need_rust_tests; }
 run_make_run() { "$PYTHON" e2e/make_run/make_run.py; }
 
-DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, rights"
+DESCRIBED[cluster]="real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions"
 needs_cluster() {
   need_rust_tests
   # `
@@ -161,7 +161,7 @@ run_cluster() {
   e2e/postgres/server.sh run "${CLUSTER_TESTS[@]}" --numprocesses 3 --dist loadfile e2e/cluster/tests
 }
 
-DESCRIBED[chart]="the Helm chart: what its values become, what it refuses, what the cluster accepts"
+DESCRIBED[chart]="the Helm chart: rendered objects, refused values, acceptance by the API server"
 needs_chart() {
   needs_cluster || exit
   e2e/login/build.sh needs
@@ -173,7 +173,7 @@ run_chart() {
   "${CLUSTER_TESTS[@]}" e2e/login/test_*.py
 }
 
-DESCRIBED[login]="the chart installed: Traefik, oauth2-proxy, a provider, a real Chromium, and forgeries"
+DESCRIBED[login]="the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities"
 needs_login() {
   needs_chart || exit
   needs_browser
@@ -285,7 +285,7 @@ run_tier() {
     conclude passed "$tier" "$((SECONDS - start))" "${DESCRIBED[$tier]}"
   else
     failed=$((failed + 1))
-    conclude FAILED "$tier" "$((SECONDS - start))" "status $status, all of its output is in $log"
+    conclude FAILED "$tier" "$((SECONDS - start))" "exit status $status, full output in $log"
   fi
 }
 
@@ -293,7 +293,7 @@ main() {
   local tier
   mkdir -p "$LOGS"
   for tier in "$@"; do
-    [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "there is no tier $tier; there are: ${TIERS[*]}"
+    [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "unknown tier $tier; valid tiers: ${TIERS[*]}"
   done
   for tier in "${@:-${TIERS[@]}}"; do
     run_tier "$tier"
@@ -302,7 +302,7 @@ main() {
   printf '  %s\n' "${summary[@]}"
   printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
   if [[ "$skipped" != 0 && "${CI:-}" == true ]]; then
-    fail "with CI=true a skipped tier is a failure"
+    fail "skipped tiers: $skipped, which is a failure with CI=true"
   fi
   [[ "$failed" == 0 && "$passed" != 0 ]]
 }

@@ -38,8 +38,8 @@ need_rust
 for name in "${@:-launcher sidecar}"; do
   # The default is one word of two.
   for one in $name; do
-    [[ "$one" == launcher || "$one" == sidecar ]] || fail "there is no image $one; there are: launcher, sidecar"
-    say "building $one for its image"
+    [[ "$one" == launcher || "$one" == sidecar ]] || fail "unknown image $one; valid images: launcher, sidecar"
+    say "building the program of the image $one"
     rm -rf "${TARGET:?}/images/$one"
     "build_$one" "$TARGET/images/$one"
     say "next: docker build --file images/$one.Dockerfile --tag REGISTRY/$one:TAG $TARGET/images/$one"

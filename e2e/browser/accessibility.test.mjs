@@ -23,7 +23,7 @@ async function violations(page) {
   );
 }
 
-test("every page is accessible, in every look", async (t) => {
+test("every page passes axe in light, dark and phone layout", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { page: setup } = await openPage(t, browser, { email: ADMIN });
@@ -64,7 +64,7 @@ test("every page is accessible, in every look", async (t) => {
         await check(page, name, look);
       });
     }
-    await t.test(`many at once, ${look}`, async () => {
+    await t.test(`bulk actions, ${look}`, async () => {
       await page.goto(`${launcher.url}/admin/instances`);
       await page.getByRole("checkbox", { name: "Tick all" }).check();
       const ticked = page.getByRole("form", { name: "With the ticked" });
@@ -78,7 +78,7 @@ test("every page is accessible, in every look", async (t) => {
       await check(page, "bulk-question", look);
       await page.getByRole("link", { name: "Keep running" }).click();
     });
-    await t.test(`signed out, ${look}`, async () => {
+    await t.test(`signed-out page, ${look}`, async () => {
       const { page: nobody, complaints } = await openPage(t, browser, options);
       await nobody.goto(`${launcher.url}/signed-out`);
       await nobody.getByRole("link", { name: "Sign in again" }).waitFor();

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
-test("an admin writes a template, a user launches it, the admin ends it", async (t) => {
+test("admin creates a template, a user launches it, the admin ends the workshop", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { page: admin, complaints } = await openPage(t, browser, { email: ADMIN });
   const { page: bob } = await openPage(t, browser, { email: "bob@example.org" });
 
-  await t.test("only the admin has the badge and the way to the templates", async () => {
+  await t.test("only admins have the badge and the templates page", async () => {
     await admin.goto(launcher.url);
     await bob.goto(launcher.url);
     assert.equal(await admin.getByRole("banner").getByText("Admin", { exact: true }).count(), 1);
@@ -21,7 +21,7 @@ test("an admin writes a template, a user launches it, the admin ends it", async 
     await screenshot(bob, "not-an-admin");
   });
 
-  await t.test("what is wrong with a template is said beside its field", async () => {
+  await t.test("template errors are shown at their fields", async () => {
     await admin.getByRole("navigation").getByRole("link", { name: "Templates" }).click();
     await admin.getByRole("link", { name: "New template" }).click();
     await admin.getByLabel("Name", { exact: true }).fill("Notes <b>& more</b>");
@@ -47,7 +47,7 @@ test("an admin writes a template, a user launches it, the admin ends it", async 
     await screenshot(admin, "templates");
   });
 
-  await t.test("a user launches it, and sees live that the admin ended it", async () => {
+  await t.test("user launches the template and sees live that the admin ended the workshop", async () => {
     await bob.goto(launcher.url);
     await bob.getByRole("button", { name: "Launch Notes <b>& more</b>" }).click();
     const entry = workshopEntry(bob, "Notes");

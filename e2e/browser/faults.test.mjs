@@ -40,7 +40,7 @@ const ask = (page) =>
     await done;
   });
 
-test("faults of the service", async (t) => {
+test("pages during service faults", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const template = {
@@ -67,7 +67,7 @@ test("faults of the service", async (t) => {
   page.on("load", () => (loads += 1));
   let fault;
 
-  await t.test("an extension that was not stored is said not to have worked", async (t) => {
+  await t.test("failed extension shows an error", async (t) => {
     const ends = await entry.locator("time[data-countdown]").getAttribute("datetime");
     const release = await lock(t, launcher);
     const answered = page.waitForResponse("**/extend", { timeout: 30_000 });
@@ -90,7 +90,7 @@ test("faults of the service", async (t) => {
     assert.equal(loads, 0, "it is the same page all along");
   });
 
-  await t.test("a page that cannot ask how things are stays as it is, and asks again", async () => {
+  await t.test("failed refresh leaves the page unchanged, and the next refresh succeeds", async () => {
     assert.match(fault, /^<!doctype html>/i);
     await page.route("**/fragments/workshops", (route) =>
       route.fulfill({ status: 503, contentType: "text/html; charset=utf-8", body: fault }),

@@ -18,7 +18,7 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
   const openLink = entry.getByRole("link", { name: /^Open/ });
   let name;
 
-  await t.test("launched by a click, it becomes ready before one's eyes", async () => {
+  await t.test("launched workshop becomes ready without a page reload", async () => {
     await page.goto(launcher.url);
     await page.getByRole("button", { name: "Launch JupyterLab" }).click();
     await entry.waitFor();
@@ -32,7 +32,7 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     assert.ok(running.some((process) => process.workshop === name), `a process of ${name} runs: ${JSON.stringify(running)}`);
   });
 
-  await t.test("a cell computes in its kernel", async () => {
+  await t.test("notebook cell runs in its kernel", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
     assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
     const heard = new Promise((resolve) => {
@@ -53,7 +53,7 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     await lab.close();
   });
 
-  await t.test("an extension moves its end", async () => {
+  await t.test("extension moves the expiry by one hour", async () => {
     const end = entry.locator("time[data-countdown]");
     const before = Date.parse(await end.getAttribute("datetime"));
     await entry.getByRole("button", { name: /^Extend/ }).click();
@@ -63,7 +63,7 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     await screenshot(page, "jupyterlab-extended");
   });
 
-  await t.test("ended after a question, it is gone", async () => {
+  await t.test("workshop is gone after its end is confirmed", async () => {
     let asked = "";
     page.once("dialog", async (dialog) => {
       asked = dialog.message();

@@ -28,12 +28,12 @@ async function tabTo(page, text) {
   assert.fail(`${text} is not reached: ${passed.join(" | ")}`);
 }
 
-test("with the keyboard alone: launch, open, extend, end", async (t) => {
+test("keyboard only: launch, open, extend, end", async (t) => {
   const launcher = await startLauncher(t);
   const { context, page } = await openPage(t, await startBrowser(t), { email: "alice@example.org" });
   await page.goto(launcher.url);
 
-  await t.test("the first stop leads past the header", async () => {
+  await t.test("first Tab stop skips the header", async () => {
     await page.keyboard.press("Tab");
     assert.match((await focused(page)).text, /^Skip to/);
     await page.keyboard.press("Enter");
@@ -55,7 +55,7 @@ test("with the keyboard alone: launch, open, extend, end", async (t) => {
     await opened.close();
   });
 
-  await t.test("extend, and the place is kept", async () => {
+  await t.test("extend keeps the focus", async () => {
     await tabTo(page, /^Extend until/);
     const before = await page.locator("time[data-countdown]").getAttribute("datetime");
     await page.keyboard.press("Enter");
@@ -65,7 +65,7 @@ test("with the keyboard alone: launch, open, extend, end", async (t) => {
     await screenshot(page, "keyboard-extended");
   });
 
-  await t.test("end, after a question", async () => {
+  await t.test("end after confirmation", async () => {
     page.once("dialog", (dialog) => dialog.accept());
     await tabTo(page, /^End Files$/);
     await page.keyboard.press("Enter");

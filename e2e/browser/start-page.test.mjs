@@ -43,7 +43,7 @@ const watchNotifications = (page) =>
     };
   });
 
-test("the start page", async (t) => {
+test("start page", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { page: admin } = await openPage(t, browser, { email: ADMIN });
@@ -56,7 +56,7 @@ test("the start page", async (t) => {
   const command = ["sh", "-c", 'sleep 3; exec python3 -m http.server "$PORT" --bind 127.0.0.1'];
   await create(admin, small("Slow", { command }));
 
-  await t.test("finds while one types", async (t) => {
+  await t.test("search filters the catalog while typing", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: ALICE });
     await page.goto(launcher.url);
     const cards = page.getByRole("region", { name: "Launch a workshop" }).getByRole("article");
@@ -84,7 +84,7 @@ test("the start page", async (t) => {
     assert.deepEqual(complaints, []);
   });
 
-  await t.test("warns before an end, also outside of the page when that is wanted", async (t) => {
+  await t.test("expiry warning appears on the page and as a notification", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: BOB });
     await watchNotifications(page);
     await page.goto(launcher.url);
@@ -103,7 +103,7 @@ test("the start page", async (t) => {
     assert.deepEqual(complaints, []);
   });
 
-  await t.test("tells who looks at something else that it is ready", async (t) => {
+  await t.test("page without focus announces that the workshop is ready", async (t) => {
     const { page } = await openPage(t, browser, { email: BOB });
     await watchNotifications(page);
     await page.addInitScript(() => {
@@ -125,7 +125,7 @@ test("the start page", async (t) => {
     await page.waitForFunction(() => !document.title.includes("Slow"));
   });
 
-  await t.test("does not stop who leaves because the session is over", async (t) => {
+  await t.test("expired session does not interrupt a navigation", async (t) => {
     const { page } = await openPage(t, browser, { email: CAROL });
     await Promise.all([page.waitForResponse("**/fragments/workshops"), page.goto(launcher.url)]);
     // The session is over. What the page asks before it is left is answered while it is being left.
@@ -156,7 +156,7 @@ test("the start page", async (t) => {
     assert.equal(asked.length, 3, "a page that is being left asks no more");
   });
 
-  await t.test("prints what there is, not what can be pressed", async (t) => {
+  await t.test("print layout has no buttons and no navigation", async (t) => {
     const { page } = await openPage(t, browser, { email: BOB });
     await page.goto(launcher.url);
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -168,7 +168,7 @@ test("the start page", async (t) => {
     await screenshot(page, "print");
   });
 
-  await t.test("says when it has lost the launcher, and when it is back", async (t) => {
+  await t.test("lost connection shows a notice until it is restored", async (t) => {
     const { context, page } = await openPage(t, browser, { email: ALICE });
     await page.goto(launcher.url);
     const notice = page.getByText("The connection is lost");

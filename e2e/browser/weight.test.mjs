@@ -27,7 +27,7 @@ async function networkLog(context, page) {
   return log;
 }
 
-test("the first view of the catalog is light", async (t) => {
+test("first view of the catalog stays within its network budget", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { context: admin } = await openPage(t, browser, { email: ADMIN });
@@ -59,10 +59,10 @@ test("the first view of the catalog is light", async (t) => {
   told.forEach((line) => t.diagnostic(line));
   assert.deepEqual(all().filter(({ failed }) => failed), [], "everything that is asked for is there");
   assert.deepEqual(all().filter(({ type }) => type === "Font"), [], "fonts are the reader's own");
-  await t.test(`in ${MOST.requests} requests`, () => {
+  await t.test(`at most ${MOST.requests} requests`, () => {
     assert.ok(made.length <= MOST.requests, `${made.length} requests:\n${told.join("\n")}`);
   });
-  await t.test(`in at most ${MOST.bytes} bytes`, () => {
+  await t.test(`at most ${MOST.bytes} bytes`, () => {
     assert.ok(bytes(all()) <= MOST.bytes, `${bytes(all())} bytes:\n${told.join("\n")}`);
   });
 });

@@ -48,7 +48,7 @@ destroy_set() {
     ! ipset destroy "$1" 2>/dev/null || return 0
     sleep 0.05
   done
-  say "the ipset $1 is still in use and stays"
+  say "keeping the ipset $1: it is still in use"
 }
 
 # Removes the rules of kube-proxy and kube-router from the packet filter in one step, and keeps all other rules.
@@ -92,7 +92,7 @@ remove_network_results() {
 
 main() {
   if foreign_cluster; then
-    say "TEST_KUBECONFIG=$KUBECONFIG is not ours to stop"
+    say "not stopping the cluster of TEST_KUBECONFIG=$KUBECONFIG: up.sh did not start it"
     return
   fi
   [[ -d "$RUN" ]] || return 0

@@ -22,8 +22,8 @@ status:
 YAML
 }
 
-count=${1:?how many}
-[[ -S "$SOCKET" ]] || fail "no cluster is up here: make cluster-up"
+count=${1:?usage: fake-nodes.sh COUNT}
+[[ -S "$SOCKET" ]] || fail "no cluster is running on this machine. Start one: make cluster-up"
 if [[ "$count" == 0 ]]; then
   kubectl delete node --selector type=fake >/dev/null
   stop kwok

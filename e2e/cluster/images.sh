@@ -10,7 +10,7 @@ source "$here/images/archives.sh"
 
 need_root "building images"
 need_command buildah buildah
-foreign_cluster || [[ -S "$SOCKET" ]] || fail "no cluster is up here: make cluster-up"
+foreign_cluster || [[ -S "$SOCKET" ]] || fail "no cluster is running on this machine. Start one: make cluster-up"
 
 debug_launcher() {
   (cd "$repository" && cargo test --quiet --workspace --all-features --locked --no-run --test program) >&2

@@ -28,5 +28,5 @@ if [[ "${1:-}" == write ]]; then
   printf '%s\n' "$found" >"$deploy/permissions.txt"
 else
   diff --unified "$deploy/permissions.txt" <(printf '%s\n' "$found") >&2 \
-    || fail "the service accounts can do something else than deploy/permissions.txt says: fix deploy/rbac.yaml, or e2e/cluster/permissions.sh write"
+    || fail "permissions of the service accounts differ from deploy/permissions.txt: fix deploy/rbac.yaml, or update the file: e2e/cluster/permissions.sh write"
 fi

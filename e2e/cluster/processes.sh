@@ -38,7 +38,7 @@ wait_for() {
   until "$@" >/dev/null 2>&1; do
     if ! alive "$name" || ((SECONDS > deadline)); then
       tail --lines=20 "$RUN/log/$name.log" >&2
-      fail "$name did not come up ($*); all it said is in $RUN/log/$name.log"
+      fail "$name did not become ready (waited for: $*); its log is $RUN/log/$name.log"
     fi
     sleep 0.1
   done

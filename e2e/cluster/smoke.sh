@@ -20,7 +20,7 @@ clean_up() {
 timed() {
   local what=$1 begun=${EPOCHREALTIME/./} took
   shift
-  "$@" || fail "$what: failed"
+  "$@" || fail "smoke test failed: $what"
   took=$(((${EPOCHREALTIME/./} - begun) / 1000))
   printf '%6d ms  %s\n' "$took" "$what"
 }
@@ -139,22 +139,22 @@ out_of_memory() {
 main() {
   ! kubectl get --raw /readyz >/dev/null 2>&1 || was_up=yes
   trap clean_up EXIT
-  timed "cluster up" "$here/up.sh" >&2
-  timed "images there" "$here/images.sh" http
+  timed "cluster started" "$here/up.sh" >&2
+  timed "images imported" "$here/images.sh" http
   kubectl create namespace "$NAMESPACE" >/dev/null
   until k get serviceaccount default >/dev/null 2>&1; do sleep 0.1; done
-  timed "a pod of two containers is ready" deploy
-  timed "three more pods are ready" visitors
-  timed "another pod reaches its Service by name" can stranger get http://workshop/
-  timed "and the cluster's API" can captive connect "$API_ADDRESS:443"
+  timed "pod with two containers ready" deploy
+  timed "three more pods ready" visitors
+  timed "pod reaches the Service by its DNS name" can stranger get http://workshop/
+  timed "pod reaches the API server" can captive connect "$API_ADDRESS:443"
   policy | k apply --filename - >/dev/null
-  timed "a NetworkPolicy keeps that pod out" cannot stranger get http://workshop/
-  timed "and lets its friend in" can friend get http://workshop/
-  timed "another keeps a pod from the cluster's API" cannot captive connect "$API_ADDRESS:443"
-  timed "a memory limit holds" out_of_memory
+  timed "NetworkPolicy blocks a pod from the Service" cannot stranger get http://workshop/
+  timed "NetworkPolicy allows a permitted pod" can friend get http://workshop/
+  timed "NetworkPolicy blocks a pod from the API server" cannot captive connect "$API_ADDRESS:443"
+  timed "memory limit enforced" out_of_memory
   clean_up
   trap - EXIT
-  printf 'all of it in %d s\n' "$SECONDS"
+  printf 'smoke test passed after %d s\n' "$SECONDS"
 }
 
 main "$@"

@@ -18,8 +18,8 @@ source "$here/images/archives.sh"
 readonly PARTS=(etcd apiserver controller-manager scheduler containerd kubelet kube-proxy kube-router)
 
 check_foreign() {
-  kubectl version >&2 || fail "TEST_KUBECONFIG=$KUBECONFIG is set, but that cluster does not answer; unset it to boot one here"
-  kubectl auth can-i create namespaces >/dev/null || fail "TEST_KUBECONFIG=$KUBECONFIG must be an administrator's"
+  kubectl version >&2 || fail "TEST_KUBECONFIG=$KUBECONFIG is set, but that cluster does not answer; unset it to boot a cluster on this machine"
+  kubectl auth can-i create namespaces >/dev/null || fail "TEST_KUBECONFIG=$KUBECONFIG must belong to a cluster administrator"
   say "using the cluster of TEST_KUBECONFIG=$KUBECONFIG"
 }
 
@@ -67,7 +67,7 @@ kernel_settings() {
   local setting
   modprobe --quiet br_netfilter 2>/dev/null || true
   for setting in net/bridge/bridge-nf-call-iptables net/ipv4/ip_forward; do
-    [[ -f "/proc/sys/$setting" ]] || fail "the kernel has no $setting: NetworkPolicies would not be enforced (module br_netfilter)"
+    [[ -f "/proc/sys/$setting" ]] || fail "kernel setting $setting is missing: NetworkPolicies would not be enforced. Load the module br_netfilter"
     printf '%s %s\n' "$setting" "$(<"/proc/sys/$setting")" >>settings-before
     [[ "$(<"/proc/sys/$setting")" == 1 ]] || echo 1 >"/proc/sys/$setting"
   done
@@ -162,12 +162,12 @@ main() {
   exec 9>"$CACHE/lock"
   flock 9
   if running; then
-    say "the cluster is up already"
+    say "the cluster is already running"
   else
     "$here/down.sh" locked
     begun=$SECONDS
     boot
-    say "the cluster is up after $((SECONDS - begun)) s"
+    say "the cluster is ready after $((SECONDS - begun)) s"
   fi
   # shellcheck disable=SC2016 # PATH is for the shell that reads this
   printf 'export KUBECONFIG=%q PATH=%q:"$PATH"\n' "$ADMIN" "$BIN"

@@ -38,5 +38,5 @@ done
 render "$scratch/rendered"
 for folder in files rendered; do
   diff --unified --recursive "$CHART/$folder" "$scratch/$folder" >&2 \
-    || fail "charts/workshop-launcher/$folder is not as it is made: if it should be, e2e/login/render.sh write"
+    || fail "charts/workshop-launcher/$folder differs from the generated files. To update it: e2e/login/render.sh write"
 done

@@ -16,7 +16,7 @@ def test_rendered_output_and_copies_are_committed():
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_lint_finds_nothing(name):
+def test_helm_lint_passes(name):
     status, text = helm("lint", CHART, "--strict", "--values", values_of(name))
     assert status == 0, text
     assert "[WARNING]" not in text
@@ -72,7 +72,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("changes,message", REFUSED)
-def test_values_that_cannot_work_are_refused_with_what_to_do(changes, message):
+def test_invalid_values_are_refused_with_message(changes, message):
     settings = [word for change in changes for word in ("--set", change)]
     common = ("--namespace", "launcher", "--values", values_of("minimal"))
     status, text = helm("template", RELEASE, CHART, *common, *settings)
@@ -80,13 +80,13 @@ def test_values_that_cannot_work_are_refused_with_what_to_do(changes, message):
     assert message in text
 
 
-def test_a_chart_without_values_says_all_that_is_missing_at_once():
+def test_all_missing_values_are_reported_together():
     status, text = helm("template", RELEASE, CHART)
     assert status != 0
     assert text.count("is missing") == 8, text
 
 
-def test_values_schema_and_reference_name_the_same():
+def test_values_schema_and_reference_list_same_names():
     schema = values_schema()
     known = set(leaves(schema))
     assert set(defaults(yaml.safe_load((CHART / "values.yaml").read_text()), schema)) == known
@@ -95,7 +95,7 @@ def test_values_schema_and_reference_name_the_same():
     assert sorted(named) == sorted(known)
 
 
-def test_the_reference_tells_the_defaults():
+def test_reference_defaults_match_values():
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     for line in (ROOT / "docs/helm-values.md").read_text().splitlines():
         found = re.match(r"\| `([A-Za-z0-9.]+)` \| `([^`]+)` \|", line)
@@ -106,7 +106,7 @@ def test_the_reference_tells_the_defaults():
             assert yaml.safe_load(found[2]) == value, found[1]
 
 
-def test_a_seeded_template_has_the_fields_that_the_api_takes():
+def test_seed_template_fields_match_api():
     document = json.loads((ROOT / "docs/openapi.json").read_text())
     api = document["components"]["schemas"]["WorkshopTemplateBody"]["properties"]
     chart = values_schema()["properties"]["templates"]["items"]["properties"]
@@ -114,7 +114,7 @@ def test_a_seeded_template_has_the_fields_that_the_api_takes():
     assert set(chart["resources"]["properties"]) == set(api["resources"]["properties"])
 
 
-def test_no_value_but_the_proxy_secrets_holds_a_secret():
+def test_only_proxy_secret_values_hold_secrets():
     of_secrets = re.compile("secret|password|token", re.IGNORECASE)
     names = {path for path in leaves(values_schema()) if of_secrets.search(path) and "proxySecret." not in path}
     # Names of Secrets, and in login.secretKeys names of their keys.

@@ -28,13 +28,13 @@ def matchers(selector):
     return {one.name: one.value for one in selector.matchers.matchers}
 
 
-def test_they_are_off_unless_asked_for():
+def test_alerts_are_off_by_default():
     assert ALERTS
     assert [name for name in SETS if objects(name, "PrometheusRule")] == ["full"]
 
 
 @each
-def test_it_speaks_of_metrics_and_labels_that_there_are(alert):
+def test_alert_uses_existing_metrics_and_labels(alert):
     selectors = nodes(alert, promql_parser.VectorSelector)
     assert selectors
     for selector in selectors:
@@ -43,7 +43,7 @@ def test_it_speaks_of_metrics_and_labels_that_there_are(alert):
 
 
 @each
-def test_it_asks_the_targets_that_the_service_monitor_collects(alert):
+def test_alert_selects_targets_of_service_monitor(alert):
     services = {found["metadata"]["name"]: found["metadata"]["labels"] for found in objects("full", "Service")}
     wanted = objects("full", "ServiceMonitor")[0]["spec"]["selector"]["matchExpressions"][0]
     collected = {name for name, labels in services.items() if labels[wanted["key"]] in wanted["values"]}
@@ -59,7 +59,7 @@ def test_it_asks_the_targets_that_the_service_monitor_collects(alert):
 
 
 @each
-def test_states_and_outcomes_are_such_that_there_are(alert):
+def test_alert_uses_existing_states_and_outcomes(alert):
     document = json.loads((ROOT / "docs/openapi.json").read_text())
     states = set(document["components"]["schemas"]["StateName"]["enum"])
     for selector in nodes(alert, promql_parser.VectorSelector):
@@ -69,13 +69,13 @@ def test_states_and_outcomes_are_such_that_there_are(alert):
 
 
 @each
-def test_only_what_counts_up_is_looked_at_over_time(alert):
+def test_alert_ranges_use_only_counters_and_histograms(alert):
     for part in nodes(alert, promql_parser.MatrixSelector):
         assert metrics()[part.vector_selector.name][0] in ("counter", "histogram"), part.prettify()
 
 
 @each
-def test_it_says_how_bad_it_is_and_what_to_do(alert):
+def test_alert_has_severity_and_runbook_url(alert):
     rule = ALERTS[alert]
     assert rule["labels"]["severity"] in ("critical", "warning")
     # Alerts may be routed by namespace, a label that a sum drops.
@@ -92,12 +92,12 @@ def runbooks():
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_each_alert_has_its_runbook_and_each_runbook_its_alert():
+def test_alerts_and_runbooks_match():
     assert list(runbooks()) == list(ALERTS)
 
 
 @each
-def test_its_runbook_says_the_same_severity_and_the_four_things(alert):
+def test_runbook_has_same_severity_and_required_parts(alert):
     text = runbooks()[alert]
     assert f"*{ALERTS[alert]['labels']['severity']}.*" in text
     for word in ("users", "**look**", "**over**"):

@@ -78,14 +78,14 @@ def play(tmp_path):
 
 
 @each
-def test_it_fires_when_it_should(alert, play):
+def test_alert_fires_and_resolves_on_time(alert, play):
     assert cases(alert, fires=True)
     for case in cases(alert, fires=True):
         play(case, fires(case))
 
 
 @each
-def test_it_is_silent_while_all_is_nearly_as_bad(alert, play):
+def test_alert_does_not_fire_in_negative_cases(alert, play):
     assert cases(alert, fires=False)
     for case in cases(alert, fires=False):
         waits = int(re.fullmatch(r"(\d+)m", ALERTS[alert].get("for", "0m").replace("1h", "60m"))[1])
@@ -94,7 +94,7 @@ def test_it_is_silent_while_all_is_nearly_as_bad(alert, play):
 
 
 @pytest.mark.parametrize("when", TOGETHER)
-def test_only_these_fire(when, play):
+def test_only_expected_alerts_fire(when, play):
     case = TOGETHER[when]
     minute = f"{end(case)}m"
     fired = f'group by (alertname) (count_over_time(ALERTS{{alertstate="firing"}}[{end(case) + 1}m]))'
@@ -102,7 +102,7 @@ def test_only_these_fire(when, play):
     play(case, {"promql_expr_test": [{"expr": fired, "eval_time": minute, "exp_samples": wanted}]})
 
 
-def test_all_cases_are_of_alerts_and_series_that_there_are():
+def test_cases_name_existing_alerts_and_series():
     known = metrics() | {"up": ("gauge", set())}
     for case in CASES:
         assert case.get("alert", "WorkshopLauncherDown") in ALERTS and set(case.get("only", [])) <= set(ALERTS)
@@ -113,7 +113,7 @@ def test_all_cases_are_of_alerts_and_series_that_there_are():
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_prometheus_takes_the_rules(name, tmp_path):
+def test_promtool_accepts_the_rules(name, tmp_path):
     (tmp_path / "rules.yaml").write_text(yaml.safe_dump(RULES[name]))
     status, said = promtool.promtool("check", "rules", "--lint=all", "--lint-fatal", tmp_path / "rules.yaml")
     assert status == 0 and f"SUCCESS: {len(ALERTS)} rules found" in said, said

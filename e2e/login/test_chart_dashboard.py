@@ -39,14 +39,14 @@ def selectors(title):
     return [node for node in found if isinstance(node, promql_parser.VectorSelector)]
 
 
-def test_it_is_off_unless_asked_for_and_has_the_labels_that_were_asked_for():
+def test_dashboard_is_off_by_default_and_has_configured_labels():
     marked = lambda name: [one for one in objects(name, "ConfigMap") if one["metadata"]["name"].endswith("-dashboard")]
     assert [name for name in SETS if marked(name)] == ["full"]
     assert FOUND[0]["metadata"]["labels"].items() >= {"grafana_dashboard": "1", "team": "courses"}.items()
 
 
 @each
-def test_a_panel_asks_for_metrics_and_labels_that_there_are(title):
+def test_panel_queries_existing_metrics_and_labels(title):
     assert selectors(title)
     for selector in selectors(title):
         wanted = {one.name: one.value for one in selector.matchers.matchers}
@@ -57,7 +57,7 @@ def test_a_panel_asks_for_metrics_and_labels_that_there_are(title):
 
 
 @each
-def test_a_panel_says_what_it_shows(title):
+def test_panel_has_description_and_legend(title):
     panel = PANELS[title]
     assert panel["description"].endswith(".")
     for target in panel["targets"]:
@@ -66,7 +66,7 @@ def test_a_panel_says_what_it_shows(title):
         assert by or "{{" not in target["legendFormat"] or shown == "pod", target["legendFormat"]
 
 
-def test_nothing_that_is_measured_is_left_out():
+def test_every_scraped_metric_has_a_panel():
     shown = {selector.name for title in PANELS for selector in selectors(title)}
     listed = {name.removesuffix("_bucket") for name in metrics() if not name.endswith(("_sum", "_count"))}
     left = {name for name in listed if name not in shown and f"{name}_bucket" not in shown}
@@ -86,7 +86,7 @@ def everything(program):
 
 
 @each
-def test_a_panel_gets_an_answer(title, tmp_path):
+def test_panel_queries_return_results(title, tmp_path):
     programs = {f"{program} a": dict(everything(program)) for program in ("launcher", "operator")}
     collected = [one for target, told in programs.items() for one in promtool.series(target, told)]
     # NaN, such as a quantile of no samples, is not a result.
@@ -96,7 +96,7 @@ def test_a_panel_gets_an_answer(title, tmp_path):
     assert status == 0, said
 
 
-def test_the_phases_are_those_that_the_leader_counts(tmp_path):
+def test_phase_panel_shows_only_counts_of_leader(tmp_path):
     """A former leader reports its last counts until it exits."""
     before = {"operator_leading": "1x2 0x7", 'operator_workshops{phase="Running"}': "70x9"}
     leader = {"operator_leading": "0x2 1x7", 'operator_workshops{phase="Running"}': "_x3 40x6"}

@@ -48,7 +48,7 @@ def middlewares(annotations):
 
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
-def test_two_hosts_and_what_they_lead_to(name):
+def test_each_host_and_path_has_its_service(name):
     login = f"login.{DOMAIN}"
     assert {route: service for route, (service, _) in routes(name).items()} == {
         (HOST, "/"): LAUNCHER,
@@ -62,7 +62,7 @@ def test_two_hosts_and_what_they_lead_to(name):
 
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
-def test_every_ingress_is_of_the_class_whose_annotations_it_has(name):
+def test_all_ingresses_have_the_configured_class(name):
     expected = {"full": "traefik-internal"}.get(name, "traefik")
     assert {ingress["spec"]["ingressClassName"] for ingress in objects(name, "Ingress")} == {expected}
     told = way_to_workshops(name)
@@ -72,7 +72,7 @@ def test_every_ingress_is_of_the_class_whose_annotations_it_has(name):
 
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
-def test_traefik_strips_then_asks_the_login_before_everything_but_the_login(name):
+def test_traefik_strips_identity_then_authenticates(name):
     for (_, path), (_, annotations) in routes(name).items():
         gate = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
         gate += ["launcher-proof"] if gate else []
@@ -81,7 +81,7 @@ def test_traefik_strips_then_asks_the_login_before_everything_but_the_login(name
     assert middlewares(workshop_annotations(name)) == ["strip", "workshops", "workshops-proof"]
 
 
-def test_traefik_asks_the_right_login_and_takes_its_word_alone():
+def test_traefik_takes_identity_only_from_login_proxy():
     found = objects("minimal", "Middleware")
     made = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"] for one in found}
     addresses = {name: spec["forwardAuth"]["address"] for name, spec in made.items() if "forwardAuth" in spec}
@@ -102,7 +102,7 @@ def test_traefik_asks_the_right_login_and_takes_its_word_alone():
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_only_what_asks_the_login_reaches_launcher_and_logins_and_only_monitoring_telemetry(name):
+def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
     labels = {f"app.kubernetes.io/{key}": RELEASE for key in ("name", "instance")}
     namespace, pods = {
         "any": ("launcher", {**labels, "app.kubernetes.io/component": "front"}),
@@ -142,7 +142,7 @@ def test_every_pod_of_the_release_has_a_policy(name):
         assert [selected(selector, labels) for selector in policies].count(True) == 1, deployment["metadata"]["name"]
 
 
-def test_workshops_reach_what_the_committed_policies_say():
+def test_workshop_policies_match_committed_file():
     original = yaml.safe_load_all((ROOT / "deploy/network-policies.yaml").read_text())
     committed = {found["metadata"]["name"]: found["spec"] for found in original}
     rendered = {found["metadata"]["name"]: found for found in objects("minimal", "NetworkPolicy")}
@@ -153,7 +153,7 @@ def test_workshops_reach_what_the_committed_policies_say():
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("address", ["169.254.169.254", "100.100.100.200", "168.63.129.16"])
-def test_workshops_do_not_reach_what_a_cloud_tells_its_machines(name, address):
+def test_workshops_cannot_reach_cloud_metadata(name, address):
     egress = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == "workshops-egress")["spec"]
     blocks = [peer["ipBlock"] for rule in egress["egress"] for peer in rule["to"] if "ipBlock" in peer]
     assert blocks

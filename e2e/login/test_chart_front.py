@@ -56,7 +56,7 @@ def service(name):
     return f"http://{RELEASE}{name}.launcher.$front_services"
 
 
-def test_each_place_leads_where_it_should_and_asks_the_right_login(servers):
+def test_each_location_has_its_upstream_and_login_proxy(servers):
     launcher, login, workshops = service(""), service("-login"), service("-workshops-login")
     assert list(servers)[0] == "_"
     found = {
@@ -91,13 +91,13 @@ def test_each_place_leads_where_it_should_and_asks_the_right_login(servers):
         ("-a", False), ("a-", False), ("1a", False), ("a.b", False), ("a_b", False), ("a/b", False), ("a%2e", False),
     ],
 )
-def test_a_workshops_name_is_one_label(name, matches):
+def test_workshop_name_is_one_dns_label(name, matches):
     pattern = WORKSHOP.removeprefix("~").replace("?<", "?P<")
     assert bool(re.search(pattern, f"{name}.{DOMAIN}")) is matches
     assert not re.search(pattern, f"{name}.workshops-example.net") and not re.search(pattern, f"{name}.{DOMAIN}.evil")
 
 
-def test_who_is_calling_is_what_the_login_said_or_nobody(http, servers):
+def test_identity_headers_come_only_from_login_proxy(http, servers):
     sent = dict((name, value) for name, value in directives(http, "proxy_set_header"))
     said = {"X-Auth-Request-Email": "$front_email", "X-Auth-Request-User": "$front_user"}
     said["X-Auth-Request-Proof"] = "$front_proof"
@@ -121,7 +121,7 @@ def test_who_is_calling_is_what_the_login_said_or_nobody(http, servers):
                 assert not told, (server, location)
 
 
-def test_of_a_request_only_what_is_named_gets_to_the_question(servers):
+def test_login_proxy_gets_only_listed_headers(servers):
     named = {f"X-Forwarded-{name}" for name in ("Proto", "Host", "Uri", "Method")}
     named |= {"Connection", "Cookie", "Accept", "User-Agent", "X-Real-Ip"}
     for server in (HOST, WORKSHOP):
@@ -133,14 +133,14 @@ def test_of_a_request_only_what_is_named_gets_to_the_question(servers):
             assert {words[0] for words in directives(block, "proxy_set_header")} == named
 
 
-def test_long_names_and_large_sessions_fit(http):
+def test_longest_host_and_largest_cookies_fit(http):
     """The longest host that the values allow, and the largest cookies that launcher and sidecar accept."""
     longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
     assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "what nginx needs for itself beside it"
     assert the(http, "large_client_header_buffers") == "1 64k"
 
 
-def test_a_login_proxy_may_answer_with_a_large_session(servers):
+def test_login_proxy_may_answer_with_large_session(servers):
     places = [
         block for locations in servers.values() for name, block in locations.items()
         if name in (f"= {QUESTION}", "@login", "~ ^/oauth2(/|$)")
@@ -148,7 +148,7 @@ def test_a_login_proxy_may_answer_with_a_large_session(servers):
     assert len(places) == 6 and {the(block, "proxy_buffer_size") for block in places} == {"64k"}
 
 
-def test_strangers_wait_for_their_turn_and_send_no_bodies(http, servers):
+def test_unauthenticated_requests_are_rate_limited_and_bodies_refused(http, servers):
     assert directives(http, "limit_req_zone") == [("$nginx_version", "zone=front_strangers:64k", "rate=300r/s")]
     for server, locations in servers.items():
         for name, block in locations.items():
@@ -158,12 +158,12 @@ def test_strangers_wait_for_their_turn_and_send_no_bodies(http, servers):
             assert bool([words for words in block if "$front_body" in str(words)]) is bool(stranger), (server, name)
 
 
-def test_an_app_sends_nginx_nowhere(http):
+def test_app_cannot_redirect_nginx_internally(http):
     assert {"X-Accel-Redirect", "X-Accel-Limit-Rate"} <= set(the(http, "proxy_ignore_headers").split())
     assert the(http, "proxy_redirect") == "off"
 
 
-def test_nothing_is_stored_and_what_is_quiet_stays_open(http):
+def test_nginx_does_not_buffer_and_keeps_idle_connections(http):
     expected = {
         "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
         "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
@@ -172,12 +172,12 @@ def test_nothing_is_stored_and_what_is_quiet_stays_open(http):
     assert {name: the(http, name) for name in expected} == expected
 
 
-def test_a_page_of_a_workshop_that_does_not_answer_tries_again_and_one_of_none_does_not(http, servers):
+def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
     assert the(servers[WORKSHOP]["@gone"], "add_header") == "Refresh $front_again always"
     assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
 
 
-def test_a_changed_configuration_rolls_the_pods():
+def test_changed_configuration_restarts_the_pods():
     pods = [
         any_with(*words)["Deployment", FRONT]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
         for words in ((), ("--set", "host=other.example.org"), ("--set", "front.replicas=3"))
@@ -185,7 +185,7 @@ def test_a_changed_configuration_rolls_the_pods():
     assert pods[0] != pods[1] and pods[0] == pods[2]
 
 
-def test_one_ingress_leads_two_hosts_to_it():
+def test_one_ingress_routes_two_hosts_to_nginx():
     found = objects("any", "Ingress")
     assert len(found) == 1 and "annotations" not in found[0]["metadata"]
     spec = found[0]["spec"]
@@ -198,25 +198,25 @@ def test_one_ingress_leads_two_hosts_to_it():
     assert not objects("any", "Middleware")
 
 
-def test_an_ingress_has_the_annotations_that_are_given():
+def test_ingress_has_configured_annotations():
     given = any_with("--set-string", r"ingress.annotations.cert-manager\.io/cluster-issuer=internal")
     assert given["Ingress", FRONT]["metadata"]["annotations"] == {"cert-manager.io/cluster-issuer": "internal"}
 
 
-def test_without_a_class_there_is_no_ingress_for_the_clusters_default_to_take():
+def test_no_ingress_without_ingress_class():
     found = any_with("--set", "ingress.className=")
     assert not [kind for kind, _ in found if kind == "Ingress"]
     assert found["Service", FRONT]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
 
 
-def test_the_operator_makes_no_ingress():
+def test_operator_creates_no_ingress():
     container = rendered()["Deployment", f"{RELEASE}-operator"]["spec"]["template"]["spec"]["containers"][0]
     told = {one["name"]: one["value"] for one in container["env"]}
     assert told["SERVICE_WORKSHOPS_ROUTED_ELSEWHERE"] == "true"
     assert not [name for name in told if "INGRESS" in name]
 
 
-def test_its_pods_are_held_as_tightly_as_the_others():
+def test_nginx_pods_have_strict_security_context():
     pod = rendered()["Deployment", FRONT]["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -247,13 +247,13 @@ PEERS = {
 
 
 @pytest.mark.parametrize("words", PEERS)
-def test_who_reaches_it_is_who_is_named_or_everybody(words):
+def test_ingress_policy_allows_configured_peers_or_all(words):
     rules = any_with(*words)["NetworkPolicy", FRONT]["spec"]["ingress"]
     expected = {"ports": [{"protocol": "TCP", "port": 8080}]}
     assert rules == [expected | ({"from": PEERS[words]} if PEERS[words] else {})]
 
 
-def test_it_reaches_names_launcher_logins_and_workshops_and_nothing_else():
+def test_egress_policy_allows_only_dns_launcher_logins_and_workshops():
     spec = rendered()["NetworkPolicy", FRONT]["spec"]
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     names, *others = spec["egress"]

@@ -106,7 +106,7 @@ def test_secrets_come_by_reference_only(name):
 
 
 @pytest.mark.parametrize("wanted", ["launcher", "operator"])
-def test_the_collector_is_told_what_it_asks_for_and_who_speaks(wanted):
+def test_trace_export_has_headers_and_resource_attributes(wanted):
     container = container_of("full", wanted)
     told = settings(container)
     assert told["OTEL_RESOURCE_ATTRIBUTES"] == "deployment.environment.name=course 2026,service.namespace=teaching"
@@ -116,7 +116,7 @@ def test_the_collector_is_told_what_it_asks_for_and_who_speaks(wanted):
 
 
 @every_set
-def test_the_programs_know_and_accept_every_setting(name, tmp_path):
+def test_programs_accept_every_setting(name, tmp_path):
     for wanted, own in (("launcher", alone(tmp_path)), ("operator", [])):
         container = container_of(name, wanted)
         words = [LAUNCHER, *container["args"], "--help"]
@@ -125,7 +125,7 @@ def test_the_programs_know_and_accept_every_setting(name, tmp_path):
             of_library = variable["name"] in OF_LIBRARY
             assert of_library or re.search(rf"\[env: {variable['name']}\b", known), (wanted, variable["name"])
         said = complaint(container, own)
-        assert "SERVICE_" not in said and "no Ingress is made" not in said, said
+        assert "SERVICE_" not in said and "creating no Ingress" not in said, said
 
 
 def largest(schema, prefix=""):
@@ -139,7 +139,7 @@ def largest(schema, prefix=""):
     return found
 
 
-def test_the_largest_numbers_arrive_with_all_their_digits(tmp_path):
+def test_largest_numbers_keep_all_digits(tmp_path):
     """From a million on, Helm writes a number of a values file as 1e+06, which the programs cannot read."""
     numbers = largest(values_schema())
     words = [word for name, number in numbers.items() for word in ("--set-json", f"{name}={number}")]
@@ -171,7 +171,7 @@ def test_oauth2_proxy_accepts_its_configurations(name, tmp_path):
         assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a way round the login"
 
 
-def test_the_two_sessions_share_neither_cookie_nor_secret():
+def test_login_proxies_share_neither_cookie_nor_secret():
     texts = [configurations("minimal")[f"{RELEASE}-{which}"] for which in ("login", "workshops-login")]
     first, second = (dict(line.split(" = ", 1) for line in text.splitlines()) for text in texts)
     assert first["cookie_name"] == '"__Host-_oauth2_proxy"' and "cookie_domains" not in first
@@ -186,7 +186,7 @@ def test_the_two_sessions_share_neither_cookie_nor_secret():
 
 
 @every_set
-def test_images_and_tokens(name):
+def test_pods_have_expected_images_and_tokens(name):
     front = {FRONT_IMAGE} if name == "any" else set()
     assert {container["image"] for _, _, container in containers(name)} == IMAGES | front
     assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == "registry.example.org/sidecar:0.1.0"
@@ -195,7 +195,7 @@ def test_images_and_tokens(name):
     assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
 
 
-def test_images_of_others_are_pinned_by_digest_and_ones_own_may_be():
+def test_third_party_images_are_pinned_and_own_digests_accepted():
     images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
     for name in ("oauth2Proxy", "front"):
         assert re.fullmatch(r"[^:@]+:[^:@]+@sha256:[0-9a-f]{64}", images[name]), name
@@ -210,7 +210,7 @@ def test_images_of_others_are_pinned_by_digest_and_ones_own_may_be():
 
 
 @every_set
-def test_rights_are_those_of_the_committed_rules_in_the_workshops_namespace(name):
+def test_roles_match_committed_rules_in_workshop_namespace(name):
     original = yaml.safe_load_all((ROOT / "deploy/rbac.yaml").read_text())
     committed = [found for found in original if found["kind"] == "Role"]
     namespace = settings(container_of(name, "launcher"))["SERVICE_NAMESPACE"]
@@ -230,7 +230,7 @@ def test_rights_are_those_of_the_committed_rules_in_the_workshops_namespace(name
 
 
 @every_set
-def test_a_launcher_is_killed_only_after_the_time_that_it_takes_itself(name):
+def test_termination_grace_period_exceeds_shutdown_time(name):
     pod = by_name(name, "Deployment")[RELEASE]["spec"]["template"]["spec"]
     own = settings(pod["containers"][0])
     takes = int(own["SERVICE_SHUTDOWN_DELAY"]) + int(own["SERVICE_SHUTDOWN_GRACE"])
@@ -251,7 +251,7 @@ def test_one_launcher_with_sqlite_several_with_postgresql(name):
 
 
 @every_set
-def test_what_holds_peoples_work_outlives_the_release(name):
+def test_objects_with_user_data_are_kept_on_uninstall(name):
     keep = {"helm.sh/resource-policy": "keep"}.items()
     kept = [found for found in objects(name) if keep <= found["metadata"].get("annotations", {}).items()]
     expected = {"CustomResourceDefinition", "Namespace", "NetworkPolicy", "PersistentVolumeClaim", "Secret"}
@@ -259,13 +259,13 @@ def test_what_holds_peoples_work_outlives_the_release(name):
     assert {found["kind"] for found in kept} == expected
 
 
-def test_seeds_arrive_as_they_were_written():
+def test_seed_templates_match_the_values():
     values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
     data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
     assert json.loads(data["templates.json"]) == values["templates"]
 
 
-def test_workshops_run_where_the_values_say():
+def test_operator_gets_node_selector_and_tolerations():
     values = yaml.safe_load(values_of("full").read_text())["workshops"]
     told = settings(container_of("full", "operator"))
     assert json.loads(told["SERVICE_NODE_SELECTOR"]) == values["nodeSelector"]
@@ -304,7 +304,7 @@ def named(name, own, others):
 
 @every_set
 @pytest.mark.parametrize("own, others", [("2025", "2026"), ("true", "false"), ("null", "no")])
-def test_names_that_yaml_reads_as_something_else_stay_names(name, own, others):
+def test_numeric_and_boolean_names_stay_strings(name, own, others):
     found, operator = named(name, own, others)
     plain, _ = named(name, "own", "others")
     assert shape(found) == shape(plain)
@@ -312,7 +312,7 @@ def test_names_that_yaml_reads_as_something_else_stay_names(name, own, others):
     assert "SERVICE_" not in said, said
 
 
-def test_pod_security_of_the_namespace_that_the_chart_makes():
+def test_created_namespace_enforces_pod_security():
     enforced = "pod-security.kubernetes.io/enforce"
     for name, level in (("minimal", "baseline"), ("google", "restricted")):
         assert by_name(name, "Namespace")["workshops"]["metadata"]["labels"][enforced] == level

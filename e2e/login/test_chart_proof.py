@@ -61,7 +61,7 @@ def sent(name, found):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_door_sends_the_first_secret_of_each_audience_and_all_are_accepted(name):
+def test_edge_proxy_sends_first_secret_and_all_are_accepted(name):
     found = with_values(name)
     assert sent(name, found) == EXAMPLES
     accepted = secrets_of(found)
@@ -70,7 +70,7 @@ def test_the_door_sends_the_first_secret_of_each_audience_and_all_are_accepted(n
 
 
 @pytest.mark.parametrize("name", ["minimal", "any"])
-def test_secrets_that_the_chart_makes_are_the_same_in_all_objects_of_a_render(name):
+def test_generated_secrets_are_equal_in_all_objects(name):
     """Without a cluster to look up the Secret, each render generates new ones."""
     first, second = (with_values(name, *NONE) for _ in range(2))
     accepted = secrets_of(first)
@@ -81,7 +81,7 @@ def test_secrets_that_the_chart_makes_are_the_same_in_all_objects_of_a_render(na
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_launcher_mounts_its_own_secrets_as_a_file_that_the_kubelet_renews(name):
+def test_launcher_mounts_secrets_as_updatable_file(name):
     pod, container = next((pod, one) for _, pod, one in containers(name) if one["name"] == "launcher")
     told = {one["name"]: one.get("value") for one in container["env"]}
     assert told["SERVICE_PROXY_SECRET_FILE"] == f"{MOUNT}/secrets"
@@ -93,7 +93,7 @@ def test_the_launcher_mounts_its_own_secrets_as_a_file_that_the_kubelet_renews(n
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_operator_gets_the_name_of_the_workshops_secret_and_neither_it_nor_the_logins_a_secret(name):
+def test_operator_and_login_proxies_mount_no_secret(name):
     told = {container["name"]: {one["name"]: one.get("value") for one in container["env"]}
             for _, _, container in containers(name) if container["name"] != "nginx"}
     assert told["operator"]["SERVICE_PROXY_SECRET_NAME"] == SECRET
@@ -108,7 +108,7 @@ def test_no_proxy_secret_is_in_a_configmap_or_in_the_environment(name):
         assert "example-of-a-proxy-secret" not in yaml.safe_dump(found), found["metadata"]["name"]
 
 
-def test_nginx_sends_the_secret_only_where_the_login_was_asked():
+def test_nginx_sends_secret_only_with_auth_request():
     found = with_values("any")
     http = blocks(parsed(found["ConfigMap", "launcher", FRONT]["data"]["nginx.conf"]), "http")[""]
     for words, server in http:
@@ -122,7 +122,7 @@ def test_nginx_sends_the_secret_only_where_the_login_was_asked():
             assert included == expected, (host, location)
 
 
-def test_a_changed_secret_rolls_the_front_and_not_the_launcher():
+def test_changed_secret_restarts_nginx_but_not_launcher():
     def checksums(*words):
         found = with_values("any", *words)
         pods = {name: one["spec"]["template"] for (kind, _, name), one in found.items() if kind == "Deployment"}
@@ -133,7 +133,7 @@ def test_a_changed_secret_rolls_the_front_and_not_the_launcher():
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_switched_off_nothing_of_it_is_left_but_that_the_header_is_taken_away(name):
+def test_disabled_proxy_secret_leaves_only_header_removal(name):
     found = with_values(name, "--set", "proxySecret.enabled=false")
     assert not [key for key in found if key[0] == "Secret"]
     text = yaml.safe_dump_all(found.values())

@@ -32,7 +32,7 @@ BASE = next(text for _, text in blocks("install.md") if text.startswith(WHOLE))
 
 
 @pytest.mark.parametrize("text", snippets())
-def test_values_are_taken_by_the_chart(text, tmp_path):
+def test_documented_values_are_accepted_by_chart(text, tmp_path):
     (tmp_path / "base.yaml").write_text(BASE)
     (tmp_path / "more.yaml").write_text(text)
     values = [word for name in ("base", "more") for word in ("--values", tmp_path / f"{name}.yaml")]
@@ -41,17 +41,17 @@ def test_values_are_taken_by_the_chart(text, tmp_path):
 
 
 @pytest.mark.parametrize("text", [text for page in ("install.md", "upgrade.md") for _, text in blocks(page)])
-def test_other_objects_can_be_read(text):
+def test_documented_yaml_is_valid(text):
     for found in yaml.safe_load_all(text):
         assert found and (text.startswith((WHOLE, MORE)) or {"apiVersion", "kind", "metadata"} <= set(found))
 
 
-def test_every_provider_of_the_chart_has_its_values():
+def test_every_provider_has_documented_values():
     named = {yaml.safe_load(text)["login"]["provider"] for _, text in blocks("providers.md")}
     assert named == set(values_schema()["properties"]["login"]["properties"]["provider"]["enum"]) - {""}
 
 
-def test_values_that_the_text_names_exist():
+def test_values_named_in_docs_exist():
     schema = values_schema()
     known = set(leaves(schema))
     groups = {name.rsplit(".", depth)[0] for name in known for depth in range(1, name.count(".") + 1)}
@@ -64,7 +64,7 @@ def test_values_that_the_text_names_exist():
         assert named <= known | groups, f"{page}: {named - known - groups}"
 
 
-def test_tests_that_the_threat_model_names_exist():
+def test_test_files_named_in_threat_model_exist():
     named = re.findall(r"`([a-z0-9_/.-]+\.(?:py|rs|mjs))`", (ROOT / "docs/threat-model.md").read_text())
     assert named
     assert [name for name in named if not (ROOT / name).exists() and not (ROOT / "crates" / name).exists()] == []
@@ -83,7 +83,7 @@ def tracked():
     return listed.stdout.splitlines()
 
 
-def test_tests_of_the_reliability_page_exist():
+def test_tests_named_in_reliability_page_exist():
     files = tracked()
     named = re.findall(r"`([\w./-]+\.(?:rs|py))::(\w+)`", (ROOT / "docs/reliability.md").read_text())
     assert len(named) > 100
@@ -105,7 +105,7 @@ def test_make_help_lists_the_tiers():
     assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
 
 
-def test_every_case_of_the_reliability_page_names_its_tests_and_tiers():
+def test_every_reliability_case_names_tests_and_tiers():
     rows = reliability()
     numbers = [int(cells[0]) for cells in rows if len(cells) == 5]
     assert numbers == list(range(1, 40))
@@ -123,7 +123,7 @@ def anchors(page):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_links_lead_somewhere(name):
+def test_links_resolve(name):
     page = ROOT / name
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
         if target.startswith(("https:", "http:", "mailto:")):
@@ -135,13 +135,13 @@ def test_links_lead_somewhere(name):
             assert anchor in anchors(linked), f"{name} links to {target}"
 
 
-def test_metrics_are_listed_that_the_code_has_and_no_others():
+def test_documented_metrics_match_the_code():
     """Includes metrics that appear only after their first use. The tests of each program compare the kinds."""
     endings = re.compile("_(?:total|bucket|sum|count)$")
     assert registered() == {endings.sub("", name) for name in metrics()}
 
 
-def test_logs_are_asked_for_whole_and_of_all_pods():
+def test_documented_log_commands_show_all_lines_of_all_pods():
     """For a Deployment kubectl shows the logs of one pod; for a selector those of all, but only ten lines each by
     default."""
     texts = {name: (ROOT / name).read_text() for name in NAMES}
@@ -152,7 +152,7 @@ def test_logs_are_asked_for_whole_and_of_all_pods():
         assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{name}: {line}"
 
 
-def test_what_the_runbooks_look_for_in_logs_is_what_the_programs_write():
+def test_log_messages_in_runbooks_exist_in_code():
     text = (ROOT / "docs/runbooks.md").read_text()
     looked_for = re.findall(r"\blogs .*\|\n +grep '(.+)'", text)
     assert len(looked_for) > 2
@@ -160,6 +160,6 @@ def test_what_the_runbooks_look_for_in_logs_is_what_the_programs_write():
     assert [words for words in looked_for if words not in written] == []
 
 
-def test_every_page_of_the_documentation_is_in_the_list():
+def test_readme_lists_every_documentation_page():
     listed = set(re.findall(r"\]\((docs/[a-z-]+\.md)\)", (ROOT / "README.md").read_text()))
     assert listed == {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}

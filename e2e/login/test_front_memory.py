@@ -67,7 +67,7 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_all_that_connections_can_take_fits_into_the_memory_limit(limit):
+def test_memory_of_all_connections_fits_the_limit(limit):
     connections, data = budget(front("--set", f"front.resources.limits.memory={limit}")[0])
     rest = LIMITS[limit] - data - connections * KERNEL
     # The rest: the master process, and the programs' own pages.
@@ -75,7 +75,7 @@ def test_all_that_connections_can_take_fits_into_the_memory_limit(limit):
     assert data - 8 * MIB == connections * 96 * 1024
 
 
-def test_the_usual_limit_is_for_2000_attackers_and_a_class_beside_them():
+def test_default_limit_fits_2000_attackers_and_500_connections():
     configuration, pod, _ = front()
     assert memory_limit(pod) == "1Gi"
     connections, data = budget(configuration)
@@ -86,7 +86,7 @@ def test_the_usual_limit_is_for_2000_attackers_and_a_class_beside_them():
     assert budget(without) == (connections, data)
 
 
-def test_the_documentation_tells_how_many_connections_a_limit_is_for():
+def test_documented_connections_match_the_limits():
     rows = re.findall(r"^\| (\w+)(?:, the default)? \| (\d+) \| (\d+) \|$", (ROOT / "docs/front.md").read_text(), re.M)
     assert [limit for limit, _, _ in rows] == ["256Mi", "512Mi", "1Gi"]
     for limit, connections, requests in rows:
@@ -98,7 +98,7 @@ def test_the_documentation_tells_how_many_connections_a_limit_is_for():
     "limit,message",
     [("32Mi", "is less than 64Mi"), ("1Ti", "cannot be read"), ("lots", "cannot be read"), ("100m", "cannot be read")],
 )
-def test_a_memory_limit_that_is_none_is_refused(limit, message):
+def test_invalid_memory_limit_is_refused(limit, message):
     words = ("--values", values_of("any"), "--set", f"front.resources.limits.memory={limit}")
     status, text = helm("template", RELEASE, CHART, *words)
     assert status != 0 and f"- front.resources.limits.memory {message}" in text, text
@@ -155,7 +155,7 @@ def seen(tmp_path_factory):
     return found
 
 
-def test_real_nginx_tells_people_apart(seen):
+def test_nginx_forwards_only_authenticated_requests(seen):
     """The launcher of this arena answers 200 only to the login's identity together with the right proof."""
     provider = "https://accounts.example.org/"
     assert seen["answers"] == {
@@ -176,7 +176,7 @@ def test_real_nginx_tells_people_apart(seen):
 
 
 @pytest.mark.parametrize("how", ATTACKS)
-def test_attacked_by_clients_without_number_it_stays_below_its_limit_and_answers_others(seen, how):
+def test_nginx_under_attack_stays_below_limit_and_answers_others(seen, how):
     one = seen[how]
     assert one["held"] > ATTACKS[how] / 2, "the attack was none"
     assert one["peak"] < seen["limit"]
@@ -184,5 +184,5 @@ def test_attacked_by_clients_without_number_it_stays_below_its_limit_and_answers
     assert one["p99"] < 1
 
 
-def test_attacked_nothing_of_it_is_killed(seen):
+def test_nginx_under_attack_is_not_killed(seen):
     assert (seen["kills"], seen["same workers"]) == (0, True)

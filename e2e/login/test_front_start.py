@@ -37,7 +37,7 @@ def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
 
 
 @pytest.mark.parametrize("text", RESOLV)
-def test_it_starts_with_the_clusters_name_servers_and_domain(text, tmp_path):
+def test_nginx_uses_name_servers_and_domain_of_its_pod(text, tmp_path):
     servers, domain = RESOLV[text]
     assert started(tmp_path, text)["resolver"] == [
         f"resolver {servers} valid=5s ipv6=off;", f"map $host $front_services {{ default {domain}; }}",
@@ -61,7 +61,7 @@ LOOPBACK, LOCAL, GLOBAL = (
         ([LOOPBACK, LOCAL, GLOBAL], True, "on"),
     ],
 )
-def test_it_listens_and_looks_names_up_with_the_families_that_its_pod_has(addresses, both, names, tmp_path):
+def test_nginx_uses_address_families_of_its_pod(addresses, both, names, tmp_path):
     found = started(tmp_path, addresses=addresses)
     places = ["8080", "[::]:8080"] if both else ["8080"]
     assert found["listen"] == [f"listen {place};" for place in places]
@@ -70,6 +70,6 @@ def test_it_listens_and_looks_names_up_with_the_families_that_its_pod_has(addres
 
 
 @pytest.mark.parametrize("status,lines", [(0, ["max_headers 128;"]), (1, [])])
-def test_an_nginx_that_does_not_know_max_headers_starts_without(status, lines, tmp_path):
+def test_nginx_without_max_headers_support_starts(status, lines, tmp_path):
     assert started(tmp_path, status=status)["heads"] == lines
     assert (tmp_path / "started").read_text().splitlines()[-1] == f"-e stderr -c {tmp_path}/nginx.conf"

@@ -23,7 +23,7 @@ def read(folder, text):
     return promtool.promtool("tsdb", "create-blocks-from", "openmetrics", folder / "page.txt", folder / "blocks")
 
 
-def test_prometheus_reads_what_a_launcher_tells(tmp_path):
+def test_prometheus_parses_launcher_metrics(tmp_path):
     with Launcher() as launcher:
         launcher.start()
         assert launcher.request("GET", "/me")[0] == 200
@@ -40,6 +40,6 @@ def test_prometheus_reads_what_a_launcher_tells(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ["ready 1\n", "ready one\n# EOF\n", 'ready{pod=a} 1\n# EOF\n'])
-def test_it_would_not_read_a_broken_page(broken, tmp_path):
+def test_prometheus_rejects_invalid_metrics(broken, tmp_path):
     assert read(tmp_path, "ready 1\n# EOF\n")[0] == 0
     assert read(tmp_path, broken)[0] != 0

@@ -41,7 +41,7 @@ def check(launcher):
     launch_jupyterlab(launcher)
     os.killpg(launcher.process.pid, signal.SIGINT)
     launcher.process.wait(timeout=45)
-    assert '"stopped"' in launcher.log_tail(3), "Ctrl-C stops it in order"
+    assert '"launcher stopped"' in launcher.log_tail(3), "Ctrl-C stops it in order"
     left = launcher.workshop_processes()
     assert not left, f"left behind: {left}"
 

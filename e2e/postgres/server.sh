@@ -18,7 +18,7 @@ need_server() {
     printf 'create_main_cluster = false\n' >>/etc/postgresql-common/createcluster.conf
   fi
   install_packages postgresql
-  programs=$(find_programs) || fail "the package postgresql did not bring a server"
+  programs=$(find_programs) || fail "the package postgresql does not provide the program initdb"
 }
 
 find_programs() {
@@ -51,7 +51,7 @@ start() {
   done
   cd - >/dev/null
   export TEST_POSTGRES="postgres:///postgres?host=$directory&user=postgres"
-  say "PostgreSQL answers at $TEST_POSTGRES"
+  say "PostgreSQL is ready at $TEST_POSTGRES"
 }
 
 stop() {

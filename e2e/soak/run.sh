@@ -12,16 +12,16 @@ readonly MINUTES=${1:-60} PYTHONS=.local/cluster/bin/python
 packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
 cargo build --quiet --locked --package launcher
 cargo build --quiet --locked --release --package launcher
-say "a thousand launches under kill -9"
+say "starting 1,000 launches under kill -9"
 KILL9_ROUNDS=250 "$PYTHONS" e2e/kill9/kill9.py
-say "$MINUTES minutes on this machine"
+say "starting a soak test of $MINUTES minutes on this machine"
 "$PYTHONS" e2e/soak/soak.py local --minutes "$MINUTES"
 # shellcheck source=e2e/cluster/env.sh
 source e2e/cluster/env.sh
 if ! kubectl get --raw /readyz >/dev/null 2>&1; then
-  say "no cluster is up: without the soak on one (make cluster-up)"
+  say "skipping the soak test on a cluster: no cluster is running. Start one: make cluster-up"
   exit
 fi
 e2e/cluster/images.sh http sidecar
-say "$MINUTES minutes on the cluster"
+say "starting a soak test of $MINUTES minutes on the cluster"
 "$PYTHONS" e2e/soak/soak.py kubernetes --minutes "$MINUTES"

@@ -27,7 +27,7 @@ need_command() {
   command -v "$1" >/dev/null && return
   can_install || fail "$1 is missing. On Debian: apt-get install $2"
   install_packages "$2"
-  command -v "$1" >/dev/null || fail "the package $2 did not bring $1"
+  command -v "$1" >/dev/null || fail "the package $2 does not provide the command $1"
 }
 
 # need_rust: ensures cargo, and the C compiler that the bundled SQLite requires.

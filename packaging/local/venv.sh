@@ -16,7 +16,7 @@ if [[ -f "$venv/stamp" && "$(<"$venv/stamp")" == "$stamp" && -x "$venv/bin/pytho
   exit 0
 fi
 
-say "making .local/$name from $requirements"
+say "creating .local/$name from $requirements"
 rm -rf "$venv"
 "$PYTHON" -m venv "$venv"
 # --no-deps: the file names every package; pip check below verifies it.

@@ -8,7 +8,7 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
-test("a hostile workshop", { timeout: 180_000 }, async (t) => {
+test("hostile workshop page", { timeout: 180_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page } = await openProfile(t, browser);
   await page.goto(LAUNCHER);
@@ -36,7 +36,7 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     assert.deepEqual(await read("/instances/"), before.live, "nothing was launched, extended or ended");
   };
 
-  await t.test("its requests, with everything a script may ask for, change and read nothing", async () => {
+  await t.test("cross-origin requests read and change nothing", async () => {
     const attempts = [
       ["POST", `/api/v1/templates/${ECHO}/launch`, "text/plain"],
       ["POST", `/api/v1/templates/${ECHO}/launch`, "application/json"],
@@ -67,7 +67,7 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     await unchanged();
   });
 
-  await t.test("a form that it submits to the launcher changes nothing", async () => {
+  await t.test("cross-origin form submission changes nothing", async () => {
     const victim = await context.newPage();
     await victim.goto(url);
     await victim.evaluate(([target]) => {
@@ -80,7 +80,7 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     await unchanged();
   });
 
-  await t.test("a WebSocket to another workshop, and an event stream of the launcher, get nothing", async () => {
+  await t.test("cross-origin WebSockets and event streams are refused", async () => {
     const listen = async ([kind, target]) => {
       const source = kind === "socket" ? new WebSocket(target) : new EventSource(target, { withCredentials: true });
       const heard = await new Promise((resolve) =>
@@ -102,7 +102,7 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     await neighbour.close();
   });
 
-  await t.test("the launcher is not shown in its frames", async () => {
+  await t.test("launcher does not load in a frame", async () => {
     const isIt = (request) => request.url() === `${LAUNCHER}/`;
     const asked = Promise.race([
       hostile.waitForEvent("requestfinished", isIt),
@@ -115,7 +115,7 @@ test("a hostile workshop", { timeout: 180_000 }, async (t) => {
     assert.ok(!shown.includes(LAUNCHER), `its frames show ${shown}`);
   });
 
-  await t.test("cookies for every domain and path that it may name change nobody's identity", async () => {
+  await t.test("cookies set by a workshop do not change the identity", async () => {
     const host = new URL(url).hostname;
     await hostile.evaluate(
       ([host]) => {

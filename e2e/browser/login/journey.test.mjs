@@ -8,12 +8,12 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
 
-test("a class begins", { timeout: 300_000 }, async (t) => {
+test("login journey", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
   let workshop;
 
-  await t.test("a deep link leads through the provider's form to the page first asked for", async () => {
+  await t.test("deep link opens the requested page after login", async () => {
     await alice.goto(SLIDE);
     await screenshot(alice, "login-form");
     await logIn(alice, "alice@example.org");
@@ -23,7 +23,7 @@ test("a class begins", { timeout: 300_000 }, async (t) => {
     await screenshot(alice, "login-came-back");
   });
 
-  await t.test("she launches JupyterLab and opens it on its own subdomain, where a cell computes", async () => {
+  await t.test("Alice launches JupyterLab and runs a cell on its own subdomain", async () => {
     await alice.getByRole("button", { name: "Launch" }).click();
     // Which one it is, of however many she has.
     await alice.waitForURL(/#workshop-jupyterlab-/);
@@ -47,7 +47,7 @@ test("a class begins", { timeout: 300_000 }, async (t) => {
     await lab.close();
   });
 
-  await t.test("Bob gets 403 from her workshop and 404 from the API", async (t) => {
+  await t.test("Bob gets 403 from Alice's workshop and 404 from the API", async (t) => {
     const { page: bob } = await openProfile(t, browser);
     await bob.goto(LAUNCHER);
     await logIn(bob, "bob@example.org");
@@ -61,7 +61,7 @@ test("a class begins", { timeout: 300_000 }, async (t) => {
     assert.equal((await api(bob, "GET", `/instances/${name}`)).status, 404);
   });
 
-  await t.test("an admin sees all, and has the badge", async (t) => {
+  await t.test("admin sees all instances and has the badge", async (t) => {
     const { page: admin } = await openProfile(t, browser);
     await admin.goto(`${LAUNCHER}/admin/instances`);
     await logIn(admin, "admin@example.org");
@@ -71,7 +71,7 @@ test("a class begins", { timeout: 300_000 }, async (t) => {
     await screenshot(admin, "login-admin");
   });
 
-  await t.test("she signs out, and the tab that was left open leads to the login", async () => {
+  await t.test("after sign-out, an open tab redirects to the login", async () => {
     await alice.goto(LAUNCHER);
     const old = await context.newPage();
     await old.goto(LAUNCHER);

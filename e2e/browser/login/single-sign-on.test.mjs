@@ -42,16 +42,16 @@ async function signInAndOpen(t, browser, email) {
   return { context, page, asked };
 }
 
-test("one form for both domains", { timeout: 300_000 }, async (t) => {
+test("one login opens both domains", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
 
-  await t.test("Alice clicks Open and is in her workshop", async (t) => {
+  await t.test("Alice opens her workshop without a second login", async (t) => {
     const { page, asked } = await signInAndOpen(t, browser, "alice@example.org");
     assert.equal(asked.app, "http");
     assert.equal((await api(page, "GET", "/me")).body.email, "alice@example.org");
   });
 
-  await t.test("so is somebody with 600 groups, whose sessions come in parts", async (t) => {
+  await t.test("user with 600 groups opens a workshop with split session cookies", async (t) => {
     const { context, asked } = await signInAndOpen(t, browser, "many@example.org");
     assert.equal(asked.app, "http");
     for (const session of ["__Host-_oauth2_proxy", "__Secure-_oauth2_proxy_workshops"]) {

@@ -25,7 +25,7 @@ REASONS = {409: "Conflict", 410: "Expired", 429: "TooManyRequests", 500: "Intern
 OF_ONE_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 
 CONFLICT, TOO_MANY, BROKEN = "409", "429", "500"
-DONE_BUT_504, DONE_BUT_RESET = "504 after having done it", "connection reset after having done it"
+DONE_BUT_504, DONE_BUT_RESET = "504 after success", "connection reset after success"
 RESET, HANG = "connection reset", "hang"
 EXPIRED, DROPPED = "410 in the watch", "watch dropped"
 STORM_OF = {

@@ -85,12 +85,12 @@ REFUSED = {
 }
 
 
-def test_a_workshop_that_can_run_is_accepted(world):
+def test_valid_workshop_is_accepted(world):
     assert "created" in apply_by_hand(world, workshop("fine"), "--dry-run=server")
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_the_api_server_refuses(world, what):
+def test_invalid_workshop_is_rejected(world, what):
     changes, sentence = REFUSED[what]
     said = apply_by_hand(world, workshop("refused", **changes))
     assert re.search(sentence, said), said
@@ -104,7 +104,7 @@ def test_the_api_server_refuses(world, what):
         ("image", f"{IMAGES}/jupyter:test", "spec.image: Invalid value: .*the image cannot change: launch another"),
     ],
 )
-def test_what_cannot_change(world, running, field, value, sentence):
+def test_immutable_field_change_is_rejected(world, running, field, value, sentence):
     before = world.workshop(running)["spec"]
     patch = json.dumps({"spec": {field: value}})
     said = world.kubectl("patch", "workshop", running, "--type=merge", "--patch", patch, check=False)
@@ -115,13 +115,13 @@ def test_what_cannot_change(world, running, field, value, sentence):
 # Pod Security.
 
 
-def test_the_profile_restricted_runs_where_restricted_is_enforced(world, running):
+def test_restricted_profile_runs_in_restricted_namespace(world, running):
     assert enforced(world) == "restricted"
     assert world.workshop(running)["spec"]["securityProfile"] == "restricted"
     assert world.visit(running, ALICE)[0] == 200
 
 
-def test_the_profile_baseline_is_refused_there_and_that_is_explained(world):
+def test_baseline_profile_fails_in_restricted_namespace(world):
     name = world.launch(world.template(security_profile="baseline"), BOB)
     reason = world.until(name, "failed")["reason"]
     assert reason["code"] == "invalid-spec"
@@ -134,7 +134,7 @@ def test_the_profile_baseline_is_refused_there_and_that_is_explained(world):
     world.until_gone(name)
 
 
-def test_the_profile_baseline_runs_where_baseline_is_enforced():
+def test_baseline_profile_runs_in_baseline_namespace():
     with World("baseline", security="baseline") as world:
         assert enforced(world) == "baseline"
         name = world.running(security_profile="baseline")
@@ -150,7 +150,7 @@ def enforced(world):
 # Rights of our programs.
 
 
-def test_the_accounts_can_do_what_is_committed_and_no_more():
+def test_service_account_permissions_match_committed_file():
     done = subprocess.run([ROOT / "e2e/cluster/permissions.sh"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     committed = PERMISSIONS.read_text()
@@ -177,14 +177,14 @@ def used(proxy):
     return {(resource, verb) for method, resource in calls for verb in TAKES[method]}
 
 
-def test_what_cannot_be_started_is_taken_away_by_the_operator_alone(world):
+def test_operator_deletes_workload_that_cannot_start(world):
     apply_by_hand(world, workshop("no-command", command=["/no/such/program"]))
     wait_for("it to have failed", lambda: status(world, "no-command").get("phase") == "Failed", 30)
     wait_for("its workload to be gone", lambda: not world.workload("no-command"), 60)
     assert (status(world, "no-command")["phase"], status(world, "no-command")["reason"]) == ("Failed", "invalid-spec")
 
 
-def test_what_was_wrong_is_looked_at_again_when_it_is_corrected(world):
+def test_failed_workshop_starts_after_correction(world):
     apply_by_hand(world, workshop("corrected", appType="nonsense"))
     wait_for("it to have failed", lambda: status(world, "corrected").get("reason") == "invalid-spec", 30)
     assert "spec.appType is not rstudio, notebook or custom" in status(world, "corrected")["message"]
@@ -192,7 +192,7 @@ def test_what_was_wrong_is_looked_at_again_when_it_is_corrected(world):
     wait_for("it to run", lambda: status(world, "corrected").get("phase") == "Running", 30)
 
 
-def test_every_right_is_used(world, running):
+def test_every_granted_permission_is_used(world, running):
     everything_that_happens(world, running)
     unused = {account: rights - used(world.calls[account]) for account, rights in granted().items()}
     assert unused == {"workshop-launcher": set(), "workshop-operator": set()}
@@ -229,5 +229,5 @@ def assert_nothing_was_forbidden(world):
         assert [line for line in lines if "forbidden" in line.lower()] == []
 
 
-def test_nothing_was_forbidden_to_our_programs(world):
+def test_programs_log_no_forbidden_requests(world):
     assert_nothing_was_forbidden(world)

@@ -69,7 +69,7 @@ def uid_of(world, kind, name):
 
 
 @down_or_up
-def test_a_deleted_workshop_is_lost(world, running, is_down):
+def test_deleted_workshop_ends_as_lost(world, running, is_down):
     with launcher_down(world, is_down):
         world.kubectl("delete", "workshop", running)
     ended = world.until(running, "terminated", seconds=30)
@@ -78,7 +78,7 @@ def test_a_deleted_workshop_is_lost(world, running, is_down):
 
 
 @pytest.mark.parametrize("kind", ["services", "ingresses"])
-def test_what_leads_to_it_is_made_again(world, running, kind):
+def test_deleted_service_or_ingress_is_recreated(world, running, kind):
     pod, before = world.pod(running)["metadata"]["uid"], uid_of(world, kind, running)
     world.kubectl("delete", kind, running)
     until_uid_changes(world, kind, running, before)
@@ -88,14 +88,14 @@ def test_what_leads_to_it_is_made_again(world, running, kind):
     assert world.instance(running)["state"] == "running"
 
 
-def test_a_deleted_deployment_is_made_again(world, running):
+def test_deleted_deployment_is_recreated(world, running):
     before, pod = uid_of(world, "deployment", running), world.pod(running)["metadata"]["uid"]
     world.kubectl("delete", "deployment", running)
     until_uid_changes(world, "deployments", running, before)
     until_answers_from_another_pod(world, running, pod)
 
 
-def test_a_deleted_pod_comes_back(world, running):
+def test_deleted_pod_is_recreated(world, running):
     pod = world.pod(running)["metadata"]
     world.kubectl("delete", "pod", pod["name"])
     until_answers_from_another_pod(world, running, pod["uid"])
@@ -120,9 +120,9 @@ def until_answers_from_another_pod(world, name, before):
 @pytest.mark.parametrize(
     "change",
     [{"lifetimeSeconds": 60, "expiresAt": None}, {"expiresAt": "2000-01-01T00:00:00Z", "lifetimeSeconds": 60}],
-    ids=["shorter", "over"],
+    ids=["shorter lifetime", "past expiry"],
 )
-def test_a_changed_lifetime_is_put_right(world, running, is_down, change):
+def test_changed_lifetime_is_reverted_or_enforced(world, running, is_down, change):
     """The launcher reverts a shortened lifetime. A past expiry is reverted, or ends the workshop as expired."""
     before = world.workshop(running)["spec"]
     with launcher_down(world, is_down):
@@ -144,7 +144,7 @@ def put_right_or_expired(world, name, before):
 
 
 @down_or_up
-def test_changed_arguments_are_put_right(world, running, is_down):
+def test_changed_arguments_are_reverted(world, running, is_down):
     before = world.workshop(running)["spec"]
     with launcher_down(world, is_down):
         world.kubectl("patch", "workshop", running, "--type=merge", "--patch", '{"spec": {"args": ["serve", "8899"]}}')
@@ -162,7 +162,7 @@ def runs_only(world, name, args):
 
 
 @down_or_up
-def test_a_removed_label_comes_back(world, running, is_down):
+def test_removed_workshop_label_is_restored(world, running, is_down):
     pod = world.pod(running)["metadata"]["uid"]
     with launcher_down(world, is_down):
         world.kubectl("label", "workshop", running, "managed-by-", "app=other", "--overwrite")
@@ -171,7 +171,7 @@ def test_a_removed_label_comes_back(world, running, is_down):
     assert world.instance(running)["state"] == "running"
 
 
-def test_labels_of_what_is_below_come_back(world, running):
+def test_removed_labels_of_children_are_restored(world, running):
     pod = world.pod(running)["metadata"]["uid"]
     for kind in ("deployment", "service", "ingress"):
         world.kubectl("label", kind, running, "managed-by-")
@@ -186,7 +186,7 @@ def labelled(world, kind, name):
 
 
 @down_or_up
-def test_somebody_elses_workshop_runs_and_is_left_alone(world, template, is_down):
+def test_workshop_without_launcher_labels_is_ignored(world, template, is_down):
     name = f"somebodys-{'down' if is_down else 'up'}"
     with Census(world) as census:
         with launcher_down(world, is_down):
@@ -206,7 +206,7 @@ def test_somebody_elses_workshop_runs_and_is_left_alone(world, template, is_down
 
 
 @down_or_up
-def test_a_workshop_of_ours_that_no_row_wants_is_ended(world, running, is_down):
+def test_orphaned_workshop_is_deleted(world, running, is_down):
     with launcher_down(world, is_down):
         world.apply(by_hand("nobodys", LABELS))
     world.until_gone("nobodys")
@@ -214,7 +214,7 @@ def test_a_workshop_of_ours_that_no_row_wants_is_ended(world, running, is_down):
 
 
 @down_or_up
-def test_a_workshop_that_is_made_again_is_not_the_one_that_was_launched(world, running, is_down):
+def test_recreated_workshop_is_deleted_and_instance_lost(world, running, is_down):
     """The recreated Workshop lacks the work of the old one: the row ends as lost, and the new Workshop is deleted."""
     workshop = world.workshop(running)
     again = by_hand(running, LABELS) | {"spec": workshop["spec"]}

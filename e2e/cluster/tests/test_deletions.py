@@ -32,7 +32,7 @@ def assert_hit(launched):
         assert enough, f"{name} met {fault} {dict(zip(CHILDREN, hit))} times"
 
 
-def test_each_delete_after_a_failure_fails_at_first(world, bystander):
+def test_deletes_after_failure_are_retried(world, bystander):
     """The operator alone removes the workload: here the launcher cannot delete the Workshop."""
     world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "failing")
     with Census(world) as census:
@@ -53,7 +53,7 @@ def test_each_delete_after_a_failure_fails_at_first(world, bystander):
     assert_untouched(world, bystander)
 
 
-def test_each_delete_after_an_expiry_fails_at_first(world, bystander):
+def test_deletes_after_expiry_are_retried(world, bystander):
     """The operator alone sets the phase Expired and removes the workload. The launcher sees the expiry before
     everything is gone, but cannot delete the Workshop here. No row becomes `terminated` before that."""
     world.to_launcher.inject(faults.BROKEN, "DELETE workshops", 100_000, "expiring")

@@ -48,7 +48,7 @@ def doctor(launcher, **settings):
     return done.returncode, {rest[:15].strip(): (verdict, rest[17:]) for verdict, rest in lines}
 
 
-def test_only_the_missing_proxy_secret_is_warned_of_where_all_else_is_well(world):
+def test_doctor_warns_only_about_missing_proxy_secret(world):
     running = world.running()
     status, said = doctor(world.launcher)
     assert (status, {check for check, (verdict, _) in said.items() if verdict != "ok"}) == (0, {"proxy secret"}), said
@@ -59,7 +59,7 @@ def test_only_the_missing_proxy_secret_is_warned_of_where_all_else_is_well(world
     assert world.instance(running)["state"] == "running"
 
 
-def test_an_account_without_rights_is_told(world):
+def test_doctor_reports_missing_permissions(world):
     world.kubectl("create", "serviceaccount", "nobody")
     status, said = doctor(world.launcher, KUBECONFIG=world.kubeconfig("nobody"))
     assert (status, said["rights"][0]) == (1, "FAIL"), said
@@ -69,7 +69,7 @@ def test_an_account_without_rights_is_told(world):
     assert said["API server"][0] == "ok"
 
 
-def test_a_definition_of_another_version_is_told(world, other_version):
+def test_doctor_reports_crd_of_other_version(world, other_version):
     through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
     other_version.gone = False
     status, said = doctor(world.launcher, **through)
@@ -78,7 +78,7 @@ def test_a_definition_of_another_version_is_told(world, other_version):
     assert "crds/workshops.yaml" in said["definition"][1]
 
 
-def test_a_definition_that_is_missing_is_told(world, other_version):
+def test_doctor_reports_missing_crd(world, other_version):
     other_version.gone = True
     through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
     status, said = doctor(world.launcher, **through)
@@ -86,7 +86,7 @@ def test_a_definition_that_is_missing_is_told(world, other_version):
     assert "knows no Workshops of workshoplauncher.dev/v1alpha1" in said["definition"][1]
 
 
-def test_credentials_that_are_refused_and_a_server_that_is_away_are_told(world):
+def test_doctor_reports_refused_credentials_and_unreachable_server(world):
     config = world.kubeconfig("workshop-launcher")
     with open(config) as file:
         made = json.load(file)
@@ -104,14 +104,14 @@ def test_credentials_that_are_refused_and_a_server_that_is_away_are_told(world):
     assert "cannot be reached" in said["API server"][1]
 
 
-def test_another_namespace_than_the_databases_is_told(world):
+def test_doctor_reports_namespace_mismatch_with_database(world):
     with World("elsewhere", processes=False) as elsewhere:
         status, said = doctor(world.launcher, KUBECONFIG=elsewhere.kubeconfig("workshop-launcher"))
     assert (status, said["belonging"][0]) == (1, "FAIL"), said
     assert elsewhere.namespace in said["belonging"][1]
 
 
-def test_an_operator_that_does_not_work_is_told(world):
+def test_doctor_reports_missing_operator(world):
     with World("idle", processes=False) as idle:
         launcher = idle.new_launcher()
         apply_by_hand(idle, workshop("waits"))

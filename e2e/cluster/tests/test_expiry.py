@@ -18,7 +18,7 @@ def until_expiry(world, name, offset=0):
     wait_for(f"the time of {name} to be up", lambda: seconds_from_now(expires_at) <= -offset, 90)
 
 
-def test_killed_around_an_expiry(world):
+def test_workshop_expires_despite_operator_kill(world):
     expiring = world.launch(world.template(**SHORT), ADMIN)
     seed = int(os.environ.get("EXPIRY_SEED") or random.randrange(2**32))
     moment = random.Random(seed).uniform(-0.5, 0.5)
@@ -33,7 +33,7 @@ def test_killed_around_an_expiry(world):
         census.assert_one_each(expiring)
 
 
-def test_away_while_much_happens(world):
+def test_operator_catches_up_after_downtime(world):
     """Without an operator, one workshop expires, one is ended, one is launched, and one loses its Service."""
     template = world.template()
     expiring = world.launch(world.template(**SHORT), ADMIN)

@@ -178,7 +178,7 @@ def launch_status(world, template, email):
 
 
 @pytest.mark.parametrize("cause", CAUSES)
-def test_a_failure_is_explained_and_frees_everything(world, launched, another, cause):
+def test_failed_workshop_is_explained_and_frees_resources(world, launched, another, cause):
     name, expected = launched[cause], CAUSES[cause]
     if expected.after_running:
         world.until(name, "running")
@@ -209,7 +209,7 @@ def test_a_failure_is_explained_and_frees_everything(world, launched, another, c
     assert world.workload(name) == []
 
 
-def test_the_others_go_on(world, healthy, launched):
+def test_failures_do_not_affect_other_workshops(world, healthy, launched):
     name, before = healthy
     assert world.instance(name)["state"] == "running"
     after = world.pod(name)
@@ -218,7 +218,7 @@ def test_the_others_go_on(world, healthy, launched):
     assert world.visit(name, "healthy@example.org")[0] == 200
 
 
-def test_a_start_that_takes_too_long_tells_the_last_warning(world):
+def test_start_timeout_reports_last_warning(world):
     # Shorter than the time for which an image pull may fail.
     with World("impatient", **SETTINGS | {"SERVICE_START_TIMEOUT": "8"}) as impatient:
         name = impatient.launch(impatient.template(image=f"{IMAGES}/missing:test"))
@@ -235,5 +235,5 @@ def assert_nothing_was_forbidden(world):
         assert [line for line in lines if "forbidden" in line.lower()] == []
 
 
-def test_nothing_was_forbidden_to_our_programs(world, launched):
+def test_programs_log_no_forbidden_requests(world, launched):
     assert_nothing_was_forbidden(world)

@@ -29,7 +29,7 @@ def ends_at(workshop, time):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_write_fails_at_first(world, bystander, fault):
+def test_failed_writes_are_retried(world, bystander, fault):
     """Runs one workshop from launch to end; each kind of write fails twice."""
     rules = [world.to_launcher.inject(fault, f"{verb} workshops", 2, "unlucky") for verb in ("PATCH", "DELETE")]
     written = ["deployments", "services", "ingresses", "workshops/status"]
@@ -45,7 +45,7 @@ def test_each_write_fails_at_first(world, bystander, fault):
     assert_untouched(world, bystander)
 
 
-def test_writes_that_are_never_answered(world, template, bystander):
+def test_unanswered_writes_are_retried(world, template, bystander):
     """The programs time out and repeat the writes."""
     names = [world.template(name=name) for name in ("mute launcher", "mute operator")]
     rules = [
@@ -65,7 +65,7 @@ def test_writes_that_are_never_answered(world, template, bystander):
     assert_untouched(world, bystander)
 
 
-def test_a_refused_delete_ends_nothing(world, template):
+def test_instance_stays_terminating_while_delete_is_refused(world, template):
     """A row never becomes `terminated` while its Workshop exists, for any answer of the API server to the delete."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
@@ -84,7 +84,7 @@ def test_a_refused_delete_ends_nothing(world, template):
 
 
 @pytest.mark.parametrize("fault", [faults.BROKEN, faults.HANG])
-def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystander, fault):
+def test_failing_delete_does_not_block_other_workshops(world, template, bystander, fault):
     """Other workshops start and end while the launcher cannot delete an orphaned Workshop."""
     there = world.workshop(bystander[0])
     metadata = {"name": "stray", "labels": there["metadata"]["labels"]}
@@ -101,7 +101,7 @@ def test_a_delete_that_always_fails_keeps_nobody_waiting(world, template, bystan
 
 
 @pytest.mark.parametrize("fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.RESET])
-def test_a_leader_whose_renewal_fails_once_leads_on(world, fault):
+def test_leader_keeps_lease_after_one_failed_renewal(world, fault):
     """The leader has most of its lease left to retry, and lists no objects again."""
     before = lease(world)
     rule = world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")

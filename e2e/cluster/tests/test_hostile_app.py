@@ -98,7 +98,7 @@ def told_to_end(pod):
     return killed - datetime.timedelta(seconds=pod["metadata"]["deletionGracePeriodSeconds"])
 
 
-def test_it_cannot_take_the_port_while_anybody_may_be_led_there(world, hostile):
+def test_app_cannot_take_sidecar_port_while_endpoint_is_ready(world, hostile):
     pod = world.pod(hostile)
     address = pod["status"]["podIP"]
 
@@ -116,14 +116,14 @@ def test_it_cannot_take_the_port_while_anybody_may_be_led_there(world, hostile):
     assert not is_led_there()
 
 
-def test_a_workshop_whose_app_has_the_port_first_is_never_ready(world):
+def test_workshop_fails_if_app_takes_sidecar_port_first(world):
     name = world.launch(world.template(**TEMPLATE, env={"STEAL": "at-once"}))
     seen = world.until(name, "failed")
     assert (seen["reason"]["code"], seen["started_at"]) == ("crashed", None)
     assert "0.0.0.0:8080 cannot be listened on" in seen["log_tail"]
 
 
-def test_it_cannot_make_its_sidecar_fail(world, hostile):
+def test_app_flood_does_not_restart_sidecar(world, hostile):
     pod = world.pod(hostile)
     assert ask(pod, "/steal") == ask(pod, "/flood") == (200, "quiet")
     wait_for("the flood to be over", lambda: ask(pod) == (200, "flooded"), 60)

@@ -16,7 +16,7 @@ RESTRICTED = {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
 
 
 @pytest.mark.parametrize("name", AIMS)
-def test_an_image_is_small(name):
+def test_image_is_below_size_limit(name):
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     archives = list((cache / "workshop-launcher/cluster/images").glob(f"{name}-*.tar"))
     assert len(archives) == 1, archives
@@ -87,7 +87,7 @@ def inside():
         yield world
 
 
-def test_both_work_in_pods(inside):
+def test_launcher_and_operator_work_in_pods(inside):
     name = inside.launch(inside.template(), ALICE)
     inside.until(name, "running")
     assert inside.visit(name, ALICE)[0] == 200

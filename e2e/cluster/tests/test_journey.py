@@ -6,7 +6,7 @@ from harness import ADMIN, wait_for
 from world import ALICE, BOB, IMAGES, WORKLOAD, WORKSHOP_DOMAIN, moment, seconds_from_now
 
 
-def test_from_launch_to_end(world):
+def test_workshop_lifecycle_from_launch_to_end(world):
     template = world.template()
     name = world.launch(template)
     instance = world.until(name, "running")
@@ -45,7 +45,7 @@ def test_from_launch_to_end(world):
     assert world.workload(name) == [], "the row says terminated while something is left"
 
 
-def test_its_labels_say_nothing_of_its_owner(world):
+def test_workshop_labels_do_not_contain_owner(world):
     name = world.running()
     workshop = world.workshop(name)
     assert workshop["metadata"]["labels"] == {"app": "workshop", "managed-by": "workshop-launcher"}
@@ -54,7 +54,7 @@ def test_its_labels_say_nothing_of_its_owner(world):
     assert world.until(name, "terminated")["end_reason"] == "admin"
 
 
-def test_it_expires_by_itself(world):
+def test_workshop_expires(world):
     short = {"lifetime_seconds": 60, "extension_seconds": 60, "max_lifetime_seconds": 120}
     name = world.running(**short)
     assert 0 < seconds_from_now(world.instance(name)["expires_at"]) <= 60

@@ -76,7 +76,7 @@ def run_cell(channels, code):
                 return answer["content"]["data"]["text/plain"]
 
 
-def test_a_cell_runs_through_the_websocket(world):
+def test_notebook_cell_runs_over_websocket(world):
     name = world.running(**JUPYTER)
     assert world.visit(name, ALICE, "/api")[0] == 200
     address = world.address(name)

@@ -32,7 +32,7 @@ def rng():
     return random.Random(seed)
 
 
-def test_killed_at_any_moment_of_launches_and_ends(world, template, rng):
+def test_killed_operator_converges_after_restart(world, template, rng):
     """In each round one workshop starts and another ends while the operator is killed."""
     running = world.launch(template, ADMIN)
     bystander = world.launch(template, ADMIN)
@@ -56,7 +56,7 @@ def leads(operator):
     return operator.metrics()["operator_leading"] == 1
 
 
-def test_a_leader_that_is_paused(world, template, rng):
+def test_paused_leader_becomes_standby(world, template, rng):
     """A standby takes over and works. The old leader resumes in the middle of its work and becomes a standby."""
     old, standby = world.operator, world.new_operator()
     standby.start()

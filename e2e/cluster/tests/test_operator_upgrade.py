@@ -61,7 +61,7 @@ def remove_annotations(world, name):
     world.kubectl("annotate", "deployment", name, *(f"{annotation}-" for annotation in ANNOTATIONS))
 
 
-@pytest.mark.parametrize("has_annotations", [True, False], ids=["annotated", "older operator"])
+@pytest.mark.parametrize("has_annotations", [True, False], ids=["with annotations", "without annotations"])
 def test_running_workshop_keeps_its_pod(world, template, running, upgrade, has_annotations):
     before = world.pod(running)
     upgrade(lambda: has_annotations or remove_annotations(world, running))
@@ -82,7 +82,7 @@ def test_running_workshop_keeps_its_pod(world, template, running, upgrade, has_a
     world.until_gone(new)
 
 
-def test_scaled_deployment_is_put_right_and_keeps_its_template(world, running, upgrade):
+def test_scaled_deployment_is_reverted_and_keeps_its_template(world, running, upgrade):
     upgrade(lambda: world.kubectl("scale", "deployment", running, "--replicas=0"))
 
     def is_right():
@@ -93,7 +93,7 @@ def test_scaled_deployment_is_put_right_and_keeps_its_template(world, running, u
 
 
 @pytest.mark.parametrize("is_down", [False, True], ids=["operator up", "operator down"])
-def test_template_changed_by_hand_is_put_right(world, running, upgrade, is_down):
+def test_manual_pod_template_change_is_reverted(world, running, upgrade, is_down):
     """The new operator, which leaves an unchanged Deployment alone, reverts the change as well."""
 
     def edit():

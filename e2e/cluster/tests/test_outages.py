@@ -17,7 +17,7 @@ STORM_LAUNCHES = 12
 STORM_CHANCE = 0.3
 
 
-def test_watches_that_break_off(world, template, bystander):
+def test_changes_are_seen_after_broken_watches(world, template, bystander):
     """All watches are cut and their positions expire: the programs still see the changes made meanwhile."""
     watched = ["workshops", "deployments", "services", "ingresses", "pods"]
     rules = [world.to_operator.inject(faults.EXPIRED, f"WATCH {kind}") for kind in watched]
@@ -41,7 +41,7 @@ def test_watches_that_break_off(world, template, bystander):
     assert_untouched(world, bystander)
 
 
-def test_a_deletion_that_no_watch_has_told(world, template, bystander):
+def test_deletion_during_watch_outage_is_seen(world, template, bystander):
     """A Workshop is deleted while the launcher's watch is down: the next list shows it."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
@@ -55,7 +55,7 @@ def test_a_deletion_that_no_watch_has_told(world, template, bystander):
 
 
 @pytest.mark.parametrize("fault", [faults.CONFLICT, faults.BROKEN, faults.DONE_BUT_504, faults.HANG])
-def test_a_lease_that_cannot_be_renewed(world, template, bystander, fault):
+def test_operator_leads_again_after_lease_failures(world, template, bystander, fault):
     """The only operator stops leading when its lease is uncertain, and leads again after a renewal."""
     rules = [world.to_operator.inject(fault, f"{verb} leases", 2) for verb in ("PUT", "GET")]
     with Census(world) as census:
@@ -68,7 +68,7 @@ def test_a_lease_that_cannot_be_renewed(world, template, bystander, fault):
     assert_untouched(world, bystander)
 
 
-def test_an_api_server_that_is_away(world, template, bystander):
+def test_changes_are_applied_after_api_server_outage(world, template, bystander):
     """The API keeps answering; the requested changes happen once the API server is back."""
     ended = world.launch(template, ADMIN)
     world.until(ended, "running")
@@ -91,7 +91,7 @@ def test_an_api_server_that_is_away(world, template, bystander):
     assert_untouched(world, bystander)
 
 
-def test_a_storm(world, template, bystander):
+def test_state_converges_after_random_faults(world, template, bystander):
     """About a third of all calls fail, with random faults, during launches, extensions and ends."""
     seed = int(os.environ.get("FAULTS_SEED") or random.randrange(2**32))
     print(f"FAULTS_SEED={seed} repeats this storm")

@@ -68,14 +68,14 @@ def scene(world):
 
 
 @pytest.mark.parametrize(("source", "target"), each(FORBIDDEN))
-def test_the_policies_drop(world, scene, source, target):
+def test_policies_block_forbidden_connections(world, scene, source, target):
     assert scene.reached[source, target], "it was not reached without the policies either: this shows nothing"
     there = scene.target(target)
     wait_for(f"{source} not to reach {target} ({there})", lambda: not scene.sources[source].reaches(world, there), 20)
 
 
 @pytest.mark.parametrize(("source", "target"), each(ALLOWED))
-def test_the_policies_let_through(world, scene, source, target):
+def test_policies_allow_required_connections(world, scene, source, target):
     in_force(world, scene)
     assert scene.sources[source].reaches(world, scene.target(target))
 
@@ -87,7 +87,7 @@ def in_force(world, scene):
         wait_for(f"{source} not to reach {target}", lambda: not scene.sources[source].reaches(world, there), 20)
 
 
-def test_a_valid_identity_helps_nobody_but_the_ingress(world, scene):
+def test_valid_identity_works_only_through_ingress(world, scene):
     in_force(world, scene)
     url = f"http://{scene.target('mine:8080')}/"
     header = ("X-Auth-Request-Email", ALICE)
@@ -109,7 +109,7 @@ def test_names_resolve_in_a_workshop(world, scene):
 
 
 @pytest.mark.parametrize("address", METADATA)
-def test_metadata_is_out_of_reach(world, scene, address):
+def test_cloud_metadata_is_unreachable(world, scene, address):
     """This machine has no listener at these addresses. An address of the same range, above, shows that the range is
     dropped."""
     assert any(ipaddress.ip_address(address) in one for one in excepted(world))
@@ -123,7 +123,7 @@ def excepted(world):
     return [ipaddress.ip_network(one) for peer in peers for one in peer.get("ipBlock", {}).get("except", [])]
 
 
-def test_a_workshop_that_comes_later_starts_and_is_protected(world, scene):
+def test_workshop_created_later_is_protected(world, scene):
     name = world.running("carol@example.org")
     there = f"{world.pod(name)['status']['podIP']}:8080"
     wait_for("a stranger to be kept out", lambda: not scene.sources["stranger"].reaches(world, there), 20)
@@ -164,7 +164,7 @@ def asking_all_the_time(sources, url):
             one.wait()
 
 
-def test_a_killed_sidecar_opens_nothing_and_comes_back(world, scene):
+def test_killed_sidecar_restarts_and_app_stays_unreachable(world, scene):
     in_force(world, scene)
     name, ingress, stranger = scene.names["theirs"], scene.sources["ingress"], scene.sources["stranger"]
     front, app = scene.target("theirs:8080"), scene.target("theirs:8787")
@@ -184,7 +184,7 @@ def test_a_killed_sidecar_opens_nothing_and_comes_back(world, scene):
     world.until(name, "running")
 
 
-def test_probes_get_through(world, scene):
+def test_kubelet_probes_pass_the_policies(world, scene):
     """The kubelet probes port 8081: readiness every second, and three failures make the pod unready."""
     pod = world.pod(scene.names["mine"])
     ready = next(one for one in pod["status"]["conditions"] if one["type"] == "Ready")

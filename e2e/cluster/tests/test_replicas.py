@@ -128,7 +128,7 @@ def end_all(world):
     wait_for("nothing to be left", lambda: not world.objects("workshops,deployments,pods,services"), 30)
 
 
-def test_launches_spread_over_replicas(world, template, replicas):
+def test_launches_on_all_replicas_create_one_workshop_each(world, template, replicas):
     """Each instance is one Workshop, independent of the replica that accepted the launch; each replica reports its
     changes."""
     with Census(world) as census, contextlib.ExitStack() as streams:
@@ -147,7 +147,7 @@ def test_launches_spread_over_replicas(world, template, replicas):
         wait_for("each replica to have told all changes", lambda: all(wanted <= one for one in told), 10)
 
 
-def test_a_replica_is_killed(world, template, replicas):
+def test_killed_replica_loses_no_workshop(world, template, replicas):
     """Other replicas continue the work of the killed one, and it works again after its restart."""
     *others, victim = replicas
     with Census(world) as census:
@@ -164,7 +164,7 @@ def test_a_replica_is_killed(world, template, replicas):
         assert_in_line(world, census, names)
 
 
-def test_a_rolling_restart_loses_nothing(world, template, replicas):
+def test_rolling_restart_loses_no_launch(world, template, replicas):
     """Each replica stops and starts in turn during launches; a client that meets a stopping replica retries."""
     promised, over = [], threading.Event()
 
@@ -236,7 +236,7 @@ class Balancer:
         return ready[self.turn % len(ready)].request(*words, **options)
 
 
-def test_a_rolling_restart_fails_no_request(world, template):
+def test_rolling_restart_fails_no_request(world, template):
     """Each replica reports that it is not ready before it stops listening, so clients of a load balancer see no
     failure."""
     launchers = [world.new_launcher(SERVICE_SHUTDOWN_DELAY="1") for _ in range(3)]
@@ -311,7 +311,7 @@ class Killed:
         return every if {row["state"] for row in every.values()} <= QUIET else None
 
 
-def test_a_launcher_that_is_killed_keeps_its_promises(world, template):
+def test_killed_launcher_loses_no_accepted_launch(world, template):
     seed = int(os.environ.get("REPLICAS_SEED") or random.randrange(2**32))
     print(f"REPLICAS_SEED={seed} repeats these moments")
     with Census(world) as census:

@@ -107,7 +107,7 @@ def reading(world, email, name):
     assert len(reader.answers) > 30, "hardly anything was read meanwhile"
 
 
-def test_many_at_once(world):
+def test_parallel_launches_create_one_workshop_each(world):
     template = world.template()
     people = users(MANY)
     first = world.launch(template, people[0])
@@ -140,7 +140,7 @@ def few_at_once(world):
     launcher.start()
 
 
-def test_a_line_is_first_come_first_served(few_at_once):
+def test_queue_is_first_in_first_out(few_at_once):
     world = few_at_once
     template = world.template()
     people = users(AT_ONCE + IN_LINE)

@@ -35,7 +35,7 @@ def events(world, name):
     return [(one["type"], one["reason"], one.get("note", "")) for one in mine]
 
 
-def test_conditions(world, running):
+def test_running_workshop_is_ready_and_exposed(world, running):
     assert conditions(world, running) == {"Ready": ("True", "Answers"), "Exposed": ("True", "IngressApplied")}
     workshop = world.workshop(running)
     assert workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"]
@@ -50,7 +50,7 @@ def test_each_transition_is_an_event(world, running, failed):
     assert last[2].startswith("image-pull-failed: ") and MISSING in last[2]
 
 
-def test_kubectl_shows_owner_phase_url_and_end(world, running):
+def test_kubectl_shows_owner_phase_url_and_expiry(world, running):
     header, line = world.kubectl("get", "workshops", running).splitlines()
     assert header.split() == ["NAME", "OWNER", "PHASE", "URL", "EXPIRES"]
     assert line.split()[:4] == [running, ALICE, "Running", f"http://{running}.{WORKSHOP_DOMAIN}/"]
@@ -66,7 +66,7 @@ def test_metrics_count_reconciles_and_transitions(world, running, failed):
     wait_for("the Workshops to be counted", lambda: world.operator.metrics().get(one) == 1, 30)
 
 
-def test_the_launcher_counts_what_its_rows_come_into(world, running, failed):
+def test_launcher_metrics_count_state_transitions(world, running, failed):
     metrics = world.launcher.metrics()
     counted = {state: metrics[f'launcher_transitions_total{{state="{state}"}}'] for state in ("starting", "running")}
     assert counted == {"starting": 2, "running": 1}

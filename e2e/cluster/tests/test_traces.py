@@ -82,7 +82,7 @@ def varint(message, at):
             return value, at
 
 
-def test_a_start_is_one_trace_of_launcher_and_operator():
+def test_workshop_start_is_one_trace():
     with Collector() as collector, World("traces", processes=False) as world:
         settings = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-key=swordfish"}
         world.launcher, world.operator = world.new_launcher(**settings), world.new_operator(**settings)

@@ -22,20 +22,20 @@ from chain import (
 from harness import wait_for
 from test_browser import in_a_browser
 from test_front_door import (
-    EMAIL, ask, bob, test_a_login_proxy_that_is_down_opens_nothing as closed_while_it_is_down,
-    test_a_second_request_on_one_connection_is_asked_for_itself, test_at_the_page_without_a_login_everybody_is_nobody,
-    test_in_a_trailer_it_counts_for_nothing, test_the_owner_does_reach_it,
-    test_with_a_session_everybody_stays_who_they_are, test_without_a_session_nobody_is_let_in,
+    EMAIL, ask, bob, test_forged_identity_does_not_replace_session_identity, test_forged_identity_in_trailer_is_ignored,
+    test_forged_identity_on_public_page_is_ignored, test_forged_identity_without_session_is_refused,
+    test_owner_reaches_workshop_despite_forged_header, test_pipelined_requests_are_authenticated_separately,
+    test_requests_are_refused_while_login_proxies_are_down as closed_while_it_is_down,
 )
 from test_install import (
-    test_a_browser_full_of_cookies_gets_through, test_another_pod_reaches_neither_launcher_nor_workshop,
+    test_foreign_pod_reaches_neither_launcher_nor_workshop, test_requests_with_many_cookies_are_accepted,
 )
 from test_sessions import (
-    test_a_deep_link_leads_to_the_form_and_back_byte_for_byte, test_a_login_leads_nowhere_else,
-    test_a_stranger_is_refused_by_the_workshop_and_not_found_by_the_api, test_a_workshops_deep_link_survives_its_login,
-    test_no_session_cookie_reaches_an_app, test_pages_lead_to_the_provider_and_the_api_says_401,
-    test_signing_out_ends_both_sessions, test_subresources_of_a_page_set_no_cookies_while_nobody_is_logged_in,
-    test_the_api_knows_who_is_logged_in, test_the_launchers_session_is_for_its_own_host_only,
+    test_api_returns_identity_of_logged_in_user, test_deep_link_is_unchanged_after_login,
+    test_launcher_session_is_bound_to_its_host, test_login_does_not_redirect_to_foreign_hosts,
+    test_no_session_cookie_reaches_an_app, test_other_user_gets_403_from_workshop_and_404_from_api,
+    test_signing_out_ends_both_sessions, test_unauthenticated_pages_redirect_and_api_returns_401,
+    test_unauthenticated_subresources_set_no_cookies, test_workshop_deep_link_is_unchanged_after_login,
 )
 from visitor import PAGE, TLS
 
@@ -103,7 +103,7 @@ def web_socket(visitor, host):
     )
 
 
-def test_its_pods_are_ready_and_no_workshop_has_an_ingress(chain, echo):
+def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
     words = ("--namespace", NAMESPACE, "get", "pods", "--output", "json")
     pods = json.loads(kubectl(*words, "--selector", "app.kubernetes.io/component=front"))["items"]
     conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
@@ -115,7 +115,7 @@ def test_its_pods_are_ready_and_no_workshop_has_an_ingress(chain, echo):
     assert echo[1] == f"https://{echo[0]}.{WORKSHOP_DOMAIN}/"
 
 
-def test_a_websocket_goes_through_for_its_owner_alone(chain, jupyterlab):
+def test_websocket_opens_only_for_owner(chain, jupyterlab):
     alice, host = jupyterlab
     with web_socket(alice, host) as channel:
         assert channel.ping().wait(20), "what was sent came back"
@@ -127,7 +127,7 @@ def test_a_websocket_goes_through_for_its_owner_alone(chain, jupyterlab):
         assert refused.value.response.status_code in statuses
 
 
-def test_a_large_upload_goes_through(jupyterlab):
+def test_large_upload_succeeds(jupyterlab):
     alice, host = jupyterlab
     text = "workshop" * 4_000_000
     token = alice.cookies[host, "_xsrf"][0]
@@ -138,7 +138,7 @@ def test_a_large_upload_goes_through(jupyterlab):
     assert json.loads(answer.body)["size"] == len(text)
 
 
-def test_a_stream_of_events_arrives_while_it_is_open(chain):
+def test_event_stream_is_not_buffered(chain):
     alice = chain.signed_in(ALICE)
     url = urllib.parse.urlsplit(f"{LAUNCHER}/api/v1/events")
     connection = alice.connect(url)
@@ -151,7 +151,7 @@ def test_a_stream_of_events_arrives_while_it_is_open(chain):
 
 
 @pytest.mark.parametrize("host", ["nothing-abcdefghij", "kubernetes", "a.b", "x_y", "-x"])
-def test_what_is_no_workshop_is_not_there(chain, echo, host):
+def test_unknown_workshop_host_is_not_found(chain, echo, host):
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     status, body = ask(alice, f"{host}.{WORKSHOP_DOMAIN}", "/", [])
@@ -159,7 +159,7 @@ def test_what_is_no_workshop_is_not_there(chain, echo, host):
     assert '"app"' not in body
 
 
-def test_another_host_leads_nowhere(chain, door, echo):
+def test_foreign_host_is_refused(chain, door, echo):
     alice = chain.signed_in(ALICE)
     for host in ("evil.test", "", f"{FRONT}.{NAMESPACE}.svc", f"launcher.test.{WORKSHOP_DOMAIN}.evil.test"):
         received = alice.raw(
@@ -169,7 +169,7 @@ def test_another_host_leads_nowhere(chain, door, echo):
         assert received.split(b" ")[1] in (b"400", b"404", b"421"), (host, received[:300])
 
 
-def test_two_hosts_in_one_request_open_nothing(door, echo, bob):
+def test_conflicting_hosts_do_not_bypass_login(door, echo, bob):
     """The login proxy is asked about the same host that gets the request."""
     workshop = echo[1].split("/")[2]
     for target, host in (("launcher.test", workshop), (workshop, "launcher.test")):
@@ -182,13 +182,13 @@ def test_two_hosts_in_one_request_open_nothing(door, echo, bob):
         assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
 
 
-def test_a_login_proxy_that_is_down_opens_nothing(chain, echo, bob):
+def test_requests_are_refused_while_login_proxies_are_down(chain, echo, bob):
     closed_while_it_is_down(chain, echo, bob)
     # The cluster's network learns of each login proxy separately.
     wait_for("the workshops' way in", lambda: bob.request("GET", echo[1], PAGE).status == 403, 30)
 
 
-def test_a_service_that_is_no_workshop_is_not_reached(chain, echo):
+def test_non_workshop_service_is_unreachable(chain, echo):
     """The Service is in the workshops' namespace and has a valid name, but no proxy in front of it checks the
     caller."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
@@ -208,5 +208,5 @@ def test_a_service_that_is_no_workshop_is_not_reached(chain, echo):
 
 
 @pytest.mark.parametrize("door", ["ingress"], indirect=True)
-def test_people_in_a_browser(chain, door):
+def test_login_in_browser(chain, door):
     in_a_browser(chain, "test-login")

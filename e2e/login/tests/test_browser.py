@@ -75,5 +75,5 @@ def in_a_browser(chain, script):
     assert done.returncode == 0, done.stdout
 
 
-def test_people_in_a_browser(chain):
+def test_login_in_browser(chain):
     in_a_browser(chain, "test-login")

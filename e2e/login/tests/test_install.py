@@ -24,7 +24,7 @@ def pod_of(name):
     return found[0]
 
 
-def test_all_pods_are_ready_in_a_namespace_that_enforces_restricted(chain):
+def test_all_pods_are_ready_in_restricted_namespace(chain):
     namespace = json.loads(kubectl("get", "namespace", NAMESPACE, "--output", "json"))
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     pods = json.loads(kubectl("--namespace", NAMESPACE, "get", "pods", "--output", "json"))["items"]
@@ -35,7 +35,7 @@ def test_all_pods_are_ready_in_a_namespace_that_enforces_restricted(chain):
         assert ready == "True", pod["metadata"]["name"]
 
 
-def test_the_doctor_finds_nothing_to_put_right_in_the_launchers_pod(chain, echo):
+def test_doctor_passes_in_launcher_pod(chain, echo):
     selector = "app.kubernetes.io/component=launcher"
     pods = kubectl("--namespace", NAMESPACE, "get", "pods", "--selector", selector, "--output", "name").split()
     # The doctor exits with 1 if a check fails, and kubectl with it.
@@ -47,7 +47,7 @@ def test_the_doctor_finds_nothing_to_put_right_in_the_launchers_pod(chain, echo)
     assert found["way in"] in ("ok", "warn"), said
 
 
-def test_an_upgrade_changes_what_it_says_and_disturbs_no_workshop(chain):
+def test_upgrade_applies_settings_and_keeps_workshops_running(chain):
     alice = chain.signed_in(ALICE)
     name, url = chain.launched(alice, ECHO)
     pod = pod_of(name)
@@ -63,7 +63,7 @@ def test_an_upgrade_changes_what_it_says_and_disturbs_no_workshop(chain):
     wait_for("Alice to be none any more", lambda: not is_admin(), 30)
 
 
-def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
+def test_data_and_workshops_survive_uninstall_and_reinstall(chain):
     alice = chain.signed_in(ALICE)
     name, url = chain.launched(alice, ECHO)
     pod = pod_of(name)
@@ -87,7 +87,7 @@ def test_an_uninstall_keeps_data_and_workshops_and_an_install_finds_them(chain):
 
 
 @pytest.mark.parametrize("kibibytes", [8, 24])
-def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
+def test_requests_with_many_cookies_are_accepted(chain, echo, kibibytes):
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     for part in range(kibibytes // 4):
@@ -99,7 +99,7 @@ def test_a_browser_full_of_cookies_gets_through(chain, echo, kibibytes):
     assert json.loads(answer.body)["headers"]["Cookie"][0].count("other_") == kibibytes // 4
 
 
-def test_another_pod_reaches_neither_launcher_nor_workshop(chain, echo):
+def test_foreign_pod_reaches_neither_launcher_nor_workshop(chain, echo):
     """A client that bypasses the auth proxy could write the identity header, so the policies block all such clients."""
     launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
     assert_kept_out({"launcher": launcher, "workshop": cluster_ip(WORKSHOPS, echo[0])})

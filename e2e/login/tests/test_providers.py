@@ -76,7 +76,7 @@ def _get(port, path, **headers):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_redirect_names_endpoint_client_scope_and_way_back(provider, tmp_path):
+def test_login_redirect_has_endpoint_client_scope_and_callback(provider, tmp_path):
     host, path, scopes = PROVIDERS[provider]
     found = configurations(provider)
     assert set(found) == set(HOSTS), "one for the launcher, one for the workshops"

@@ -83,7 +83,7 @@ def app_of(name):
     return ("--namespace", WORKSHOPS, "exec", f"deployment/{name}", "--container", "app", "--")
 
 
-def test_without_policies_a_pod_that_claims_to_be_somebody_is_nobody(echo, intruder):
+def test_forged_identity_without_proxy_secret_is_refused(echo, intruder):
     places, have = addresses(echo), kept()
     for inside in (intruder, app_of(echo[0])):
         for who in (ALICE, BOB, ADMIN):
@@ -97,7 +97,7 @@ def test_without_policies_a_pod_that_claims_to_be_somebody_is_nobody(echo, intru
     assert status_of(intruder, places["workshops"], EMAIL, ALICE, PROOF, have["launcher"][0]) == 403
 
 
-def test_an_app_gets_neither_the_proof_nor_the_secret(chain, echo):
+def test_app_gets_neither_proof_header_nor_secret(chain, echo):
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     answer = alice.request("GET", echo[1], {PROOF: "mine"})
@@ -146,7 +146,7 @@ def asked_all_the_time(chain, echo):
     assert min(one.count for one in asking) > 50
 
 
-def test_a_rotation_under_load_refuses_no_request(chain, door, echo, intruder):
+def test_secret_rotation_under_load_refuses_no_request(chain, door, echo, intruder):
     places, old = addresses(echo), {audience: lines[0] for audience, lines in kept().items()}
     new = {audience: secrets.token_hex(32) for audience in AUDIENCES}
 
@@ -172,7 +172,7 @@ def test_a_rotation_under_load_refuses_no_request(chain, door, echo, intruder):
     assert kept() == {audience: [new[audience]] for audience in AUDIENCES}, "an upgrade without lists keeps them"
 
 
-def test_an_uninstall_keeps_the_secrets_and_an_install_finds_them(chain, door, echo):
+def test_secrets_survive_uninstall_and_reinstall(chain, door, echo):
     before = kept()
     chain.uninstall()
     without_policies(chain, *door)

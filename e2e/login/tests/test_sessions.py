@@ -11,14 +11,14 @@ from visitor import PAGE
 DEEP = f"{LAUNCHER}/launch/01980000-0000-7000-8000-000000000002?from=a%2Fb+c&x=%C3%BC"
 
 
-def test_a_deep_link_leads_to_the_form_and_back_byte_for_byte(chain):
+def test_deep_link_is_unchanged_after_login(chain):
     visitor = chain.visitor()
     answer = visitor.log_in(DEEP, ALICE)
     assert (answer.status, answer.url) == (200, DEEP)
     assert ALICE in answer.body
 
 
-def test_pages_lead_to_the_provider_and_the_api_says_401(chain):
+def test_unauthenticated_pages_redirect_and_api_returns_401(chain):
     visitor = chain.visitor()
     page = visitor.request("GET", f"{LAUNCHER}/", PAGE)
     assert page.status == 302
@@ -28,7 +28,7 @@ def test_pages_lead_to_the_provider_and_the_api_says_401(chain):
         assert (answer.status, answer.location) == (401, None)
 
 
-def test_subresources_of_a_page_set_no_cookies_while_nobody_is_logged_in(chain):
+def test_unauthenticated_subresources_set_no_cookies(chain):
     visitor = chain.visitor()
     for path in ("/assets/app.css", "/fragments/workshops", "/fragments/events"):
         answer = visitor.request("GET", f"{LAUNCHER}{path}", {"Accept": "*/*", "Sec-Fetch-Dest": "empty"})
@@ -36,13 +36,13 @@ def test_subresources_of_a_page_set_no_cookies_while_nobody_is_logged_in(chain):
     assert visitor.cookies == {}
 
 
-def test_the_api_knows_who_is_logged_in(chain):
+def test_api_returns_identity_of_logged_in_user(chain):
     for email, is_admin in ((ALICE, False), ("admin@example.org", True)):
         me = json.loads(chain.signed_in(email).request("GET", f"{LAUNCHER}/api/v1/me").body)
         assert (me["email"], me["is_admin"]) == (email, is_admin)
 
 
-def test_a_workshops_deep_link_survives_its_login(chain, echo):
+def test_workshop_deep_link_is_unchanged_after_login(chain, echo):
     answer = chain.signed_in(ALICE).log_in(f"{echo[1]}lab?x=1", ALICE)
     assert answer.status == 200, answer.body
     assert json.loads(answer.body)["path"] == "/lab?x=1"
@@ -58,7 +58,7 @@ def test_no_session_cookie_reaches_an_app(chain, echo):
     assert not [name for name in received if name.lower().startswith("x-auth-request")]
 
 
-def test_the_launchers_session_is_for_its_own_host_only(chain, echo):
+def test_launcher_session_is_bound_to_its_host(chain, echo):
     visitor = chain.signed_in(ALICE)
     cookies = [(domain, name, host_only) for (domain, name), (_, _, host_only) in visitor.cookies.items()]
     mine = [cookie for cookie in cookies if "__Host-" in cookie[1]]
@@ -71,7 +71,7 @@ def test_the_launchers_session_is_for_its_own_host_only(chain, echo):
     assert answer.status == 302, "the launcher's session opens no workshop"
 
 
-def test_a_stranger_is_refused_by_the_workshop_and_not_found_by_the_api(chain, echo):
+def test_other_user_gets_403_from_workshop_and_404_from_api(chain, echo):
     name, url = echo
     visitor = chain.signed_in(BOB)
     assert visitor.log_in(url, BOB).status == 403
@@ -95,7 +95,7 @@ def test_signing_out_ends_both_sessions(chain, echo):
 
 
 @pytest.mark.parametrize("target", ["https://evil.test/", "//evil.test", "/\\evil.test", "javascript:alert(1)"])
-def test_a_login_leads_nowhere_else(chain, target):
+def test_login_does_not_redirect_to_foreign_hosts(chain, target):
     visitor = chain.visitor()
     start = f"{LAUNCHER}/oauth2/start?rd={urllib.parse.quote(target, safe='')}"
     answer = visitor.log_in(start, ALICE)

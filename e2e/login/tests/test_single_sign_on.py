@@ -83,14 +83,14 @@ def assert_signed_out(visitor, workshop):
     assert visitor.request("GET", workshop, PAGE).status == 302
 
 
-def test_the_provider_wants_the_password(chain, sso):
+def test_wrong_password_is_refused(chain, sso):
     visitor = chain.visitor()
     answer = visitor.log_in(DEEP, ALICE, "wrong")
     assert answer.asks and answer.url.startswith(SSO)
     assert sessions(visitor) == {}
 
 
-def test_one_form_is_enough_for_both_domains(chain, echo, sso):
+def test_one_login_opens_both_domains(chain, echo, sso):
     alice = chain.visitor()
     answer = alice.log_in(DEEP, ALICE)
     assert (answer.status, answer.url) == (200, DEEP)
@@ -102,7 +102,7 @@ def test_one_form_is_enough_for_both_domains(chain, echo, sso):
     assert alice.forms == 1
 
 
-def test_one_form_is_enough_for_whoever_comes_to_the_workshop_first(chain, echo, sso):
+def test_one_login_at_workshop_opens_both_domains(chain, echo, sso):
     alice = chain.visitor()
     assert alice.log_in(f"{echo[1]}lab?x=1", ALICE).status == 200
     answer = alice.open(DEEP)
@@ -111,7 +111,7 @@ def test_one_form_is_enough_for_whoever_comes_to_the_workshop_first(chain, echo,
     assert alice.forms == 1
 
 
-def test_a_stranger_is_refused_after_one_form_too(chain, echo, sso):
+def test_other_user_gets_403_after_one_login(chain, echo, sso):
     bob = chain.signed_in(BOB)
     answer = bob.open(echo[1])
     assert (answer.status, answer.url) == (403, echo[1])
@@ -119,7 +119,7 @@ def test_a_stranger_is_refused_after_one_form_too(chain, echo, sso):
     assert bob.forms == 1
 
 
-def test_signing_out_ends_both_sessions_and_not_the_providers(chain, echo, sso):
+def test_signing_out_ends_both_sessions_but_not_provider_session(chain, echo, sso):
     """The provider keeps its session, so the browser's next user is logged in without a password."""
     alice = in_both(chain, ALICE, echo[1])
     answer = sign_out(alice)
@@ -129,7 +129,7 @@ def test_signing_out_ends_both_sessions_and_not_the_providers(chain, echo, sso):
     assert alice.forms == 1
 
 
-def test_signing_out_can_end_the_providers_session_too(chain, echo, signing_out_everywhere):
+def test_signing_out_can_end_provider_session(chain, echo, signing_out_everywhere):
     alice = in_both(chain, ALICE, echo[1])
     answer = sign_out(alice)
     assert answer.url.startswith(f"{SSO}/session/end?"), "the provider asks whether that is what she wants"
@@ -152,7 +152,7 @@ def way_in(chain, echo, sso, request):
         install(chain, echo[1], "sso.test", *WITH_SSO)
 
 
-def test_a_session_with_600_groups_comes_in_parts_and_opens_both_domains(chain, way_in):
+def test_session_in_several_cookies_opens_both_domains(chain, way_in):
     many = chain.signed_in(MANY)
     url = f"{chain.launched(many)[1]}lab?x=1"
     answer = many.open(url)
@@ -172,5 +172,5 @@ def test_a_session_with_600_groups_comes_in_parts_and_opens_both_domains(chain, 
     assert_signed_out(many, url)
 
 
-def test_one_form_is_enough_in_a_browser(chain, sso):
+def test_single_sign_on_in_browser(chain, sso):
     in_a_browser(chain, "test-single-sign-on")
