@@ -155,12 +155,12 @@ impl Places {
             Arc::new(Taken { progress: progress.clone(), task: OnceLock::new(), is_ending: AtomicBool::new(false) });
         self.lock().push(taken.clone());
         let place = Place { places: self.clone(), taken: taken.clone(), _permit: permit };
-        let serving = serve(progress);
-        // Boxed, because the task would otherwise hold the connection's whole state twice.
-        let task = stop.track(Box::pin(async move {
+        // Boxed once: each async block that awaits a future by value would hold the connection's whole state twice.
+        let serving = Box::pin(serve(progress));
+        let task = stop.track(async move {
             serving.await;
             drop(place);
-        }));
+        });
         drop(taken.task.set(task.abort_handle()));
     }
 
