@@ -17,6 +17,9 @@ const TIMES = [
 ];
 // The page's event stream never ends, and Lighthouse waits for an end of all requests.
 const MOST_WAITING_MS = 5000;
+// Chromium on a busy machine sometimes records no navigation. Lighthouse then asks to be run again.
+const RECORDING_FAILED = ["NO_NAVSTART", "NO_FCP", "NO_TRACING_STARTED"];
+const RECORDINGS = 3;
 
 async function fillCatalog(launcher) {
   const headers = { "X-Auth-Request-Email": ADMIN, "Content-Type": "application/json" };
@@ -36,6 +39,14 @@ function remarks({ categories, audits }) {
   return { lacking, times: TIMES.map((id) => `${id} ${audits[id].displayValue}`).join(", ") };
 }
 
+/** Returns the report of a page. Repeats a run in which the recording failed. */
+async function report(url, flags, config) {
+  for (let run = 1; ; run++) {
+    const { lhr } = await lighthouse(url, flags, config);
+    if (run === RECORDINGS || !RECORDING_FAILED.includes(lhr.runtimeError?.code)) return lhr;
+  }
+}
+
 test("catalog reaches its Lighthouse scores", async (t) => {
   const launcher = await startLauncher(t);
   await fillCatalog(launcher);
@@ -50,7 +61,7 @@ test("catalog reaches its Lighthouse scores", async (t) => {
         onlyCategories: Object.keys(LEAST),
         maxWaitForLoad: MOST_WAITING_MS,
       };
-      const { lhr } = await lighthouse(launcher.url, flags, config);
+      const lhr = await report(launcher.url, flags, config);
       assert.equal(lhr.runtimeError, undefined);
       assert.equal(new URL(lhr.finalDisplayedUrl).pathname, "/");
       const { lacking, times } = remarks(lhr);
