@@ -18,7 +18,7 @@ PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"
 each = pytest.mark.parametrize("title", PANELS)
 # Grafana's variables, with the release of ci/full-values.yaml selected.
 CHOSEN = {"$__rate_interval": "5m", "$namespace": "launcher", "$release": "workshop-launcher"}
-# Label values for panels that exclude others.
+# Values that pass the panels' selectors (outcome="error", state!="terminated"). Other labels have the value "some".
 SOME = {"outcome": "error", "state": "running"}
 
 

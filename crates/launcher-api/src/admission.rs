@@ -3,7 +3,7 @@
 //! A reservation lasts until the last byte of the response has left the program, so slow readers count too.
 
 mod callers;
-mod held;
+mod guarded_body;
 mod route;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use callers::{Callers, InFlight};
-use held::Held;
+use guarded_body::GuardedBody;
 pub(crate) use route::MAX_BODY_BYTES;
 
 const KIB: usize = 1024;
@@ -76,7 +76,7 @@ pub(crate) async fn admit(State(state): State<AppState>, mut request: Request, n
     DefaultBodyLimit::max(limit).apply(&mut request);
     request.extensions_mut().insert(BodyLimit(limit));
     let response = next.run(request).await;
-    hold(&admission.responses, response, in_flight)
+    hold_until_sent(&admission.responses, response, in_flight)
 }
 
 /// Maximum bytes of a request's body that are held in memory.
@@ -100,7 +100,7 @@ fn overloaded() -> Problem {
 }
 
 /// Ties the caller's slot and the memory of a large response to the bytes of the response.
-fn hold(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Response {
+fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Response {
     if is_event_stream(&response) {
         // `streams` limits event streams.
         return response;
@@ -110,7 +110,7 @@ fn hold(budget: &Arc<Semaphore>, response: Response, in_flight: InFlight) -> Res
     let counted = if is_shared || bytes < LARGE_RESPONSE { 0 } else { bytes };
     // A response larger than the budget takes all of it.
     match reserve(budget, counted.min(RESPONSE_BYTES)) {
-        Ok(memory) => response.map(|body| Body::new(Held::new(body, (in_flight, memory)))),
+        Ok(memory) => response.map(|body| Body::new(GuardedBody::new(body, (in_flight, memory)))),
         Err(problem) => problem.into_response(),
     }
 }

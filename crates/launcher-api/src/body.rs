@@ -20,7 +20,7 @@ use tokio::time::Sleep;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum bytes of a refused request that are read and discarded. A client that sends more may lose the response.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
-/// Timeout for draining.
+/// Maximum time for which the unread body of a refused request is drained.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A request body that outlives its handler, and fails when it times out.
@@ -30,12 +30,12 @@ struct Bounded(Arc<Mutex<Timed>>);
 #[derive(Debug)]
 struct Timed {
     body: Body,
-    overdue: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
 }
 
 impl Bounded {
     fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(Timed { body, overdue: Box::pin(tokio::time::sleep(TIMEOUT)) })))
+        Self(Arc::new(Mutex::new(Timed { body, deadline: Box::pin(tokio::time::sleep(TIMEOUT)) })))
     }
 
     fn lock(&self) -> MutexGuard<'_, Timed> {
@@ -49,7 +49,7 @@ impl HttpBody for Bounded {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let mut timed = self.lock();
-        if timed.overdue.as_mut().poll(cx).is_ready() {
+        if timed.deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Some(Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)))));
         }
         Pin::new(&mut timed.body).poll_frame(cx)
@@ -77,12 +77,12 @@ pub(crate) async fn bounded(request: Request, next: Next) -> Response {
     let response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
     let refused = response.status().is_client_error() || response.status().is_server_error();
     if refused && !waits && !body.is_end_stream() {
-        tokio::spawn(tokio::time::timeout(DRAIN_TIMEOUT, drop_rest(body)));
+        tokio::spawn(tokio::time::timeout(DRAIN_TIMEOUT, drain(body)));
     }
     response
 }
 
-async fn drop_rest(mut body: Bounded) {
+async fn drain(mut body: Bounded) {
     let mut dropped = 0;
     while let Some(Ok(frame)) = body.frame().await {
         dropped += frame.data_ref().map_or(0, Bytes::len);

@@ -17,15 +17,15 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses changes that come from another site's page. A workshop runs untrusted code on a sibling domain; that code
 /// must not be able to act as the user.
-pub(crate) async fn cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if request.method().is_safe() || is_own(&state.settings, request.headers()) {
+pub(crate) async fn reject_cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if request.method().is_safe() || is_same_site(&state.settings, request.headers()) {
         return next.run(request).await;
     }
     let detail = "This change was asked for by a page of another site; use this site's own pages.";
     Problem::new(ProblemCode::CrossSiteRequest, detail).into_response()
 }
 
-fn is_own(settings: &ApiSettings, headers: &HeaderMap) -> bool {
+fn is_same_site(settings: &ApiSettings, headers: &HeaderMap) -> bool {
     let own_site = |value: &[u8]| value == b"same-origin" || value == b"none";
     headers.get_all(SEC_FETCH_SITE).iter().all(|value| own_site(value.as_bytes()))
         && headers.get_all(ORIGIN).iter().all(|origin| is_own_origin(settings, headers, origin.as_bytes()))
@@ -53,7 +53,7 @@ fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
 /// (DNS rebinding). Links and cookies must not be made for a host that a client chose.
 ///
 /// Ports are not compared: a reverse proxy may forward the public port, its own port, or none.
-pub(crate) async fn known_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn reject_unknown_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if names_this_service(&state.settings, &request) {
         return next.run(request).await;
     }

@@ -58,7 +58,7 @@ fn read(settings: &ApiSettings, headers: &HeaderMap) -> Result<EmailAddress, Ide
     if let Some(email) = &settings.dev_identity {
         return Ok(email.clone());
     }
-    settings.trusted_header.read_proven(settings.proxy_secret.as_ref(), Lines(headers))
+    settings.trusted_header.read_verified(settings.proxy_secret.as_ref(), Lines(headers))
 }
 
 /// The header lines of a request. They can be iterated repeatedly.
@@ -150,9 +150,9 @@ impl FromRequestParts<AppState> for Auditor {
 
 /// A caller who may list all instances.
 #[derive(Debug, Clone)]
-pub(crate) struct Overseer(pub(crate) Caller);
+pub(crate) struct InstanceAdmin(pub(crate) Caller);
 
-impl FromRequestParts<AppState> for Overseer {
+impl FromRequestParts<AppState> for InstanceAdmin {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {

@@ -22,20 +22,20 @@ const NONE: &str = "none";
 /// Metrics of the API and the pages. Clones share their counts.
 #[derive(Debug, Clone)]
 pub struct Metrics {
-    requests: Family<Answered, Counter>,
-    seconds: Family<Asked, Histogram, fn() -> Histogram>,
+    requests: Family<ResponseLabels, Counter>,
+    seconds: Family<RequestLabels, Histogram, fn() -> Histogram>,
     pub(crate) streams: Gauge,
 }
 
 /// Method and route of a request. Both are bounded label sets: a path that a client made up is never a label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Asked {
+pub(crate) struct RequestLabels {
     method: &'static str,
     route: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct ResponseLabels {
     method: &'static str,
     route: String,
     status: u16,
@@ -52,7 +52,7 @@ impl Default for Metrics {
     }
 }
 
-impl Asked {
+impl RequestLabels {
     pub(crate) fn of(request: &Request) -> Self {
         let method = match *request.method() {
             Method::GET => "GET",
@@ -79,10 +79,10 @@ impl Asked {
 
 impl Metrics {
     /// Counts an answered request. A stream counts as answered when its response begins.
-    pub(crate) fn answered(&self, asked: Asked, status: StatusCode, took: Duration) {
-        self.seconds.get_or_create(&asked).observe(took.as_secs_f64());
-        let Asked { method, route } = asked;
-        self.requests.get_or_create(&Answered { method, route, status: status.as_u16() }).inc();
+    pub(crate) fn record_response(&self, labels: RequestLabels, status: StatusCode, took: Duration) {
+        self.seconds.get_or_create(&labels).observe(took.as_secs_f64());
+        let RequestLabels { method, route } = labels;
+        self.requests.get_or_create(&ResponseLabels { method, route, status: status.as_u16() }).inc();
     }
 
     /// Registers all metrics.

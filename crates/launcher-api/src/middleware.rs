@@ -18,18 +18,18 @@ use crate::state::AppState;
 use crate::{admission, body, guard, identity, problem, request_id};
 
 /// Wraps a router in the middleware. A request passes the list from bottom to top, its response from top to bottom.
-pub(crate) fn around(router: Router, state: &AppState) -> Router {
+pub(crate) fn apply(router: Router, state: &AppState) -> Router {
     let with = || state.clone();
     router
         .layer(from_fn_with_state(with(), admission::admit))
-        .layer(from_fn_with_state(with(), guard::cross_site))
+        .layer(from_fn_with_state(with(), guard::reject_cross_site))
         .layer(from_fn_with_state(with(), identity::require))
-        .layer(from_fn_with_state(with(), guard::known_host))
+        .layer(from_fn_with_state(with(), guard::reject_unknown_host))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(with(), problem::render))
-        .layer(from_fn_with_state(with(), problem::pages_elsewhere))
+        .layer(from_fn_with_state(with(), problem::render_page_errors))
         .layer(from_fn(body::bounded))
-        .layer(from_fn_with_state(with(), harden))
+        .layer(from_fn_with_state(with(), add_security_headers))
         .layer(from_fn_with_state(with(), request_id::assign))
 }
 
@@ -52,7 +52,7 @@ const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
 /// For one year, browsers use HTTPS only. Subdomains are excluded, because they may not belong to the service.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-async fn harden(State(state): State<AppState>, request: Request, next: Next) -> Response {
+async fn add_security_headers(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if state.settings.is_https() {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);

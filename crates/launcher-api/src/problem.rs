@@ -16,7 +16,7 @@ use launcher_domain::FieldError;
 
 pub(crate) use catalog::ProblemCode;
 pub use reference::reference;
-pub(crate) use render::{PROBLEM_JSON, ProblemDocument, pages_elsewhere, render};
+pub(crate) use render::{PROBLEM_JSON, ProblemDocument, render, render_page_errors};
 
 /// An error for the client.
 #[derive(Debug, Clone)]

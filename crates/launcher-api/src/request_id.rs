@@ -9,7 +9,7 @@ use opentelemetry::trace::FutureExt;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::metrics::Asked;
+use crate::metrics::RequestLabels;
 use crate::state::AppState;
 use crate::trace;
 
@@ -29,8 +29,8 @@ impl RequestId {
 
     /// Takes the request's own id if it is valid, else draws a new one.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
-        let brought = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
-        if let Some(id) = brought.filter(|id| is_sane(id)) {
+        let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
+        if let Some(id) = requested.filter(|id| is_valid(id)) {
             return Self(id.to_owned());
         }
         let mut bytes = [0_u8; RANDOM_BYTES];
@@ -39,7 +39,7 @@ impl RequestId {
     }
 }
 
-fn is_sane(id: &str) -> bool {
+fn is_valid(id: &str) -> bool {
     let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
 }
@@ -54,15 +54,15 @@ pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, 
         path = request.uri().path()
     );
     let value = HeaderValue::from_str(id.as_str());
-    let (begun, asked) = (Instant::now(), Asked::of(&request));
-    let traced = trace::begin(request.headers(), &asked, id.as_str());
+    let (begun, labels) = (Instant::now(), RequestLabels::of(&request));
+    let context = trace::begin(request.headers(), &labels, id.as_str());
     request.extensions_mut().insert(id);
     let mut response = async {
-        let response = next.run(request).with_context(traced.clone()).await;
-        trace::end(&traced, response.status());
+        let response = next.run(request).with_context(context.clone()).await;
+        trace::end(&context, response.status());
         let took = begun.elapsed();
         let elapsed_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        state.settings.metrics.answered(asked, response.status(), took);
+        state.settings.metrics.record_response(labels, response.status(), took);
         tracing::info!(status = response.status().as_u16(), elapsed_ms, "request answered");
         response
     }

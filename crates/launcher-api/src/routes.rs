@@ -74,7 +74,7 @@ pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
             Problem::new(ProblemCode::MethodNotAllowed, "The header Allow lists the methods that are possible here.")
         })
         .with_state(state.clone());
-    middleware::around(routed, &state)
+    middleware::apply(routed, &state)
 }
 
 /// Builds the API below its base path. Each operation is served with and without a trailing slash, without a redirect.

@@ -13,11 +13,11 @@ use crate::streams::Streams;
 
 /// State shared by all handlers. Each layer of each request clones it, which copies one pointer.
 #[derive(Debug, Clone)]
-pub(crate) struct AppState(Arc<AtHand>);
+pub(crate) struct AppState(Arc<SharedState>);
 
 /// The shared data of an [`AppState`].
 #[derive(Debug)]
-pub(crate) struct AtHand {
+pub(crate) struct SharedState {
     /// The use cases.
     pub(crate) launcher: Launcher,
     /// The settings.
@@ -33,9 +33,9 @@ pub(crate) struct AtHand {
 }
 
 impl Deref for AppState {
-    type Target = AtHand;
+    type Target = SharedState;
 
-    fn deref(&self) -> &AtHand {
+    fn deref(&self) -> &SharedState {
         &self.0
     }
 }
@@ -44,7 +44,7 @@ impl AppState {
     /// Creates the state, with all counters at zero.
     pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
-        Self(Arc::new(AtHand {
+        Self(Arc::new(SharedState {
             launcher,
             settings,
             openapi: OnceLock::new(),

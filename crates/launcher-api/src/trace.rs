@@ -5,7 +5,7 @@ use opentelemetry::propagation::Extractor;
 use opentelemetry::trace::{Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue, global};
 
-use crate::metrics::Asked;
+use crate::metrics::RequestLabels;
 
 const TRACEPARENT: &str = "traceparent";
 
@@ -23,21 +23,21 @@ impl Extractor for Headers<'_> {
 }
 
 /// Starts the span. Its attributes contain neither the path nor the caller.
-pub(crate) fn begin(headers: &HeaderMap, asked: &Asked, request_id: &str) -> Context {
-    let asker = global::get_text_map_propagator(|propagator| {
+pub(crate) fn begin(headers: &HeaderMap, labels: &RequestLabels, request_id: &str) -> Context {
+    let parent = global::get_text_map_propagator(|propagator| {
         propagator.extract_with_context(&Context::new(), &Headers(headers))
     });
     // OpenTelemetry's conventions for unknown methods and paths: `_OTHER`, `HTTP`, and no route.
     let mut attributes = vec![
-        KeyValue::new("http.request.method", asked.method().unwrap_or("_OTHER")),
+        KeyValue::new("http.request.method", labels.method().unwrap_or("_OTHER")),
         KeyValue::new("request_id", request_id.to_owned()),
     ];
-    let mut name = asked.method().unwrap_or("HTTP").to_owned();
-    if let Some(route) = asked.route() {
+    let mut name = labels.method().unwrap_or("HTTP").to_owned();
+    if let Some(route) = labels.route() {
         attributes.push(KeyValue::new("http.route", route.to_owned()));
         name = format!("{name} {route}");
     }
-    launcher_trace::request(&asker, name, attributes)
+    launcher_trace::start_request_span(&parent, name, attributes)
 }
 
 /// Ends the span with the response's status. A stream's span ends when its response begins.

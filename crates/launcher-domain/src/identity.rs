@@ -23,7 +23,7 @@ pub enum IdentityError {
     /// No line with the trusted name, or an empty one.
     #[error("the request carries no identity")]
     Missing,
-    /// More than one line with the trusted name, even when they agree.
+    /// More than one line of the trusted header, even if their values agree.
     #[error("the request carries its identity more than once")]
     Repeated,
     /// The trusted line beside a line with another spelling of its name (`X_Auth_Request_Email`). A program on the way
@@ -97,7 +97,7 @@ impl TrustedHeader {
     ///
     /// # Errors
     /// [`IdentityError`]; a request without an identity is `Missing` even if its proof is wrong.
-    pub fn read_proven<'a, L>(&self, secret: Option<&ProxySecret>, lines: L) -> Result<EmailAddress, IdentityError>
+    pub fn read_verified<'a, L>(&self, secret: Option<&ProxySecret>, lines: L) -> Result<EmailAddress, IdentityError>
     where
         L: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
     {
@@ -113,7 +113,7 @@ impl TrustedHeader {
     /// True when a header line carries identity in any spelling and must not reach an app: the trusted header, all of
     /// `X-Auth-Request-*`, and the `X-Forwarded-*` lines that auth proxies set for a person.
     #[must_use]
-    pub fn speaks_of_identity(&self, name: &[u8]) -> bool {
+    pub fn is_identity_header(&self, name: &[u8]) -> bool {
         const FORWARDED: [&[u8]; 5] = [
             b"x-forwarded-user",
             b"x-forwarded-email",

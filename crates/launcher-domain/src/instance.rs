@@ -12,10 +12,10 @@ use crate::template::TemplateSettings;
 /// Lifecycle state of an instance.
 ///
 /// ```text
-/// queued -> starting -> running -> terminating -> terminated
-///    |          |          |            ^
-///    |          +--> failed <-+         |      failed: workload and quota are freed, listed until dismissed
-///    +----------------------------------+      terminate is accepted in every state
+/// queued, starting or running -> the next state in the order starting, running
+/// starting or running         -> failed: the workload and the quota are freed; listed until dismissed
+/// starting or running         -> terminated, if the Workshop disappears: lost
+/// terminate                   -> queued: terminated; starting, running or failed: terminating, then terminated
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InstanceState {

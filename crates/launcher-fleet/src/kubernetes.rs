@@ -1,7 +1,7 @@
 //! The fleet on Kubernetes: Workshops are custom resources of one namespace, and the operator runs them.
 
 mod doctor;
-mod refusal;
+mod error;
 mod watch;
 
 use std::time::Duration;
@@ -16,8 +16,8 @@ use kube::{Api, Client, ResourceExt};
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
-pub use doctor::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
-use refusal::{code, refusal};
+pub use doctor::{ApiServer, Definition, KubernetesExamination, Leader, PendingWorkshops};
+use error::{status_code, to_fleet_error};
 
 /// A Workshop, or the reason why it is unreadable: one unreadable Workshop must not stop the watch of the others.
 type Guarded = DeserializeGuard<Workshop>;
@@ -48,9 +48,9 @@ impl KubernetesFleet {
     }
 
     /// Reads a Workshop from the cluster; `None` if it certainly does not exist.
-    async fn look(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
+    async fn get_guarded(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
-        guarded.get_opt(name).await.map_err(|error| refusal(&error))
+        guarded.get_opt(name).await.map_err(|error| to_fleet_error(&error))
     }
 }
 
@@ -71,11 +71,11 @@ impl Fleet for KubernetesFleet {
         };
         // If the uid is gone, the API server answers with a conflict; if the name has a new uid, with "invalid". Other
         // causes give the same codes, so the Workshop is read again.
-        let uid = workshop.uid().filter(|_| matches!(code(&error), Some(409 | 422)));
-        if uid.is_some() && self.look(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
+        let uid = workshop.uid().filter(|_| matches!(status_code(&error), Some(409 | 422)));
+        if uid.is_some() && self.get_guarded(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
             return Err(FleetError::Unavailable(GONE.to_owned()));
         }
-        Err(refusal(&error))
+        Err(to_fleet_error(&error))
     }
 
     /// Deletes in the foreground: the Workshop stays, marked, until all its resources are gone, so that "deleted" is
@@ -86,18 +86,18 @@ impl Fleet for KubernetesFleet {
         match self.workshops.delete(name, &params).await {
             Ok(Either::Left(_)) => Ok(Deletion::InProgress),
             Ok(Either::Right(_)) => Ok(Deletion::Gone),
-            Err(error) if code(&error) == Some(404) => Ok(Deletion::Gone),
+            Err(error) if status_code(&error) == Some(404) => Ok(Deletion::Gone),
             // Either another Workshop of this name or another conflict, so the Workshop is read again.
-            Err(error) if code(&error) == Some(409) => match self.look(name).await? {
-                Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(refusal(&error)),
+            Err(error) if status_code(&error) == Some(409) => match self.get_guarded(name).await? {
+                Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(to_fleet_error(&error)),
                 _ => Ok(Deletion::Gone),
             },
-            Err(error) => Err(refusal(&error)),
+            Err(error) => Err(to_fleet_error(&error)),
         }
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
-        let Some(object) = self.look(name).await? else { return Ok(None) };
+        let Some(object) = self.get_guarded(name).await? else { return Ok(None) };
         match object.0 {
             Ok(workshop) => Ok(Some(workshop)),
             Err(unreadable) => Err(FleetError::Refused(format!("it cannot be read: {}", unreadable.error))),
@@ -107,10 +107,10 @@ impl Fleet for KubernetesFleet {
     /// Identity of the namespace. One of the same name in another cluster, or created again, is another fleet.
     async fn identity(&self) -> Result<String, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        let namespace = namespaces.get(&self.namespace).await.map_err(|error| refusal(&error))?;
+        let namespace = namespaces.get(&self.namespace).await.map_err(|error| to_fleet_error(&error))?;
         // A cluster without the Workshop resource is detected here, before the service waits for a watch.
         let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
-        guarded.list(&ListParams::default().limit(1)).await.map_err(|error| refusal(&error))?;
+        guarded.list(&ListParams::default().limit(1)).await.map_err(|error| to_fleet_error(&error))?;
         Ok(identity(&self.namespace, &namespace.uid().unwrap_or_default()))
     }
 

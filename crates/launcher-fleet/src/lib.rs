@@ -11,6 +11,6 @@ pub use port::{Deletion, Fleet, FleetError, FleetEvent};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {
-    pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, Waiting};
+    pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, PendingWorkshops};
     pub use crate::local::{LocalExamination, ProgramFault};
 }

@@ -10,11 +10,9 @@
 //! others. So after a kill the next launcher adopts the running Workshops. The fleet reads `/proc` and therefore runs
 //! on Linux only.
 
-mod board;
-mod census;
 mod command;
+mod data_dir_identity;
 mod doctor;
-mod ending;
 mod exit;
 mod gateway;
 mod jupyter;
@@ -25,15 +23,17 @@ mod log;
 mod login;
 mod open;
 mod pages;
-mod place;
 mod ports;
 mod process;
+mod process_snapshot;
 mod readiness;
 mod settings;
-mod shop;
 mod start;
 mod state;
 mod supervisor;
+mod termination;
+mod watch_cache;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -50,16 +50,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
-use board::Board;
-use census::CensusTaker;
 pub use doctor::{LocalExamination, ProgramFault};
 pub use gateway::Gateway;
 use layout::Layout;
-use ports::Ports;
+use ports::PortPool;
+use process_snapshot::ProcessScanner;
 pub use settings::{LocalFleetError, LocalSettings};
-use shop::{Shop, Wish};
 use state::{Record, StateError};
 use supervisor::Supervisor;
+use watch_cache::WatchCache;
+use workload::{DesiredState, Workload};
 
 /// Workshops as processes of this machine. Cheap to clone; one per data directory.
 ///
@@ -71,8 +71,8 @@ pub struct LocalFleet(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     context: Arc<Context>,
-    shops: Mutex<BTreeMap<String, Arc<Shop>>>,
-    board: Arc<Board>,
+    workloads: Mutex<BTreeMap<String, Arc<Workload>>>,
+    cache: Arc<WatchCache>,
     /// Held while a Workshop is created, changed or marked for deletion; true once the fleet is stopping.
     closed: tokio::sync::Mutex<bool>,
     tasks: TaskTracker,
@@ -86,10 +86,10 @@ struct Context {
     /// Identity of the fleet, to which the rows of the database belong.
     fleet_id: String,
     /// In the environment of every process that was started from this data directory, and of no other process.
-    place_id: String,
+    data_dir_id: String,
     clock: Arc<dyn Clock>,
-    ports: Ports,
-    census: CensusTaker,
+    ports: PortPool,
+    scanner: ProcessScanner,
     stop: Stop,
     /// Cancelled once the fleet stops.
     closing: CancellationToken,
@@ -110,12 +110,12 @@ impl LocalFleet {
     pub async fn stop(&self) {
         *self.0.closed.lock().await = true;
         self.0.context.closing.cancel();
-        for shop in self.0.all() {
-            shop.wish_for(Wish::Rest);
+        for workload in self.0.workloads() {
+            workload.set_desired_state(DesiredState::Stopped);
         }
         self.0.tasks.close();
         self.0.tasks.wait().await;
-        self.0.board.close();
+        self.0.cache.close();
     }
 }
 
@@ -135,7 +135,7 @@ impl Fleet for LocalFleet {
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
-        Ok(self.0.board.get(name))
+        Ok(self.0.cache.get(name))
     }
 
     async fn identity(&self) -> Result<String, FleetError> {
@@ -143,7 +143,7 @@ impl Fleet for LocalFleet {
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
-        self.0.board.watch()
+        self.0.cache.watch()
     }
 }
 
@@ -152,12 +152,12 @@ async fn finish<T>(task: tokio::task::JoinHandle<Result<T, FleetError>>) -> Resu
 }
 
 impl Inner {
-    fn shop(&self, name: &str) -> Option<Arc<Shop>> {
-        shop::lock(&self.shops).get(name).cloned()
+    fn workload(&self, name: &str) -> Option<Arc<Workload>> {
+        workload::lock(&self.workloads).get(name).cloned()
     }
 
-    fn all(&self) -> Vec<Arc<Shop>> {
-        shop::lock(&self.shops).values().cloned().collect()
+    fn workloads(&self) -> Vec<Arc<Workload>> {
+        workload::lock(&self.workloads).values().cloned().collect()
     }
 
     async fn apply(self: &Arc<Self>, wanted: Workshop) -> Result<Workshop, FleetError> {
@@ -166,9 +166,11 @@ impl Inner {
             return Err(FleetError::Unavailable("the local fleet is stopping".to_owned()));
         }
         let name = wanted.name_any();
-        accept(&name, &wanted)?;
-        match (self.shop(&name), wanted.uid()) {
-            (Some(shop), uid) if uid.is_none() || shop.workshop().uid() == uid => change(&shop, wanted).await,
+        validate(&name, &wanted)?;
+        match (self.workload(&name), wanted.uid()) {
+            (Some(workload), uid) if uid.is_none() || workload.workshop().uid() == uid => {
+                update_spec(&workload, wanted).await
+            }
             (None, None) => self.create(name, wanted).await,
             _ => Err(FleetError::Unavailable(GONE.to_owned())),
         }
@@ -182,43 +184,43 @@ impl Inner {
         workshop.metadata.creation_timestamp = Some(Time(self.context.clock.now()));
         workshop.status = Some(WorkshopStatus::default());
         let record = Record { workshop: workshop.clone(), process: None };
-        let shop = Arc::new(Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record));
-        shop.store().await.map_err(unavailable)?;
-        self.supervise(shop, None);
+        let workload = Arc::new(Workload::new(name, Arc::clone(&self.context), Arc::clone(&self.cache), record));
+        workload.store().await.map_err(unavailable)?;
+        self.supervise(workload, None);
         Ok(workshop)
     }
 
     /// Announces a stored Workshop to the watchers and starts its supervisor.
-    fn supervise(self: &Arc<Self>, shop: Arc<Shop>, adopted: Option<exit::ExitWatch>) {
-        self.board.applied(shop.workshop());
-        shop::lock(&self.shops).insert(shop.name().to_owned(), Arc::clone(&shop));
+    fn supervise(self: &Arc<Self>, workload: Arc<Workload>, adopted: Option<exit::ExitWatch>) {
+        self.cache.insert(workload.workshop());
+        workload::lock(&self.workloads).insert(workload.name().to_owned(), Arc::clone(&workload));
         let inner = Arc::clone(self);
         self.tasks.spawn(async move {
-            if Supervisor::new(Arc::clone(&shop), adopted).run().await.is_gone() {
-                inner.forget(&shop);
+            if Supervisor::new(Arc::clone(&workload), adopted).run().await.is_gone() {
+                inner.forget(&workload);
             }
         });
     }
 
-    fn forget(&self, shop: &Shop) {
+    fn forget(&self, workload: &Workload) {
         // Under the lock of the list, so that a new Workshop of this name is announced after the deletion of this one.
-        let mut shops = shop::lock(&self.shops);
-        shops.remove(shop.name());
-        self.board.deleted(shop.name());
+        let mut workloads = workload::lock(&self.workloads);
+        workloads.remove(workload.name());
+        self.cache.remove(workload.name());
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
         let _closed = self.closed.lock().await;
-        let Some(shop) = self.shop(name) else { return Ok(Deletion::Gone) };
-        if uid.is_some() && shop.workshop().metadata.uid.as_deref() != uid {
+        let Some(workload) = self.workload(name) else { return Ok(Deletion::Gone) };
+        if uid.is_some() && workload.workshop().metadata.uid.as_deref() != uid {
             return Ok(Deletion::Gone);
         }
         let now = Time(self.context.clock.now());
         let mark = move |record: &mut Record| {
             record.workshop.metadata.deletion_timestamp.get_or_insert(now);
         };
-        shop.update(mark).await.map_err(unavailable)?;
-        shop.wish_for(Wish::Delete);
+        workload.update(mark).await.map_err(unavailable)?;
+        workload.set_desired_state(DesiredState::Deleted);
         Ok(Deletion::InProgress)
     }
 }
@@ -229,7 +231,7 @@ fn unavailable(error: StateError) -> FleetError {
 
 /// Refuses a Workshop that can never run. Its name becomes a host and a directory, and its owner decides who has
 /// access.
-fn accept(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
+fn validate(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
     if !is_k8s_name(name) {
         return Err(FleetError::Refused(format!("its name {name:?} is not a DNS label")));
     }
@@ -241,8 +243,8 @@ fn accept(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
 
 /// Changes the spec of a Workshop. Its processes keep running: only the expiry (`expiresAt`, `lifetimeSeconds`) takes
 /// effect.
-async fn change(shop: &Arc<Shop>, wanted: Workshop) -> Result<Workshop, FleetError> {
-    let current = shop.workshop();
+async fn update_spec(workload: &Arc<Workload>, wanted: Workshop) -> Result<Workshop, FleetError> {
+    let current = workload.workshop();
     if current.metadata.deletion_timestamp.is_some() {
         return Err(FleetError::Unavailable("the Workshop of this name is being deleted".to_owned()));
     }
@@ -259,5 +261,5 @@ async fn change(shop: &Arc<Shop>, wanted: Workshop) -> Result<Workshop, FleetErr
         }
         workshop.clone()
     };
-    shop.update(update).await.map_err(unavailable)
+    workload.update(update).await.map_err(unavailable)
 }

@@ -1,6 +1,6 @@
 //! Creates and updates resources by server-side apply, which is idempotent. Also deletes them.
 
-mod ledger;
+mod cache;
 mod workload;
 
 use std::fmt::Debug;
@@ -18,12 +18,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::FIELD_MANAGER;
-use crate::build::Built;
+use crate::build::Manifests;
 use crate::context::Context;
 use crate::lease::NotLeading;
-use crate::settings::WayIn;
-pub(crate) use ledger::Ledger;
-use ledger::{Entry, Version};
+use crate::settings::Exposure;
+pub(crate) use cache::ApplyCache;
+use cache::{Entry, Version};
 
 /// Why an apply or a delete failed.
 #[derive(Debug, thiserror::Error)]
@@ -42,22 +42,22 @@ pub(crate) struct Applied {
     /// URL for the owner; none without an exposure.
     pub(crate) url: Option<String>,
     /// How the Workshop is exposed.
-    pub(crate) way_in: WayIn,
+    pub(crate) exposure: Exposure,
     /// The Deployment, once it is in the watch cache.
     pub(crate) deployment: Option<Arc<Deployment>>,
 }
 
-/// Applies all resources of a Workshop. With `holds_work`, its pod is not restarted, because it has been ready.
+/// Applies all resources of a Workshop. With `has_been_ready`, its pod is not restarted.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
     uid: &str,
-    built: Built,
-    holds_work: bool,
+    built: Manifests,
+    has_been_ready: bool,
 ) -> Result<Applied, ApplyError> {
-    let Built { deployment, service, ingress, url } = built;
+    let Manifests { deployment, service, ingress, url } = built;
     let children = &context.children;
-    workload::ensure(context, deployment, holds_work).await?;
+    workload::ensure(context, deployment, has_been_ready).await?;
     ensure(context, &service, version_by_change, &children.services).await?;
     match &ingress {
         Some(ingress) => {
@@ -66,7 +66,7 @@ pub(crate) async fn apply(
         None => delete::<Ingress, _>(context, name, uid, &children.ingresses, DeleteParams::background()).await?,
     }
     let deployment = children.deployment(&context.settings.namespace, name);
-    Ok(Applied { url, way_in: context.settings.ingress.way_in(), deployment })
+    Ok(Applied { url, exposure: context.settings.ingress.exposure(), deployment })
 }
 
 /// Deletes all resources of a Workshop that are in the cache.
@@ -85,7 +85,7 @@ fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
-/// Applies an object unless the ledger shows that it is unchanged since the last apply.
+/// Applies an object unless the apply cache shows that it is unchanged since the last apply.
 async fn ensure<K, S>(
     context: &Context,
     wanted: &K,
@@ -101,7 +101,7 @@ where
     let namespace = &context.settings.namespace;
     if let Some(object) = seen.get(&ObjectRef::new(&name).within(namespace)) {
         let entry = Entry::new(wanted, version(Resource::meta(&*object)));
-        if context.ledger.holds(&key, &entry) {
+        if context.apply_cache.contains(&key, &entry) {
             return Ok(());
         }
     }
@@ -113,7 +113,7 @@ where
         name,
         source,
     })?;
-    context.ledger.note(key, Entry::new(wanted, version(applied.meta())));
+    context.apply_cache.record(key, Entry::new(wanted, version(applied.meta())));
     Ok(())
 }
 

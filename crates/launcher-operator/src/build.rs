@@ -21,7 +21,7 @@ pub use pod::APP_CONTAINER;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
 
 use crate::WORKSHOP_LABEL;
-use crate::settings::{OperatorSettings, WayIn};
+use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;
 
 /// Annotation of a Deployment: digest of the Workshop's fields that decide the pod.
@@ -29,7 +29,7 @@ pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
 
 /// The resources of one Workshop.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Built {
+pub struct Manifests {
     /// The pod with the app and the sidecar.
     pub deployment: Deployment,
     /// Port 80 to the sidecar.
@@ -42,13 +42,13 @@ pub struct Built {
 
 /// Builds the resources of a Workshop.
 #[must_use]
-pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Built {
-    let way_in = settings.ingress.way_in();
-    Built {
+pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
+    let exposure = settings.ingress.exposure();
+    Manifests {
         deployment: deployment::deployment(workshop, settings),
         service: service::service(workshop),
-        ingress: (way_in == WayIn::Ingress).then(|| ingress::ingress(workshop, settings)),
-        url: (way_in != WayIn::None).then(|| format!("{}/", settings.origin(&workshop.name))),
+        ingress: (exposure == Exposure::Ingress).then(|| ingress::ingress(workshop, settings)),
+        url: (exposure != Exposure::None).then(|| format!("{}/", settings.origin(&workshop.name))),
     }
 }
 

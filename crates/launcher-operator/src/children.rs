@@ -23,8 +23,8 @@ use crate::controller::Guarded;
 const PAGE: u32 = 100;
 
 /// A stream of changed objects.
-pub(crate) trait Touched<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
-impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> Touched<K> for S {}
+pub(crate) trait ChangeStream<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
+impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> ChangeStream<K> for S {}
 
 /// Watch caches of all resources of the Workshops in one namespace.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl Children {
     }
 
     /// True if the cache holds every resource that the Workshop wants.
-    pub(crate) fn complete(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
+    pub(crate) fn has_all_resources(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
         fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
         where
             K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
@@ -107,9 +107,9 @@ impl Watches {
         client: &Client,
         namespace: &str,
     ) -> (
-        impl Touched<Deployment>,
-        impl Touched<PartialObjectMeta<Service>>,
-        impl Touched<PartialObjectMeta<Ingress>>,
+        impl ChangeStream<Deployment>,
+        impl ChangeStream<PartialObjectMeta<Service>>,
+        impl ChangeStream<PartialObjectMeta<Ingress>>,
         impl Stream<Item = ObjectRef<Guarded>> + Send + 'static,
     ) {
         let Self { deployments, services, ingresses, pods } = self;
@@ -132,7 +132,7 @@ fn metadata_of<K>(
     client: &Client,
     namespace: &str,
     writer: Writer<PartialObjectMeta<K>>,
-) -> impl Touched<PartialObjectMeta<K>>
+) -> impl ChangeStream<PartialObjectMeta<K>>
 where
     K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
         + Clone

@@ -6,13 +6,13 @@ use kube::Client;
 use kube::runtime::events::Reporter;
 use launcher_domain::Clock;
 
-use crate::apply::Ledger;
+use crate::apply::ApplyCache;
 use crate::backoff::Backoff;
 use crate::children::Children;
+use crate::first_seen::FirstSeen;
 use crate::lease::Fence;
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
-use crate::since::Since;
 
 /// Shared dependencies of all reconciles, for the duration of one leadership.
 pub(crate) struct Context {
@@ -23,20 +23,20 @@ pub(crate) struct Context {
     pub(crate) reporter: Reporter,
     pub(crate) fence: Fence,
     pub(crate) children: Children,
-    pub(crate) ledger: Ledger,
+    pub(crate) apply_cache: ApplyCache,
     pub(crate) backoff: Backoff,
     /// When an image pull was first seen to fail.
-    pub(crate) pull_fails: Since,
+    pub(crate) pull_failures: FirstSeen,
     /// When the API server first refused an apply.
-    pub(crate) refused: Since,
+    pub(crate) refusals: FirstSeen,
 }
 
 impl Context {
-    /// Forgets a Workshop that was terminated or is gone.
+    /// Drops the in-memory state (backoff, ledger, first failures) of a Workshop that was terminated or is gone.
     pub(crate) fn forget(&self, name: &str) {
         self.backoff.forget(name);
-        self.ledger.forget(name);
-        self.pull_fails.forget(name);
-        self.refused.forget(name);
+        self.apply_cache.forget(name);
+        self.pull_failures.forget(name);
+        self.refusals.forget(name);
     }
 }

@@ -54,7 +54,7 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
             },
             _ = count.tick() => {
                 let workshops = reader.state();
-                context.metrics.counted(workshops.iter().map(|one| phase(one)));
+                context.metrics.set_workshop_counts(workshops.iter().map(|one| phase(one)));
             }
         }
     }

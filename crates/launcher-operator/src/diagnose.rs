@@ -16,7 +16,7 @@ use crate::settings::OperatorSettings;
 
 /// The observed state of one workload.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct ObservedWorkload<'a> {
     /// The Deployment's status, if it has one yet.
     pub deployment: Option<&'a DeploymentStatus>,
     /// Its pods, in any order.
@@ -39,7 +39,7 @@ pub enum Diagnosis {
         /// Reconcile again at this time even without a change.
         until: Timestamp,
         /// The pod whose volumes or network are missing for so long that a volume's source may be missing.
-        stuck: Option<String>,
+        stuck_pod: Option<String>,
     },
     /// The workload cannot continue.
     Failed(Failure),
@@ -92,29 +92,29 @@ pub(crate) fn any_ready(pods: &[Pod]) -> bool {
 
 /// Diagnoses a workload at `now`.
 #[must_use]
-pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
+pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
     // A terminating pod explains only its own deletion, not the state of its successor.
-    let live: Vec<&Pod> = seen.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
-    if let Some(failure) = seen.pods.iter().find_map(pod::taken_away) {
+    let live: Vec<&Pod> = observed.pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none()).collect();
+    if let Some(failure) = observed.pods.iter().find_map(pod::find_disruption) {
         return Diagnosis::Failed(failure);
     }
-    if let Some(failure) = live.iter().find_map(|pod| container::cannot_go_on(pod)) {
+    if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod)) {
         return Diagnosis::Failed(failure);
     }
     if live.iter().any(|pod| pod::is_ready(pod)) {
         return Diagnosis::Ready;
     }
-    let start = Deadline::new(seen.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
-    let room = seen.deployment.and_then(|status| quota(status, settings.room_grace));
-    let pull_fails_since = seen.pull_fails_since.unwrap_or(now);
-    let waits = live.iter().filter_map(|pod| pod::waits(pod, settings.room_grace, pull_fails_since));
+    let start = Deadline::new(observed.waiting_since, settings.start_timeout, || pod::start_timeout(&live));
+    let room = observed.deployment.and_then(|status| quota(status, settings.room_grace));
+    let pull_fails_since = observed.pull_fails_since.unwrap_or(now);
+    let waits = live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since));
     let deadlines: Vec<Deadline> = waits.chain(room).chain([start]).collect();
     if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
         return Diagnosis::Failed(passed.failure.clone());
     }
     let mounts = settings.sidecar.proxy_secret.as_ref().and_then(|_| pod::unprepared(live.first()?));
     let mounts_until = mounts.map(|since| add(since, settings.room_grace));
-    let stuck = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
+    let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
     let next = deadlines.iter().map(|deadline| deadline.at).chain(mounts_until.filter(|at| *at > now)).min();
     let step = match live.first() {
         Some(pod) => pod::step(pod),
@@ -122,7 +122,7 @@ pub fn diagnose(seen: &Seen<'_>, settings: &OperatorSettings, now: Timestamp) ->
         None if deadlines.len() > 1 => StartStep::WaitingForRoom,
         None => StartStep::Preparing,
     };
-    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck }
+    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck_pod }
 }
 
 /// A wait that becomes a failure at a time.

@@ -18,7 +18,7 @@ use launcher_domain::Clock;
 use tokio::time::{Instant, sleep, timeout};
 
 pub use fence::{Fence, NotLeading};
-pub use record::{Verdict, Watched};
+pub use record::{LeaseDecision, ObservedLease};
 
 /// The election for one Lease.
 #[derive(Debug)]
@@ -45,11 +45,11 @@ impl Election {
     }
 
     /// Waits until we lead. Calls `contact` after each try with the result: did the API server answer?
-    pub(crate) async fn won(&self, contact: impl Fn(Result<(), String>)) -> Fence {
-        let mut watched = Watched::default();
+    pub(crate) async fn acquire(&self, contact: impl Fn(Result<(), String>)) -> Fence {
+        let mut watched = ObservedLease::default();
         loop {
             let asked = Instant::now();
-            match self.try_once(&mut watched).await {
+            match self.try_acquire_or_renew(&mut watched).await {
                 Ok(won) => {
                     contact(Ok(()));
                     if won {
@@ -68,13 +68,13 @@ impl Election {
     }
 
     /// Renews the lease until it is lost: another operator holds it, or the API server has not confirmed it in time.
-    pub(crate) async fn lost(&self, fence: &Fence) {
-        let mut watched = Watched::default();
+    pub(crate) async fn renew_until_lost(&self, fence: &Fence) {
+        let mut watched = ObservedLease::default();
         let mut pause = self.pause();
         loop {
             sleep(pause).await;
             let asked = Instant::now();
-            pause = match self.try_once(&mut watched).await {
+            pause = match self.try_acquire_or_renew(&mut watched).await {
                 Ok(true) if fence.check().is_ok() => {
                     fence.renewed(asked, self.duration);
                     self.pause()
@@ -110,11 +110,11 @@ impl Election {
     }
 
     /// Tries once to take or renew the lease; returns true if we hold it.
-    async fn try_once(&self, watched: &mut Watched) -> Result<bool, ElectionError> {
-        timeout(self.pause(), self.hold(watched)).await.map_err(|_| ElectionError::Slow)?
+    async fn try_acquire_or_renew(&self, watched: &mut ObservedLease) -> Result<bool, ElectionError> {
+        timeout(self.pause(), self.acquire_or_renew(watched)).await.map_err(|_| ElectionError::Slow)?
     }
 
-    async fn hold(&self, watched: &mut Watched) -> Result<bool, ElectionError> {
+    async fn acquire_or_renew(&self, watched: &mut ObservedLease) -> Result<bool, ElectionError> {
         let now = self.clock.now();
         let written = match self.leases.get_opt(&self.name).await? {
             None => {
@@ -123,9 +123,9 @@ impl Election {
                 record::take(&mut lease, &self.identity, self.duration, now);
                 self.leases.create(&PostParams::default(), &lease).await
             }
-            Some(mut lease) => match watched.verdict(&lease, &self.identity, Instant::now()) {
-                Verdict::Wait => return Ok(false),
-                Verdict::Take => {
+            Some(mut lease) => match watched.decide(&lease, &self.identity, Instant::now()) {
+                LeaseDecision::Wait => return Ok(false),
+                LeaseDecision::Take => {
                     record::take(&mut lease, &self.identity, self.duration, now);
                     // The request carries the resource version: of two operators that try, one gets a conflict.
                     self.leases.replace(&self.name, &PostParams::default(), &lease).await

@@ -12,6 +12,7 @@ mod context;
 mod controller;
 pub mod diagnose;
 mod evidence;
+mod first_seen;
 pub mod lease;
 #[cfg(test)]
 #[path = "../../launcher-testkit/src/metrics.rs"]
@@ -24,7 +25,6 @@ mod refusal;
 pub mod rollout;
 mod run;
 pub mod settings;
-mod since;
 mod status;
 pub mod traces;
 mod transitions;
@@ -32,7 +32,7 @@ pub mod validate;
 
 pub use metrics::Metrics;
 pub use run::{Operator, run};
-pub use settings::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration, WayIn};
+pub use settings::{Exposure, IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};
 
 /// The single field manager of every server-side apply by the operator.
 pub const FIELD_MANAGER: &str = "workshop-operator";

@@ -10,7 +10,7 @@ use crate::context::Context;
 ///
 /// # Errors
 /// The API server's error, or that the response is unreadable.
-pub(crate) async fn look(context: &Context, known: &Workshop) -> Result<Option<Workshop>, kube::Error> {
+pub(crate) async fn reread(context: &Context, known: &Workshop) -> Result<Option<Workshop>, kube::Error> {
     let api: Api<Workshop> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let found = api.get_opt(&known.name_any()).await?;
     Ok(found.filter(|found| found.uid() == known.uid() && found.metadata.deletion_timestamp.is_none()))

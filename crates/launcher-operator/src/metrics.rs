@@ -83,19 +83,19 @@ impl Metrics {
         registry.register("operator_leading", "1 while this process leads", self.leading.clone());
     }
 
-    pub(crate) fn reconciled(&self, outcome: &'static str, took: Duration) {
+    pub(crate) fn record_reconcile(&self, outcome: &'static str, took: Duration) {
         self.reconciles.get_or_create(&OutcomeLabel { outcome }).inc();
         self.seconds.observe(took.as_secs_f64());
     }
 
-    pub(crate) fn came_into(&self, phase: Phase, reason: Option<&str>) {
+    pub(crate) fn record_transition(&self, phase: Phase, reason: Option<&str>) {
         self.transitions.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }).inc();
         if let Some(reason) = reason {
             self.failures.get_or_create(&ReasonLabel { reason: reason.to_owned() }).inc();
         }
     }
 
-    pub(crate) fn counted(&self, phases: impl Iterator<Item = Phase>) {
+    pub(crate) fn set_workshop_counts(&self, phases: impl Iterator<Item = Phase>) {
         let phases: Vec<Phase> = phases.collect();
         for phase in PHASES {
             let count = phases.iter().filter(|one| **one == phase).count();
@@ -104,7 +104,7 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn leading(&self, leads: bool) {
+    pub(crate) fn set_leading(&self, leads: bool) {
         self.leading.set(i64::from(leads));
         if !leads {
             // Another operator now counts them.
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn former_leader_reports_no_workshop_counts() {
         let metrics = Metrics::default();
-        metrics.leading(true);
-        metrics.counted([Phase::Running].into_iter());
+        metrics.set_leading(true);
+        metrics.set_workshop_counts([Phase::Running].into_iter());
         assert!(page(&metrics).contains("operator_workshops{phase=\"Running\"} 1\n"));
-        metrics.leading(false);
+        metrics.set_leading(false);
         assert!(!page(&metrics).contains("operator_workshops{"));
     }
 
@@ -141,7 +141,7 @@ mod tests {
     fn operator_metrics_match_the_documentation() {
         let metrics = Metrics::default();
         // Metrics with labels appear from their first use on.
-        metrics.counted([].into_iter());
-        assert_eq!(listed::told(&page(&metrics)), listed::documented("operator_"));
+        metrics.set_workshop_counts([].into_iter());
+        assert_eq!(listed::exposed(&page(&metrics)), listed::documented("operator_"));
     }
 }

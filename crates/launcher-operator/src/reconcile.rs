@@ -19,19 +19,19 @@ use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::context::Context;
 use crate::controller::Guarded;
-use crate::diagnose::{Diagnosis, Seen, add, any_ready, diagnose, pull_fails};
+use crate::diagnose::{Diagnosis, ObservedWorkload, add, any_ready, diagnose, pull_fails};
 use crate::evidence;
 use crate::lease::NotLeading;
 use crate::live;
-use crate::settings::WayIn;
+use crate::settings::Exposure;
 use crate::status;
-use crate::validate::{is_over, validate};
+use crate::validate::{has_passed, validate};
 use crate::{refusal, traces, transitions};
 
 /// Deadline of one reconcile, which is then retried. Without it the client's own retries take minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Resync interval.
-const SWEEP: Duration = Duration::from_secs(600);
+const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Why a reconcile failed. It is retried.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub(crate) enum ReconcileError {
     #[error("the watches have ended: {0}")]
     Watches(#[from] WriterDropped),
     #[error("failed to re-read the Workshop: {0}")]
-    Look(kube::Error),
+    Reread(kube::Error),
     #[error("failed to write the status: {0}")]
     Status(kube::Error),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
@@ -54,60 +54,60 @@ pub(crate) enum ReconcileError {
 pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
     let began = Instant::now();
     context.children.ready().await?;
-    let outcome = match timeout(DEADLINE, dispatch(&object, &context)).await {
+    let outcome = match timeout(DEADLINE, reconcile_object(&object, &context)).await {
         Ok(outcome) => outcome,
         Err(_) => Err(ReconcileError::Slow),
     };
     let word = if outcome.is_ok() { "ok" } else { "error" };
-    context.metrics.reconciled(word, began.elapsed());
+    context.metrics.record_reconcile(word, began.elapsed());
     if outcome.is_ok() {
         context.backoff.forget(&object.name_any());
     }
     outcome
 }
 
-async fn dispatch(object: &Guarded, context: &Context) -> Result<Action, ReconcileError> {
+async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action, ReconcileError> {
     match &object.0 {
         Ok(workshop) if workshop.metadata.deletion_timestamp.is_some() => Ok(Action::await_change()),
-        Ok(workshop) => one(workshop, context).await,
-        Err(unreadable) => unreadable_one(unreadable, context).await,
+        Ok(workshop) => reconcile_one(workshop, context).await,
+        Err(unreadable) => report_unreadable(unreadable, context).await,
     }
 }
 
 /// Reconciles a valid Workshop. Never creates or terminates based on the watch cache: the Workshop may have been
 /// extended, corrected or deleted since, so it is read again first.
-async fn one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
+async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
-    if is_final(known) || !decides(known, context, now) {
-        return in_line(known, context, now).await;
+    if is_final(known) || !needs_live_read(known, context, now) {
+        return reconcile_spec(known, context, now).await;
     }
-    match live::look(context, known).await.map_err(ReconcileError::Look)? {
-        Some(workshop) => in_line(&workshop, context, now).await,
+    match live::reread(context, known).await.map_err(ReconcileError::Reread)? {
+        Some(workshop) => reconcile_spec(&workshop, context, now).await,
         // The watch will deliver the deletion.
         None => Ok(Action::await_change()),
     }
 }
 
 /// True if the Workshop is about to be terminated, or one of its resources is about to be created.
-fn decides(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
+fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
     let settings = &context.settings;
-    let wants_ingress = settings.ingress.way_in() == WayIn::Ingress;
-    is_over(end(workshop), now)
+    let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
+    has_passed(expiry(workshop), now)
         || validate(workshop).is_err()
-        || !context.children.complete(&settings.namespace, workshop, wants_ingress)
+        || !context.children.has_all_resources(&settings.namespace, workshop, wants_ingress)
 }
 
-fn end(workshop: &Workshop) -> Option<Timestamp> {
-    workshop.spec.end(workshop.status.as_ref().and_then(|status| status.ready_at))
+fn expiry(workshop: &Workshop) -> Option<Timestamp> {
+    workshop.spec.expiry(workshop.status.as_ref().and_then(|status| status.ready_at))
 }
 
-async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Result<Action, ReconcileError> {
+async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) -> Result<Action, ReconcileError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
     if is_final(workshop) {
         apply::remove(context, &name, &uid).await?;
         return Ok(Action::await_change());
     }
-    if is_over(end(workshop), now) {
+    if has_passed(expiry(workshop), now) {
         return finish(workshop, status::expired(workshop, now), context).await;
     }
     let validated = match validate(workshop) {
@@ -116,30 +116,30 @@ async fn in_line(workshop: &Workshop, context: &Context, now: Timestamp) -> Resu
     };
     let built = build(&validated, &context.settings);
     let pods = context.children.pods(&name);
-    let holds_work = was_ready(workshop) || any_ready(&pods);
-    let applied = match apply::apply(context, &name, &uid, built, holds_work).await {
+    let has_been_ready = was_ready(workshop) || any_ready(&pods);
+    let applied = match apply::apply(context, &name, &uid, built, has_been_ready).await {
         Ok(applied) => applied,
-        Err(error) => return not_applied(workshop, error, context, now).await,
+        Err(error) => return handle_refused_apply(workshop, error, context, now).await,
     };
-    context.refused.forget(&name);
+    context.refusals.forget(&name);
     let waiting_since = status::waiting_since(workshop, &applied, now);
     let deployment = applied.deployment.as_ref().and_then(|deployment| deployment.status.as_ref());
-    let pull_fails_since = pull_fails(&pods).then(|| context.pull_fails.holds(&name, now));
+    let pull_fails_since = pull_fails(&pods).then(|| context.pull_failures.record(&name, now));
     if pull_fails_since.is_none() {
-        context.pull_fails.forget(&name);
+        context.pull_failures.forget(&name);
     }
-    let seen = Seen { deployment, pods: &pods, waiting_since, pull_fails_since };
-    let (diagnosis, log_tail) = explain(context, diagnose(&seen, &context.settings, now)).await;
+    let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since };
+    let (diagnosis, log_tail) = explain(context, diagnose(&observed, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
-    let next = next_look(&diagnosis, workshop.spec.end(status.ready_at), now);
+    let next = requeue_delay(&diagnosis, workshop.spec.expiry(status.ready_at), now);
     write(workshop, status.clone(), context).await?;
-    traces::tell(workshop, &pods, &status, now);
+    traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
 }
 
 /// Handles a refused apply. It is retried, and the status names the cause for the owner. If the Workshop itself causes
 /// the refusal, it fails after a grace period. A Workshop that has been ready keeps running as it is.
-async fn not_applied(
+async fn handle_refused_apply(
     workshop: &Workshop,
     error: ApplyError,
     context: &Context,
@@ -147,10 +147,10 @@ async fn not_applied(
 ) -> Result<Action, ReconcileError> {
     let name = workshop.name_any();
     let Some(reason) = refusal::of_workshop(&error).filter(|_| !was_ready(workshop)) else {
-        context.refused.forget(&name);
+        context.refusals.forget(&name);
         return Err(error.into());
     };
-    if is_over(Some(add(context.refused.holds(&name, now), context.settings.room_grace)), now) {
+    if has_passed(Some(add(context.refusals.record(&name, now), context.settings.room_grace)), now) {
         return finish(workshop, status::failed(workshop, &reason, None, now), context).await;
     }
     write(workshop, status::refused(workshop, &reason, now), context).await?;
@@ -186,7 +186,7 @@ async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<
             let (failure, log_tail) = evidence::gather(context, failure).await;
             (Diagnosis::Failed(failure), log_tail)
         }
-        Diagnosis::Waiting { stuck: Some(ref pod), .. } => {
+        Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
             let failure = evidence::missing_secret(context, pod).await;
             (failure.map_or(diagnosis, Diagnosis::Failed), None)
         }
@@ -195,14 +195,14 @@ async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<
 }
 
 /// Time until the next reconcile without a change: until the expiry or the next deadline, at most the resync interval.
-fn next_look(diagnosis: &Diagnosis, end: Option<Timestamp>, now: Timestamp) -> Duration {
+fn requeue_delay(diagnosis: &Diagnosis, expiry: Option<Timestamp>, now: Timestamp) -> Duration {
     let patience = match diagnosis {
         Diagnosis::Waiting { until, .. } => Some(*until),
         Diagnosis::Ready | Diagnosis::Failed(_) => None,
     };
-    let next = patience.into_iter().chain(end).min();
-    let left = next.map_or(SWEEP, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
-    left.min(SWEEP)
+    let next = patience.into_iter().chain(expiry).min();
+    let left = next.map_or(RESYNC_INTERVAL, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default());
+    left.min(RESYNC_INTERVAL)
 }
 
 /// Writes the status if it differs from the last one. Fails if the Workshop has changed since it was read.
@@ -212,12 +212,12 @@ async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -
     }
     let body = serde_json::to_value(&status).map_err(|error| ReconcileError::Status(kube::Error::SerdeError(error)))?;
     patch_status(context, &workshop.name_any(), workshop.resource_version(), body).await?;
-    transitions::tell(context, workshop, &status).await;
+    transitions::notify(context, workshop, &status).await;
     Ok(())
 }
 
 /// Reports an unreadable Workshop in its own status, so that the others are not affected.
-async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
+async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
     tracing::warn!(workshop = %name, error = %object.error, "failing unreadable Workshop");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(&object.error));
@@ -229,7 +229,7 @@ async fn unreadable_one(object: &InvalidObject, context: &Context) -> Result<Act
         "observedGeneration": object.metadata.generation,
     });
     patch_status(context, &name, None, body).await?;
-    Ok(Action::requeue(SWEEP))
+    Ok(Action::requeue(RESYNC_INTERVAL))
 }
 
 /// Patches an untyped object, because the response may be unreadable. With `version`, fails if the Workshop changed.

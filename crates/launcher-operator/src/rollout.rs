@@ -27,11 +27,11 @@ pub enum Rollout {
     AllButTemplate,
 }
 
-/// Decides what to apply. `live` is the Deployment in the cluster and `wanted` the new one. `holds_work` is true once
-/// the workshop has been ready.
+/// Decides what to apply. `live` is the Deployment in the cluster and `wanted` the new one. `has_been_ready` is true
+/// once the workshop has been ready.
 #[must_use]
-pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, holds_work: bool) -> Rollout {
-    let Some(live) = live.filter(|live| holds_work && has_same_owner(live, wanted)) else { return Rollout::Whole };
+pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, has_been_ready: bool) -> Rollout {
+    let Some(live) = live.filter(|live| has_been_ready && has_same_owner(live, wanted)) else { return Rollout::Whole };
     let (noted, wanted) = (annotation(live, SPEC_DIGEST), annotation(wanted, SPEC_DIGEST));
     // Written by an operator without annotations, or with another digest version: a comparison is impossible.
     if !digest::are_comparable(noted, wanted) {

@@ -7,15 +7,15 @@ use kube::runtime::events::Reporter;
 use launcher_domain::{Clock, Entropy};
 use launcher_process::stop::Stop;
 
-use crate::apply::Ledger;
+use crate::apply::ApplyCache;
 use crate::backoff::Backoff;
 use crate::children::Children;
 use crate::context::Context;
 use crate::controller;
+use crate::first_seen::FirstSeen;
 use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
-use crate::since::Since;
 
 /// The operator and its dependencies, ready to run.
 #[derive(Clone)]
@@ -74,10 +74,10 @@ impl Operator {
             reporter: Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) },
             fence: fence.clone(),
             children,
-            ledger: Ledger::default(),
+            apply_cache: ApplyCache::default(),
             backoff: Backoff::default(),
-            pull_fails: Since::default(),
-            refused: Since::default(),
+            pull_failures: FirstSeen::default(),
+            refusals: FirstSeen::default(),
         }
     }
 }
@@ -97,11 +97,11 @@ pub async fn run(operator: Operator, stop: Stop) {
     let contact = |result| *operator.contact.lock().unwrap_or_else(PoisonError::into_inner) = result;
     loop {
         let fence = tokio::select! {
-            fence = election.won(contact) => fence,
+            fence = election.acquire(contact) => fence,
             () = stop.requested() => return,
         };
         tracing::info!(identity = %operator.identity, namespace = %settings.namespace, "started leading");
-        operator.metrics.leading(true);
+        operator.metrics.set_leading(true);
         let (children, watches) = Children::new();
         let context = Arc::new(operator.context(&fence, children));
         // The first branch to finish drops the others: in-flight reconciles are aborted with the controller.
@@ -110,13 +110,13 @@ pub async fn run(operator: Operator, stop: Stop) {
                 tracing::error!(%error, "controller ended, restarting");
                 false
             }
-            () = election.lost(&fence) => {
+            () = election.renew_until_lost(&fence) => {
                 tracing::warn!("lost leadership, standing by");
                 false
             }
             () = stop.requested() => true,
         };
-        operator.metrics.leading(false);
+        operator.metrics.set_leading(false);
         election.release(&fence).await;
         if stopped {
             return;

@@ -79,25 +79,25 @@ pub struct IngressSettings {
     /// The Secret with the TLS certificate for the workshops' hosts.
     pub tls_secret: Option<String>,
     /// True if an auth middleware that these settings do not name protects every Ingress.
-    pub gated_elsewhere: bool,
+    pub has_external_auth: bool,
     /// True if another component, with an auth middleware, routes the workshops' hosts to their Services.
-    pub routed_elsewhere: bool,
+    pub has_external_route: bool,
 }
 
 /// Exposure of the workshops. Every exposure requires an auth middleware: without it, any client could set the identity
 /// header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WayIn {
+pub enum Exposure {
     /// An Ingress for each workshop.
     Ingress,
     /// Another component routes to all workshops.
-    Elsewhere,
+    External,
     /// No exposure, because no auth middleware is known.
     None,
 }
 
 /// Annotations that put an auth middleware in front of an Ingress.
-const GATES: [&str; 4] = [
+const AUTH_ANNOTATIONS: [&str; 4] = [
     "traefik.ingress.kubernetes.io/router.middlewares",
     "nginx.ingress.kubernetes.io/auth-url",
     "haproxy-ingress.github.io/auth-url",
@@ -107,14 +107,14 @@ const GATES: [&str; 4] = [
 impl IngressSettings {
     /// Returns the exposure with these settings.
     #[must_use]
-    pub fn way_in(&self) -> WayIn {
+    pub fn exposure(&self) -> Exposure {
         let named = |name: &str| self.annotations.get(name).is_some_and(|value| !value.trim().is_empty());
-        if self.routed_elsewhere {
-            WayIn::Elsewhere
-        } else if self.gated_elsewhere || GATES.iter().any(|name| named(name)) {
-            WayIn::Ingress
+        if self.has_external_route {
+            Exposure::External
+        } else if self.has_external_auth || AUTH_ANNOTATIONS.iter().any(|name| named(name)) {
+            Exposure::Ingress
         } else {
-            WayIn::None
+            Exposure::None
         }
     }
 }

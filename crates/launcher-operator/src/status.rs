@@ -8,7 +8,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
-use crate::settings::WayIn;
+use crate::settings::Exposure;
 
 /// Condition that is true while the Workshop is exposed.
 pub(crate) const EXPOSED: &str = "Exposed";
@@ -22,12 +22,12 @@ pub(crate) fn of_applied(
     log_tail: Option<String>,
     now: Timestamp,
 ) -> WorkshopStatus {
-    let Applied { url, way_in, .. } = applied;
-    let before = Before::of(workshop);
-    let exposed = match way_in {
-        WayIn::Ingress => before.condition(EXPOSED, true, "IngressApplied", "", now),
-        WayIn::Elsewhere => before.condition(EXPOSED, true, "RoutedElsewhere", "", now),
-        WayIn::None => before.condition(
+    let Applied { url, exposure, .. } = applied;
+    let before = PreviousStatus::of(workshop);
+    let exposed = match exposure {
+        Exposure::Ingress => before.condition(EXPOSED, true, "IngressApplied", "", now),
+        Exposure::External => before.condition(EXPOSED, true, "RoutedElsewhere", "", now),
+        Exposure::None => before.condition(
             EXPOSED,
             false,
             "NoGate",
@@ -44,7 +44,7 @@ pub(crate) fn of_applied(
             conditions: vec![before.condition(READY, true, "Answers", "", now), exposed],
             ..WorkshopStatus::default()
         },
-        Diagnosis::Waiting { step, until: _, stuck: _ } => WorkshopStatus {
+        Diagnosis::Waiting { step, until: _, stuck_pod: _ } => WorkshopStatus {
             observed_generation: before.generation,
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)
@@ -56,7 +56,7 @@ pub(crate) fn of_applied(
 /// The status of a Workshop whose apply is refused for now.
 #[must_use]
 pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
-    let before = Before::of(workshop);
+    let before = PreviousStatus::of(workshop);
     let step = match reason.code {
         FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
         _ => StartStep::Preparing,
@@ -76,7 +76,7 @@ pub(crate) fn failed(
     log_tail: Option<String>,
     now: Timestamp,
 ) -> WorkshopStatus {
-    let before = Before::of(workshop);
+    let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         ready_at: before.ready_at,
         observed_generation: before.generation,
@@ -88,7 +88,7 @@ pub(crate) fn failed(
 /// The status of an expired Workshop.
 #[must_use]
 pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
-    let before = Before::of(workshop);
+    let before = PreviousStatus::of(workshop);
     WorkshopStatus {
         phase: Phase::Expired,
         ready_at: before.ready_at,
@@ -111,13 +111,13 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
 }
 
 /// The previous status.
-struct Before<'a> {
+struct PreviousStatus<'a> {
     ready_at: Option<Timestamp>,
     generation: Option<i64>,
     conditions: &'a [Condition],
 }
 
-impl<'a> Before<'a> {
+impl<'a> PreviousStatus<'a> {
     fn of(workshop: &'a Workshop) -> Self {
         let status = workshop.status.as_ref();
         Self {

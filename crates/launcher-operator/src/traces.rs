@@ -23,10 +23,10 @@ pub struct Step {
 }
 
 /// Adds the steps to the start's trace, if the start ends with this status.
-pub(crate) fn tell(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) {
+pub(crate) fn record_steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) {
     let trace = StartTrace::of(&workshop.name_any());
     for step in steps(workshop, pods, status, now) {
-        trace.step(step.name, (step.from, step.to), step.failure.as_deref());
+        trace.record_step(step.name, (step.from, step.to), step.failure.as_deref());
     }
 }
 

@@ -7,13 +7,13 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use crate::context::Context;
 
 /// Reports the phase if it has changed. Best effort: a failed Event write is only logged.
-pub(crate) async fn tell(context: &Context, workshop: &Workshop, status: &WorkshopStatus) {
+pub(crate) async fn notify(context: &Context, workshop: &Workshop, status: &WorkshopStatus) {
     let before = workshop.status.as_ref();
     let same = before.is_some_and(|before| before.phase == status.phase && before.reason == status.reason);
     if same {
         return;
     }
-    context.metrics.came_into(status.phase, status.reason.as_deref());
+    context.metrics.record_transition(status.phase, status.reason.as_deref());
     let name = workshop.metadata.name.as_deref().unwrap_or_default();
     tracing::info!(workshop = name, phase = ?status.phase, reason = status.reason, "Workshop phase changed");
     let event = Event {

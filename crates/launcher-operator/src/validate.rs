@@ -81,10 +81,10 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     })
 }
 
-/// True if the expiry has passed.
+/// True if this time has passed. Without a time, it never does.
 #[must_use]
-pub fn is_over(end: Option<Timestamp>, now: Timestamp) -> bool {
-    end.is_some_and(|end| end <= now)
+pub fn has_passed(time: Option<Timestamp>, now: Timestamp) -> bool {
+    time.is_some_and(|time| time <= now)
 }
 
 fn check_resources(resources: &WorkshopResources) -> Result<(), FailureReason> {

@@ -4,7 +4,7 @@
 mod backlog;
 mod connection;
 mod connections;
-mod heads;
+mod head_tracker;
 mod limits;
 mod stream;
 
@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::stop::Stop;
 pub use connection::Connection;
-use connection::Serving;
-use connections::{Connections, Place};
+use connection::ServerContext;
+use connections::{ConnectionSlot, Connections};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
 
 /// The error of an aborted body.
@@ -33,7 +33,7 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Maximum time for TCP handshakes in progress when the listener closes.
-const HANDSHAKES: Duration = Duration::from_millis(50);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Serves a listener until the stop is requested and drained, then closes the listener and lets each connection finish.
 ///
@@ -60,18 +60,18 @@ where
     // Also if this future is dropped: connections may outlive it only by their in-flight requests.
     let _closed = closed.clone().drop_guard();
     let connections = Connections::new(limits);
-    let serving = Serving { stop: stop.clone(), closed, answer };
-    let serve = |stream: TcpStream, mut peer: SocketAddr, place: Place| {
+    let server = ServerContext { stop: stop.clone(), closed, answer };
+    let serve = |stream: TcpStream, mut peer: SocketAddr, slot: ConnectionSlot| {
         peer.set_ip(peer.ip().to_canonical());
-        let id = place.id();
-        let task = stop.track(connection::serve(stream, peer, place, serving.clone()));
-        connections.serve_with(id, task.abort_handle());
+        let id = slot.id();
+        let task = stop.track(connection::serve(stream, peer, slot, server.clone()));
+        connections.set_task(id, task.abort_handle());
     };
     accept_until(&listener, stop.drained(), &connections, &serve).await;
-    backlog::let_nobody_in(&listener);
-    accept_until(&listener, tokio::time::sleep(HANDSHAKES), &connections, &serve).await;
+    backlog::drop_connection_attempts(&listener);
+    accept_until(&listener, tokio::time::sleep(HANDSHAKE_TIMEOUT), &connections, &serve).await;
     for (stream, peer) in backlog::close(listener) {
-        serve(stream, peer, connections.admit_anyway());
+        serve(stream, peer, connections.admit_over_limit());
     }
 }
 
@@ -79,7 +79,7 @@ async fn accept_until(
     listener: &TcpListener,
     end: impl Future<Output = ()>,
     connections: &Connections,
-    serve: impl Fn(TcpStream, SocketAddr, Place),
+    serve: impl Fn(TcpStream, SocketAddr, ConnectionSlot),
 ) {
     let mut end = std::pin::pin!(end);
     loop {
@@ -90,8 +90,8 @@ async fn accept_until(
         match accepted {
             Ok((stream, peer)) => tokio::select! {
                 biased;
-                place = connections.admit() => serve(stream, peer, place),
-                () = end.as_mut() => return serve(stream, peer, connections.admit_anyway()),
+                slot = connections.admit() => serve(stream, peer, slot),
+                () = end.as_mut() => return serve(stream, peer, connections.admit_over_limit()),
             },
             Err(error) => {
                 tracing::warn!(%error, "accepting connection failed");

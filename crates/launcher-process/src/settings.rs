@@ -13,17 +13,17 @@ const PREFIX: &str = "SERVICE_";
 /// A text that is neither `true` nor `false`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("write true or false")]
-pub struct NotABool;
+pub struct ParseBoolError;
 
 /// Parses only `true` or `false`: a typo such as `SERVICE_REQUIRE_AUTHENTICATION=flase` must be an error.
 ///
 /// # Errors
-/// [`NotABool`].
-pub fn parse_bool(text: &str) -> Result<bool, NotABool> {
+/// [`ParseBoolError`].
+pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
     match text.trim() {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(NotABool),
+        _ => Err(ParseBoolError),
     }
 }
 

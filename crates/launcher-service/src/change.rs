@@ -9,19 +9,19 @@ const ATTEMPTS: usize = 16;
 
 /// A row to change, and on whose behalf.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Row<'a> {
+pub(crate) enum Target<'a> {
     /// On behalf of a caller, who must be allowed to see the row.
-    Of(&'a Caller, &'a str),
+    ByCaller(&'a Caller, &'a str),
     /// On behalf of a loop of the service.
-    Observed(&'a str),
+    ByService(&'a str),
 }
 
-impl Row<'_> {
+impl Target<'_> {
     /// Actor in the activity log; `None` for the service itself.
     fn actor(self) -> Option<EmailAddress> {
         match self {
-            Self::Of(caller, _) => Some(caller.email().clone()),
-            Self::Observed(_) => None,
+            Self::ByCaller(caller, _) => Some(caller.email().clone()),
+            Self::ByService(_) => None,
         }
     }
 }
@@ -31,14 +31,18 @@ impl Launcher {
     /// loops concerned. `decide` returns `Ok(None)` to leave the row unchanged.
     ///
     /// Returns the resulting row, or `None` when no row exists.
-    pub(crate) async fn change<D>(&self, row: Row<'_>, decide: D) -> Result<Option<Instance>, ServiceError>
+    pub(crate) async fn change_instance<D>(
+        &self,
+        target: Target<'_>,
+        decide: D,
+    ) -> Result<Option<Instance>, ServiceError>
     where
         D: Fn(&Instance) -> Result<Option<Instance>, ServiceError>,
     {
         for _ in 0..ATTEMPTS {
-            let Some(before) = self.load(row).await? else { return Ok(None) };
+            let Some(before) = self.load(target).await? else { return Ok(None) };
             let Some(after) = decide(&before)? else { return Ok(Some(before)) };
-            let act = Act { actor_email: row.actor(), at: self.0.clock.now() };
+            let act = Act { actor_email: target.actor(), at: self.0.clock.now() };
             if let Some(stored) = self.0.store.change_instance(&before, &after, &act).await? {
                 self.announce(&before, &stored);
                 return Ok(Some(stored));
@@ -47,21 +51,21 @@ impl Launcher {
         Err(ServiceError::Internal("a row was changed by others again and again".into()))
     }
 
-    async fn load(&self, row: Row<'_>) -> Result<Option<Instance>, ServiceError> {
-        match row {
-            Row::Of(caller, k8s_name) => {
+    async fn load(&self, target: Target<'_>) -> Result<Option<Instance>, ServiceError> {
+        match target {
+            Target::ByCaller(caller, k8s_name) => {
                 Ok(self.0.store.instance(caller, k8s_name).await?.map(|listed| listed.instance))
             }
-            Row::Observed(k8s_name) => Ok(self.0.store.observe_instance(k8s_name).await?),
+            Target::ByService(k8s_name) => Ok(self.0.store.observe_instance(k8s_name).await?),
         }
     }
 
     fn announce(&self, before: &Instance, after: &Instance) {
         self.0.changed.notify_one();
-        self.0.metrics.changed(before, after);
-        traces::changed(before, after, self.0.clock.now());
-        let room_for_another = before.state == InstanceState::Starting && after.state != InstanceState::Starting;
-        if after.spec_version > after.applied_version || room_for_another {
+        self.0.metrics.record_change(before, after);
+        traces::record_change(before, after, self.0.clock.now());
+        let frees_start_slot = before.state == InstanceState::Starting && after.state != InstanceState::Starting;
+        if after.spec_version > after.applied_version || frees_start_slot {
             self.0.dispatch.notify_one();
         }
         tracing::info!(

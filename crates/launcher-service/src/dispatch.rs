@@ -9,44 +9,44 @@ use std::time::Duration;
 use launcher_domain::instance::Observation;
 use launcher_domain::{FailureCode, FailureReason, Instance, InstanceState};
 use launcher_fleet::{Deletion, FleetError};
-use launcher_workshop::{ResourceExt, wanted};
+use launcher_workshop::{ResourceExt, desired_workshop};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::change::Row;
-use crate::error::{Chain, LoopError};
+use crate::change::Target;
+use crate::error::{ErrorChain, LoopError};
 use crate::{Launcher, ServiceError, traces};
 
 /// Sweep interval. Bounds how long a change stays unseen if its author could not wake this loop (another replica, a
 /// crash).
-const SWEEP: Duration = Duration::from_secs(2);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
 /// Rows to collect per round. The last part read may exceed it.
 const BATCH: u32 = 500;
 /// Maximum in-flight calls to the fleet.
 const CONCURRENCY: usize = 16;
 /// Timeout of one fleet call. The client libraries may retry for minutes.
 const CALL_TIMEOUT: Duration = Duration::from_secs(15);
-const FIRST_BACKOFF: Duration = Duration::from_millis(500);
-const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
+const MIN_BACKOFF: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// Backoff of the rows that the fleet did not accept: number of failures and time of the next retry.
 #[derive(Debug, Default)]
 struct Backoffs(HashMap<Uuid, (u32, Instant)>);
 
 impl Backoffs {
-    fn holds(&self, instance: &Instance, now: Instant) -> bool {
+    fn is_waiting(&self, instance: &Instance, now: Instant) -> bool {
         self.0.get(&instance.instance_id).is_some_and(|(_, until)| *until > now)
     }
 
-    fn note(&mut self, instance_id: Uuid, succeeded: bool) {
+    fn record(&mut self, instance_id: Uuid, succeeded: bool) {
         if succeeded {
             self.0.remove(&instance_id);
             return;
         }
         let (failures, until) = self.0.entry(instance_id).or_insert((0, Instant::now()));
-        *until = Instant::now() + FIRST_BACKOFF.saturating_mul(1 << (*failures).min(10)).min(LONGEST_BACKOFF);
+        *until = Instant::now() + MIN_BACKOFF.saturating_mul(1 << (*failures).min(10)).min(MAX_BACKOFF);
         *failures += 1;
     }
 
@@ -56,46 +56,46 @@ impl Backoffs {
     }
 
     /// Returns the time of the next round: at most one sweep interval from now, and never at once.
-    fn next(&self) -> Instant {
+    fn next_round(&self) -> Instant {
         let now = Instant::now();
         let first = self.0.values().map(|(_, until)| *until).min();
-        first.map_or(now + SWEEP, |first| first.clamp(now + FIRST_BACKOFF, now + SWEEP))
+        first.map_or(now + SWEEP_INTERVAL, |first| first.clamp(now + MIN_BACKOFF, now + SWEEP_INTERVAL))
     }
 }
 
 /// Dispatch queue and in-flight calls.
 #[derive(Debug, Default)]
-struct Desk {
+struct DispatchQueue {
     backoffs: Backoffs,
     /// Rows to dispatch, in the order in which the last round found them.
     due: VecDeque<Instance>,
     /// True when the last round left rows for another round.
-    more: bool,
+    has_more: bool,
     /// In-flight calls by instance, each with the spec version that it applies.
-    under_way: HashMap<Uuid, i64>,
+    in_flight: HashMap<Uuid, i64>,
     /// In-flight instances whose row has changed since the call began.
     outdated: HashSet<Uuid>,
 }
 
-impl Desk {
-    /// Queues a part of the pending rows, except those in flight or in backoff.
-    fn take(&mut self, instances: Vec<Instance>) {
+impl DispatchQueue {
+    /// Queues a batch of the pending rows, except those in flight or in backoff.
+    fn enqueue(&mut self, instances: Vec<Instance>) {
         let now = Instant::now();
         for instance in instances {
-            match self.under_way.get(&instance.instance_id) {
-                Some(told) if *told < instance.spec_version => drop(self.outdated.insert(instance.instance_id)),
+            match self.in_flight.get(&instance.instance_id) {
+                Some(applying) if *applying < instance.spec_version => drop(self.outdated.insert(instance.instance_id)),
                 Some(_) => {}
-                None if self.backoffs.holds(&instance, now) => {}
+                None if self.backoffs.is_waiting(&instance, now) => {}
                 None => self.due.push_back(instance),
             }
         }
     }
 
     /// Records the end of a call. Returns true when another round should start at once.
-    fn ended(&mut self, instance_id: Uuid, succeeded: bool) -> bool {
-        self.under_way.remove(&instance_id);
-        self.backoffs.note(instance_id, succeeded);
-        self.outdated.remove(&instance_id) || (self.more && self.due.is_empty())
+    fn finish_call(&mut self, instance_id: Uuid, succeeded: bool) -> bool {
+        self.in_flight.remove(&instance_id);
+        self.backoffs.record(instance_id, succeeded);
+        self.outdated.remove(&instance_id) || (self.has_more && self.due.is_empty())
     }
 }
 
@@ -103,23 +103,23 @@ impl Launcher {
     /// Starts rounds while calls are in flight, so an unanswered call does not delay other instances.
     pub(crate) async fn run_dispatch(&self, stop: CancellationToken) {
         // Each call is a separate task: a call that holds the write turn continues while a round waits for that turn.
-        let (mut desk, mut calls) = (Desk::default(), JoinSet::new());
-        let (mut look, mut until) = (true, Instant::now());
+        let (mut queue, mut calls) = (DispatchQueue::default(), JoinSet::new());
+        let (mut refill, mut until) = (true, Instant::now());
         while !stop.is_cancelled() {
-            if look {
-                if let Err(error) = self.dispatch_round(&mut desk).await {
-                    tracing::warn!(error = %Chain(&error), "dispatch round failed, retrying");
+            if refill {
+                if let Err(error) = self.dispatch_round(&mut queue).await {
+                    tracing::warn!(error = %ErrorChain(&error), "dispatch round failed, retrying");
                 }
-                until = desk.backoffs.next();
+                until = queue.backoffs.next_round();
             }
             while calls.len() < CONCURRENCY
-                && let Some(instance) = desk.due.pop_front()
+                && let Some(instance) = queue.due.pop_front()
             {
-                desk.under_way.insert(instance.instance_id, instance.spec_version);
+                queue.in_flight.insert(instance.instance_id, instance.spec_version);
                 let launcher = self.clone();
                 calls.spawn(async move { launcher.dispatch_call(instance).await });
             }
-            look = tokio::select! {
+            refill = tokio::select! {
                 Some(ended) = calls.join_next() => {
                     let (instance_id, succeeded) = match ended {
                         Ok(ended) => ended,
@@ -129,9 +129,9 @@ impl Launcher {
                             Err(_) => return,
                         },
                     };
-                    let more = desk.ended(instance_id, succeeded);
-                    until = until.min(desk.backoffs.next());
-                    more
+                    let refill_now = queue.finish_call(instance_id, succeeded);
+                    until = until.min(queue.backoffs.next_round());
+                    refill_now
                 }
                 () = self.0.dispatch.notified() => true,
                 () = tokio::time::sleep_until(until) => true,
@@ -141,26 +141,26 @@ impl Launcher {
     }
 
     /// Promotes queued rows and collects the rows to dispatch.
-    async fn dispatch_round(&self, desk: &mut Desk) -> Result<(), ServiceError> {
+    async fn dispatch_round(&self, queue: &mut DispatchQueue) -> Result<(), ServiceError> {
         let promoted =
             self.0.store.dispatch_promote_queued(self.0.limits.max_concurrent_starts, self.0.clock.now()).await?;
         if !promoted.is_empty() {
             self.0.changed.notify_one();
         }
         for instance in &promoted {
-            self.0.metrics.came_into(instance.state);
+            self.0.metrics.count_transition(instance.state);
         }
-        desk.due.clear();
-        let (mut pending, mut behind) = (HashSet::new(), Some(0));
-        while let Some(place) = behind.filter(|_| desk.due.len() < BATCH as usize) {
-            let part = self.0.store.dispatch_pending(place, BATCH).await?;
-            behind = part.next;
-            pending.extend(part.instances.iter().map(|instance| instance.instance_id));
-            desk.take(part.instances);
+        queue.due.clear();
+        let (mut pending, mut cursor) = (HashSet::new(), Some(0));
+        while let Some(after) = cursor.filter(|_| queue.due.len() < BATCH as usize) {
+            let batch = self.0.store.dispatch_pending(after, BATCH).await?;
+            cursor = batch.next;
+            pending.extend(batch.instances.iter().map(|instance| instance.instance_id));
+            queue.enqueue(batch.instances);
         }
-        desk.more = behind.is_some();
-        if !desk.more {
-            desk.backoffs.keep_only(&pending);
+        queue.has_more = cursor.is_some();
+        if !queue.has_more {
+            queue.backoffs.keep_only(&pending);
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Launcher {
         let outcome = self.dispatch_one(&instance).await;
         if let Err(error) = &outcome {
             self.0.metrics.dispatch_failures.inc();
-            tracing::warn!(instance = %instance.k8s_name, error = %Chain(error), "dispatch failed, retrying");
+            tracing::warn!(instance = %instance.k8s_name, error = %ErrorChain(error), "dispatch failed, retrying");
         }
         (instance.instance_id, outcome.is_ok())
     }
@@ -183,21 +183,21 @@ impl Launcher {
     }
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
-        let mut workshop = wanted(instance);
+        let mut workshop = desired_workshop(instance);
         // A known Workshop is updated, never recreated: recreating it would silently lose the owner's work.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
         let begun = self.0.clock.now();
         let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
         // Traced before the answer is handled: a refusal ends the start of which this step is a part.
         if instance.applied_version == 0 {
-            traces::applied(instance, (begun, self.0.clock.now()), &answer);
+            traces::record_apply(instance, (begun, self.0.clock.now()), &answer);
         }
         match answer? {
             Ok(workshop) => {
                 let uid = workshop.uid();
                 Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, uid.as_deref()).await?)
             }
-            Err(FleetError::Refused(message)) => self.refused(instance, message).await,
+            Err(FleetError::Refused(message)) => self.handle_refusal(instance, message).await,
             Err(error) => Err(error.into()),
         }
     }
@@ -206,18 +206,18 @@ impl Launcher {
         let deletion = self.0.fleet.delete(&instance.k8s_name, instance.workshop_uid.as_deref());
         let deletion = timeout(CALL_TIMEOUT, deletion).await??;
         if deletion == Deletion::Gone && instance.state == InstanceState::Terminating {
-            self.workshop_gone(&instance.k8s_name).await?;
+            self.record_workshop_gone(&instance.k8s_name).await?;
         }
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
     /// Fails a start whose Workshop the fleet refuses. A refused change of an existing Workshop ends nothing: the
     /// Workshop stays as the fleet has it, and the change is retried.
-    async fn refused(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
+    async fn handle_refusal(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
-        let is_nothing = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();
-        let fail = |row: &Instance| Ok(row.observe(&found).filter(|_| is_nothing(row)));
-        let row = self.change(Row::Observed(&instance.k8s_name), fail).await?;
+        let has_no_workshop = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();
+        let fail = |row: &Instance| Ok(row.observe(&found).filter(|_| has_no_workshop(row)));
+        let row = self.change_instance(Target::ByService(&instance.k8s_name), fail).await?;
         if row.is_some_and(|row| row.state.wants_workshop()) {
             return Err(FleetError::Refused(message).into());
         }

@@ -22,7 +22,7 @@ pub enum ServiceError {
     #[error("the template is inactive: it cannot be launched any more")]
     TemplateInactive,
     /// The caller has reached the instance limit of one person.
-    #[error("you have {held} workshops already and may have {limit} at a time: {}", way_out(*ending))]
+    #[error("you have {held} workshops already and may have {limit} at a time: {}", limit_advice(*ending))]
     InstanceLimitReached {
         /// Maximum instances of one person.
         limit: u32,
@@ -58,7 +58,7 @@ pub enum ServiceError {
 }
 
 /// Advice for a caller at the instance limit, given the number of terminating workshops.
-fn way_out(ending: u32) -> String {
+fn limit_advice(ending: u32) -> String {
     match ending {
         0 => "end one of them first".to_owned(),
         1 => "one of them is still ending and counts until it is gone, so try again in a moment".to_owned(),
@@ -77,20 +77,20 @@ impl From<StoreError> for ServiceError {
 
 /// An error with all its sources, in one line, for the log. A JSON log would otherwise keep only the outermost error.
 #[derive(Debug)]
-pub struct Chain<'e>(pub &'e (dyn std::error::Error + 'static));
+pub struct ErrorChain<'e>(pub &'e (dyn std::error::Error + 'static));
 
-impl std::fmt::Display for Chain<'_> {
+impl std::fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.0)?;
-        let mut said = self.0.to_string();
+        let mut previous = self.0.to_string();
         let mut source = self.0.source();
         while let Some(error) = source {
             // Transparent errors repeat what they wrap.
             let text = error.to_string();
-            if text != said {
+            if text != previous {
                 write!(f, ": {text}")?;
             }
-            said = text;
+            previous = text;
             source = error.source();
         }
         Ok(())
@@ -113,7 +113,7 @@ pub(crate) enum LoopError {
 
 impl LoopError {
     /// True when a retry may succeed without any repair.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         !matches!(self, Self::Service(ServiceError::Internal(_)) | Self::Fleet(FleetError::Refused(_)))
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::Scope;
-use launcher_store::Listed;
+use launcher_store::ListedInstance;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::error::Chain;
+use crate::error::ErrorChain;
 use crate::{Launcher, ServiceError};
 
 /// Polling interval for changes made by other replicas.
@@ -28,16 +28,16 @@ pub struct FeedEvent {
     /// Revision to resume after.
     pub id: i64,
     /// The current state of the instance.
-    pub listed: Arc<Listed>,
+    pub listed: Arc<ListedInstance>,
 }
 
 /// Message from the feed loop to its subscribers.
 #[derive(Debug, Clone)]
-pub(crate) enum News {
+pub(crate) enum FeedMessage {
     /// A change.
     Changed(FeedEvent),
     /// The feed loop publishes changes from now on. Existing subscribers read earlier changes from the database.
-    Begun,
+    Started,
 }
 
 /// Queue positions as last published.
@@ -51,7 +51,7 @@ impl Launcher {
             match self.feed_round(seen, &mut positions).await {
                 Ok(latest) => seen = Some(latest),
                 Err(error) => {
-                    tracing::warn!(error = %Chain(&error), "feed read failed, retrying")
+                    tracing::warn!(error = %ErrorChain(&error), "feed read failed, retrying")
                 }
             }
             tokio::select! {
@@ -66,7 +66,7 @@ impl Launcher {
     async fn feed_round(&self, seen: Option<i64>, positions: &mut Option<Positions>) -> Result<i64, ServiceError> {
         let Some(mut seen) = seen else {
             let latest = self.0.store.feed_latest().await?;
-            self.publish(News::Begun);
+            self.publish(FeedMessage::Started);
             return Ok(latest);
         };
         let before = seen;
@@ -75,11 +75,11 @@ impl Launcher {
             let batch = self.0.store.feed_since(Scope::Everyone, seen, BATCH).await?;
             (seen, more) = (batch.upto, batch.more);
             for listed in batch.listed {
-                self.tell(listed.instance.revision, listed);
+                self.publish_change(listed.instance.revision, listed);
             }
         }
         if seen > before {
-            self.tell_positions(seen, positions).await?;
+            self.publish_positions(seen, positions).await?;
         }
         Ok(seen)
     }
@@ -88,24 +88,24 @@ impl Launcher {
     /// revision.
     ///
     /// Without a subscriber the queue is not read: it may be long, and every launch triggers this function.
-    async fn tell_positions(&self, seen: i64, before: &mut Option<Positions>) -> Result<(), ServiceError> {
+    async fn publish_positions(&self, seen: i64, before: &mut Option<Positions>) -> Result<(), ServiceError> {
         if self.0.feed.receiver_count() == 0 {
             *before = None;
             return Ok(());
         }
-        let line = self.0.store.queue_line().await?;
-        let now: Positions = line.into_iter().zip(1..).collect();
+        let queued = self.0.store.queued_ids().await?;
+        let now: Positions = queued.into_iter().zip(1..).collect();
         // An untracked position may have changed.
-        let told = before.as_ref();
-        let has_moved = |id: &Uuid, position: &u32| match told {
-            Some(told) => told.get(id).is_some_and(|before| before != position),
+        let previous = before.as_ref();
+        let has_moved = |id: &Uuid, position: &u32| match previous {
+            Some(previous) => previous.get(id).is_some_and(|before| before != position),
             None => true,
         };
         if now.iter().any(|(id, position)| has_moved(id, position)) {
             for listed in self.0.store.queue(Scope::Everyone).await? {
                 let id = listed.instance.instance_id;
                 if now.get(&id).is_some_and(|position| has_moved(&id, position)) {
-                    self.tell(seen, listed);
+                    self.publish_change(seen, listed);
                 }
             }
         }
@@ -113,12 +113,12 @@ impl Launcher {
         Ok(())
     }
 
-    fn tell(&self, id: i64, listed: Listed) {
-        self.publish(News::Changed(FeedEvent { id, listed: Arc::new(listed) }));
+    fn publish_change(&self, id: i64, listed: ListedInstance) {
+        self.publish(FeedMessage::Changed(FeedEvent { id, listed: Arc::new(listed) }));
     }
 
-    fn publish(&self, news: News) {
+    fn publish(&self, message: FeedMessage) {
         // The send fails without subscribers, which is harmless: later subscribers read from the database.
-        drop(self.0.feed.send(news));
+        drop(self.0.feed.send(message));
     }
 }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use launcher_domain::{Caller, EndReason};
-use launcher_store::{InstanceFilter, Listed, Order, Page, Place};
+use launcher_store::{Cursor, InstanceFilter, ListedInstance, Page, SortOrder};
 
-use crate::change::Row;
+use crate::change::Target;
 use crate::{Launcher, ServiceError};
 
 impl Launcher {
@@ -17,7 +17,7 @@ impl Launcher {
         caller: &Caller,
         filter: &InstanceFilter,
         page: &Page,
-    ) -> Result<Vec<Listed>, ServiceError> {
+    ) -> Result<Vec<ListedInstance>, ServiceError> {
         Ok(self.0.store.instances(caller, filter, page).await?)
     }
 
@@ -31,10 +31,10 @@ impl Launcher {
         &self,
         caller: &Caller,
         filter: &InstanceFilter,
-        order: Order,
-        after: Option<&Place>,
+        order: SortOrder,
+        after: Option<&Cursor>,
         limit: u32,
-    ) -> Result<Vec<Listed>, ServiceError> {
+    ) -> Result<Vec<ListedInstance>, ServiceError> {
         Ok(self.0.store.sorted_instances(caller, filter, order, after, limit).await?)
     }
 
@@ -42,7 +42,7 @@ impl Launcher {
     ///
     /// # Errors
     /// NotFound when the instance does not exist or belongs to another person; Unavailable.
-    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
+    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         self.0.store.instance(caller, k8s_name).await?.ok_or(ServiceError::NotFound)
     }
 
@@ -55,26 +55,28 @@ impl Launcher {
         caller: &Caller,
         k8s_name: &str,
         expected_expires_at: Option<Timestamp>,
-    ) -> Result<Listed, ServiceError> {
+    ) -> Result<ListedInstance, ServiceError> {
         let now = self.0.clock.now();
-        self.change(Row::Of(caller, k8s_name), |instance| Ok(Some(instance.extend(expected_expires_at, now)?)))
-            .await?
-            .map(|instance| Listed { instance, queue_position: None })
-            .ok_or(ServiceError::NotFound)
+        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| {
+            Ok(Some(instance.extend(expected_expires_at, now)?))
+        })
+        .await?
+        .map(|instance| ListedInstance { instance, queue_position: None })
+        .ok_or(ServiceError::NotFound)
     }
 
     /// Terminates an instance, or dismisses a failed one. Idempotent.
     ///
     /// # Errors
     /// NotFound, Unavailable.
-    pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<Listed, ServiceError> {
+    pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         let now = self.0.clock.now();
-        self.change(Row::Of(caller, k8s_name), |instance| {
+        self.change_instance(Target::ByCaller(caller, k8s_name), |instance| {
             let by = if instance.owner_email == *caller.email() { EndReason::Owner } else { EndReason::Admin };
             Ok(instance.terminate(by, now))
         })
         .await?
-        .map(|instance| Listed { instance, queue_position: None })
+        .map(|instance| ListedInstance { instance, queue_position: None })
         .ok_or(ServiceError::NotFound)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::{k8s_name, uuid_v7};
 use launcher_domain::{Caller, Instance, InstanceState, Template};
-use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Listed};
+use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, ListedInstance};
 use launcher_trace::StartTrace;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub struct LaunchRequest {
 #[derive(Debug, Clone)]
 pub struct Launched {
     /// The instance.
-    pub listed: Listed,
+    pub listed: ListedInstance,
     /// True when this request created the instance, false when an earlier one with the same key did.
     pub created: bool,
 }
@@ -109,7 +109,7 @@ impl Launcher {
             self.0.dispatch.notify_one();
             self.0.changed.notify_one();
             let trace = StartTrace::of(&instance.k8s_name);
-            trace.launched((instance.created_at, self.0.clock.now()));
+            trace.record_launch((instance.created_at, self.0.clock.now()));
             tracing::info!(
                 instance = %instance.k8s_name,
                 template = %instance.template_id,
@@ -120,7 +120,7 @@ impl Launcher {
         // The answer contains the queue position, which requires a new read. The launch is already stored: if that
         // read fails, the answer omits the position.
         let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
-        Ok(Launched { listed: listed.unwrap_or(Listed { instance, queue_position: None }), created })
+        Ok(Launched { listed: listed.unwrap_or(ListedInstance { instance, queue_position: None }), created })
     }
 
     fn draft(&self, caller: &Caller, template: &Template) -> Instance {

@@ -32,17 +32,17 @@ use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::feed::News;
+use crate::feed::FeedMessage;
 use crate::metrics::Metrics;
 
 pub use claim::ClaimError;
-pub use error::{Chain, ServiceError};
+pub use error::{ErrorChain, ServiceError};
 pub use feed::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher_store::{
-    ActivityFilter, InstanceFilter, Listed, LoggedActivity, Order, Page, Place, SortBy, StateFilter,
+    ActivityFilter, Cursor, InstanceFilter, ListedInstance, LoggedActivity, Page, SortBy, SortOrder, StateFilter,
 };
-pub use overview::{Figures, Hour, Overview, ReadyTimes};
+pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;
 
 /// Maximum changes that a feed subscriber may lag before it reads from the database again.
@@ -52,7 +52,7 @@ const FEED_BACKLOG: usize = 256;
 const PING_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time limit for a step that is in progress when the loops stop. Each step can be interrupted anywhere: an uncommitted
 /// write is rolled back, and an unanswered fleet call is repeated.
-const LAST_STEP: Duration = Duration::from_secs(3);
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The use cases. Cheap to clone; one per process.
 #[derive(Debug, Clone)]
@@ -67,12 +67,12 @@ struct Inner {
     limits: Limits,
     metrics: Metrics,
     /// When this process started.
-    begun: Timestamp,
+    started_at: Timestamp,
     /// Wakes the dispatch loop.
     dispatch: Notify,
     /// Wakes the feed loop.
     changed: Notify,
-    feed: broadcast::Sender<News>,
+    feed: broadcast::Sender<FeedMessage>,
 }
 
 impl Launcher {
@@ -86,7 +86,7 @@ impl Launcher {
         limits: Limits,
     ) -> Self {
         let (feed, _) = broadcast::channel(FEED_BACKLOG);
-        let begun = clock.now();
+        let started_at = clock.now();
         let inner = Inner {
             store,
             fleet,
@@ -94,7 +94,7 @@ impl Launcher {
             entropy,
             limits,
             metrics: Metrics::default(),
-            begun,
+            started_at,
             dispatch: Notify::new(),
             changed: Notify::new(),
             feed,
@@ -115,7 +115,7 @@ impl Launcher {
         };
         let limit = async {
             stop.cancelled().await;
-            sleep(LAST_STEP).await;
+            sleep(STOP_TIMEOUT).await;
         };
         tokio::select! {
             () = loops => {}
@@ -140,8 +140,8 @@ impl Launcher {
     /// # Errors
     /// [`ServiceError::Unavailable`].
     pub async fn ready(&self) -> Result<(), ServiceError> {
-        let silent = |elapsed: Elapsed| Err(StoreError::Unavailable(elapsed.into()));
-        let answer = timeout(PING_TIMEOUT, self.0.store.ping()).await.unwrap_or_else(silent);
+        let timed_out = |elapsed: Elapsed| Err(StoreError::Unavailable(elapsed.into()));
+        let answer = timeout(PING_TIMEOUT, self.0.store.ping()).await.unwrap_or_else(timed_out);
         self.0.metrics.ready.set(i64::from(answer.is_ok()));
         Ok(answer?)
     }

@@ -51,9 +51,9 @@ impl Default for Metrics {
 
 impl Metrics {
     /// Records the change of a row.
-    pub(crate) fn changed(&self, before: &Instance, after: &Instance) {
+    pub(crate) fn record_change(&self, before: &Instance, after: &Instance) {
         if before.state != after.state {
-            self.came_into(after.state);
+            self.count_transition(after.state);
         }
         if before.started_at.is_none()
             && let (Some(from), Some(ready)) = (after.dispatched_at, after.started_at)
@@ -63,17 +63,17 @@ impl Metrics {
     }
 
     /// Counts a transition into a state.
-    pub(crate) fn came_into(&self, state: InstanceState) {
+    pub(crate) fn count_transition(&self, state: InstanceState) {
         self.transitions.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
     /// Clears the counts when they are unknown: stale counts would look current.
-    pub(crate) fn uncounted(&self) {
+    pub(crate) fn clear_states(&self) {
         self.instances.clear();
     }
 
     /// Sets the number of rows by state.
-    pub(crate) fn counted(&self, counts: &[(InstanceState, u64)]) {
+    pub(crate) fn set_states(&self, counts: &[(InstanceState, u64)]) {
         for (state, count) in counts {
             let gauge = self.instances.get_or_create(&StateLabel { state: state.as_str() });
             gauge.set(i64::try_from(*count).unwrap_or(i64::MAX));

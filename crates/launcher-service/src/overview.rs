@@ -1,6 +1,6 @@
 //! Overview of the service: current states, and statistics of the last day.
 
-mod spread;
+mod distribution;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use launcher_store::{EndedCount, LaunchCount, LiveCount};
 use uuid::Uuid;
 
 use crate::{Launcher, ServiceError};
-use spread::Spread;
+use distribution::Distribution;
 
 /// Hours of a day.
 const HOURS: usize = 24;
@@ -26,15 +26,15 @@ pub struct Overview {
     /// The last day by hour, oldest first.
     pub hours: Vec<Hour>,
     /// The last day.
-    pub day: Figures,
+    pub day: LaunchStats,
     /// The last day by template, most launched first. Contains templates that were launched or have running
     /// instances.
-    pub templates: Vec<(Uuid, Figures)>,
+    pub templates: Vec<(Uuid, LaunchStats)>,
 }
 
 /// Statistics of launches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct LaunchStats {
     /// Number of launches.
     pub launches: u64,
     /// Launches that failed, dismissed or not.
@@ -60,7 +60,7 @@ pub struct Hour {
     /// Start of the hour.
     pub begins: Timestamp,
     /// Launches in this hour, and their results until now.
-    pub launched: Figures,
+    pub launched: LaunchStats,
     /// Instances running or terminating at the end of the hour, without those that failed later.
     pub up: u64,
 }
@@ -83,7 +83,7 @@ impl Launcher {
             at,
             states: states(&live),
             hours: hours(since, &launches, &live, &ended),
-            day: figures(launches.iter(), running(live.iter())),
+            day: stats(launches.iter(), running(live.iter())),
             templates: templates(&launches, &live),
         })
     }
@@ -100,23 +100,23 @@ fn running<'c>(live: impl Iterator<Item = &'c LiveCount>) -> u64 {
     live.filter(|count| count.state == InstanceState::Running).map(|count| count.instances).sum()
 }
 
-fn figures<'c>(launches: impl Iterator<Item = &'c LaunchCount>, running: u64) -> Figures {
-    let mut figures = Figures { running, ..Figures::default() };
-    let mut ready = Spread::default();
+fn stats<'c>(launches: impl Iterator<Item = &'c LaunchCount>, running: u64) -> LaunchStats {
+    let mut stats = LaunchStats { running, ..LaunchStats::default() };
+    let mut ready = Distribution::default();
     for count in launches {
-        figures.launches += count.launches;
-        figures.failures += count.failures;
+        stats.launches += count.launches;
+        stats.failures += count.failures;
         if let Some(millis) = count.ready_millis {
             // A fleet's clock may lag, which makes the time negative.
             ready.add(millis.max(0), count.launches);
         }
     }
     let within = |percent| ready.percentile(percent).map(SignedDuration::from_millis);
-    figures.ready = within(50).zip(within(95)).map(|(p50, p95)| ReadyTimes { p50, p95 });
-    figures
+    stats.ready = within(50).zip(within(95)).map(|(p50, p95)| ReadyTimes { p50, p95 });
+    stats
 }
 
-fn templates(launches: &[LaunchCount], live: &[LiveCount]) -> Vec<(Uuid, Figures)> {
+fn templates(launches: &[LaunchCount], live: &[LiveCount]) -> Vec<(Uuid, LaunchStats)> {
     let mut by_template: BTreeMap<Uuid, (Vec<&LaunchCount>, Vec<&LiveCount>)> = BTreeMap::new();
     for count in launches {
         by_template.entry(count.template_id).or_default().0.push(count);
@@ -126,10 +126,10 @@ fn templates(launches: &[LaunchCount], live: &[LiveCount]) -> Vec<(Uuid, Figures
     }
     let mut templates: Vec<_> = by_template
         .into_iter()
-        .map(|(id, (launches, live))| (id, figures(launches.into_iter(), running(live.into_iter()))))
-        .filter(|(_, figures)| figures.launches + figures.running > 0)
+        .map(|(id, (launches, live))| (id, stats(launches.into_iter(), running(live.into_iter()))))
+        .filter(|(_, stats)| stats.launches + stats.running > 0)
         .collect();
-    templates.sort_by_key(|(_, figures)| std::cmp::Reverse((figures.launches, figures.running)));
+    templates.sort_by_key(|(_, stats)| std::cmp::Reverse((stats.launches, stats.running)));
     templates
 }
 
@@ -139,7 +139,7 @@ fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: 
     (0..HOURS as i64)
         .map(|hour| Hour {
             begins: since.checked_add(SignedDuration::from_hours(hour)).unwrap_or(since),
-            launched: figures(launches.iter().filter(|count| hour_of(count) == hour), 0),
+            launched: stats(launches.iter().filter(|count| hour_of(count) == hour), 0),
             up: up_after(hour, live, ended),
         })
         .collect()

@@ -7,28 +7,32 @@ use launcher_trace::{StartTrace, Times};
 use launcher_workshop::Workshop;
 use opentelemetry::KeyValue;
 
-use crate::error::{Chain, LoopError};
+use crate::error::{ErrorChain, LoopError};
 
 /// Records the first attempt to apply a Workshop, and its error if it failed.
-pub(crate) fn applied(instance: &Instance, times: Times, answer: &Result<Result<Workshop, FleetError>, LoopError>) {
+pub(crate) fn record_apply(
+    instance: &Instance,
+    times: Times,
+    answer: &Result<Result<Workshop, FleetError>, LoopError>,
+) {
     let failure = match answer {
         Ok(Ok(_)) => None,
-        Ok(Err(error)) => Some(Chain(error).to_string()),
-        Err(error) => Some(Chain(error).to_string()),
+        Ok(Err(error)) => Some(ErrorChain(error).to_string()),
+        Err(error) => Some(ErrorChain(error).to_string()),
     };
-    StartTrace::of(&instance.k8s_name).step("apply", times, failure.as_deref());
+    StartTrace::of(&instance.k8s_name).record_step("apply", times, failure.as_deref());
 }
 
 /// Records a change of a row. Completes the trace when the change ends the start.
-pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
+pub(crate) fn record_change(before: &Instance, after: &Instance, now: Timestamp) {
     let was_starting = matches!(before.state, InstanceState::Queued | InstanceState::Starting);
     let failure = match after.state {
         InstanceState::Running => None,
         InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
         // An end requested by the owner or an admin is no error.
         InstanceState::Terminating | InstanceState::Terminated => {
-            let of_nobody = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
-            after.end_reason.filter(of_nobody).map(EndReason::as_str)
+            let is_unrequested = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
+            after.end_reason.filter(is_unrequested).map(EndReason::as_str)
         }
         InstanceState::Queued | InstanceState::Starting => return,
     };
@@ -36,11 +40,11 @@ pub(crate) fn changed(before: &Instance, after: &Instance, now: Timestamp) {
         return;
     }
     let trace = StartTrace::of(&after.k8s_name);
-    trace.step("queue", (after.created_at, after.dispatched_at.unwrap_or(now)), None);
+    trace.record_step("queue", (after.created_at, after.dispatched_at.unwrap_or(now)), None);
     let mut attributes = vec![
         KeyValue::new("workshop.name", after.k8s_name.clone()),
         KeyValue::new("workshop.template", after.settings.name.clone()),
     ];
     attributes.extend(after.end_reason.map(|reason| KeyValue::new("workshop.end_reason", reason.as_str())));
-    trace.whole((after.created_at, now), attributes, failure);
+    trace.record_start((after.created_at, now), attributes, failure);
 }

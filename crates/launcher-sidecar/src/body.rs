@@ -5,62 +5,62 @@ use crate::framing::Framing;
 
 /// Remaining part of a body, as its sender delimits it.
 #[derive(Debug)]
-enum Rest {
+enum Remaining {
     Nothing,
     Length(u64),
     Chunks(Decoder),
-    UntilEnd,
+    UntilClose,
 }
 
 /// One body in transit.
 #[derive(Debug)]
-pub(crate) struct Transfer {
-    rest: Rest,
+pub(crate) struct BodyTranscoder {
+    remaining: Remaining,
     /// True when the receiver gets chunks, false when it gets the data alone.
     chunks: bool,
 }
 
-impl Transfer {
+impl BodyTranscoder {
     /// Creates a transfer that keeps the framing: a length stays a length, and chunks are encoded again.
-    pub(crate) fn keeping(framing: Framing) -> Self {
+    pub(crate) fn with_same_framing(framing: Framing) -> Self {
         match framing {
-            Framing::Empty => Self { rest: Rest::Nothing, chunks: false },
-            Framing::Length(length) => Self { rest: Rest::Length(length), chunks: false },
-            Framing::Chunked => Self { rest: Rest::Chunks(Decoder::new()), chunks: true },
+            Framing::Empty => Self { remaining: Remaining::Nothing, chunks: false },
+            Framing::Length(length) => Self { remaining: Remaining::Length(length), chunks: false },
+            Framing::Chunked => Self { remaining: Remaining::Chunks(Decoder::new()), chunks: true },
         }
     }
 
     /// Creates a transfer that decodes chunks, for a receiver that does not support them.
-    pub(crate) fn unchunking() -> Self {
-        Self { rest: Rest::Chunks(Decoder::new()), chunks: false }
+    pub(crate) fn decoding_chunks() -> Self {
+        Self { remaining: Remaining::Chunks(Decoder::new()), chunks: false }
     }
 
     /// Creates a transfer of a body that ends when its sender closes the connection.
-    pub(crate) fn until_end(chunks: bool) -> Self {
-        Self { rest: Rest::UntilEnd, chunks }
+    pub(crate) fn until_close(chunks: bool) -> Self {
+        Self { remaining: Remaining::UntilClose, chunks }
     }
 
     /// Returns true when the whole body has been received from its sender.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.rest, Rest::Nothing)
+        matches!(self.remaining, Remaining::Nothing)
     }
 
     /// Returns how many of `available` bytes belong to this body and can be forwarded unchanged. `None` when they must
     /// be decoded or encoded.
-    pub(crate) fn as_it_is(&self, available: usize) -> Option<usize> {
-        match self.rest {
-            Rest::Length(left) if !self.chunks => Some(usize::try_from(left).unwrap_or(usize::MAX).min(available)),
-            Rest::UntilEnd if !self.chunks => Some(available),
+    pub(crate) fn passthrough_len(&self, available: usize) -> Option<usize> {
+        match self.remaining {
+            Remaining::Length(left) if !self.chunks => Some(usize::try_from(left).unwrap_or(usize::MAX).min(available)),
+            Remaining::UntilClose if !self.chunks => Some(available),
             _ => None,
         }
     }
 
     /// Records that `count` bytes were forwarded unchanged.
-    pub(crate) fn passed(&mut self, count: usize) {
-        if let Rest::Length(left) = &mut self.rest {
+    pub(crate) fn advance(&mut self, count: usize) {
+        if let Remaining::Length(left) = &mut self.remaining {
             *left = left.saturating_sub(count as u64);
             if *left == 0 {
-                self.rest = Rest::Nothing;
+                self.remaining = Remaining::Nothing;
             }
         }
     }
@@ -70,7 +70,7 @@ impl Transfer {
     /// # Errors
     /// The sender's chunks are malformed.
     pub(crate) fn feed(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), ChunkError> {
-        if let Rest::Chunks(decoder) = &mut self.rest {
+        if let Remaining::Chunks(decoder) = &mut self.remaining {
             reserve(input.len(), out);
             while let Some(data) = decoder.next(input)? {
                 put(data, self.chunks, out);
@@ -80,29 +80,29 @@ impl Transfer {
             }
             return Ok(());
         }
-        let count = match self.rest {
-            Rest::Nothing | Rest::Chunks(_) => return Ok(()),
-            Rest::Length(left) => usize::try_from(left).unwrap_or(usize::MAX).min(input.len()),
-            Rest::UntilEnd => input.len(),
+        let count = match self.remaining {
+            Remaining::Nothing | Remaining::Chunks(_) => return Ok(()),
+            Remaining::Length(left) => usize::try_from(left).unwrap_or(usize::MAX).min(input.len()),
+            Remaining::UntilClose => input.len(),
         };
         reserve(count, out);
         let (data, rest) = input.split_at(count);
         *input = rest;
         put(data, self.chunks, out);
-        self.passed(count);
+        self.advance(count);
         Ok(())
     }
 
     /// Handles the end of the sender's connection. Returns true when the body is complete, false when it was cut off.
-    pub(crate) fn sender_ended(&mut self, out: &mut Vec<u8>) -> bool {
-        if matches!(self.rest, Rest::UntilEnd) {
+    pub(crate) fn handle_eof(&mut self, out: &mut Vec<u8>) -> bool {
+        if matches!(self.remaining, Remaining::UntilClose) {
             self.end(out);
         }
         self.is_done()
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        self.rest = Rest::Nothing;
+        self.remaining = Remaining::Nothing;
         if self.chunks {
             out.extend_from_slice(chunked::LAST_CHUNK);
         }

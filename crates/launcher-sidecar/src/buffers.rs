@@ -32,39 +32,39 @@ where
     Poll::Ready(Ok(buffer.filled().len()))
 }
 
-/// Reads once and appends to `inbox`, up to `limit` bytes in total; `inbox` must hold fewer. Returns the number of
-/// bytes read, 0 at the end of the stream.
+/// Reads once and appends to `read_buffer`, up to `limit` bytes in total; `read_buffer` must hold fewer. Returns the
+/// number of bytes read, 0 at the end of the stream.
 pub(crate) fn poll_fill<R>(
     io: &mut R,
     cx: &mut Context<'_>,
-    inbox: &mut Vec<u8>,
+    read_buffer: &mut Vec<u8>,
     limit: usize,
 ) -> Poll<io::Result<usize>>
 where
     R: AsyncRead + Unpin,
 {
     with_scratch(|area| {
-        let room = limit.saturating_sub(inbox.len()).min(area.len());
+        let room = limit.saturating_sub(read_buffer.len()).min(area.len());
         let count = ready!(poll_read(io, cx, &mut area[..room]))?;
-        let length = inbox.len() + count;
-        if length > inbox.capacity() {
+        let length = read_buffer.len() + count;
+        if length > read_buffer.capacity() {
             // Doubles the capacity like `Vec`, but never beyond the limit.
-            let capacity = length.max((2 * inbox.capacity()).min(limit));
-            inbox.reserve_exact(capacity - inbox.len());
+            let capacity = length.max((2 * read_buffer.capacity()).min(limit));
+            read_buffer.reserve_exact(capacity - read_buffer.len());
         }
-        inbox.extend_from_slice(&area[..count]);
+        read_buffer.extend_from_slice(&area[..count]);
         Poll::Ready(Ok(count))
     })
 }
 
 /// Write buffer with the bytes that could not be written yet.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
+pub(crate) struct WriteBuffer {
     bytes: Vec<u8>,
     sent: usize,
 }
 
-impl Outbox {
+impl WriteBuffer {
     /// Returns true when all bytes have been written.
     pub(crate) fn is_empty(&self) -> bool {
         self.sent == self.bytes.len()

@@ -19,12 +19,12 @@ impl Default for BulkPermits {
 
 /// One direction of an exchange: its byte count, and its permit once it is a bulk transfer.
 #[derive(Debug, Default)]
-pub(crate) struct Transferred {
+pub(crate) struct TransferCounter {
     bytes: usize,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Transferred {
+impl TransferCounter {
     /// Counts `count` bytes that moved from one socket to the other. Widens their buffers after `BULK_AFTER` bytes if a
     /// permit is free, and then returns true.
     pub(crate) fn count(
@@ -64,7 +64,7 @@ impl Transferred {
         }
         let is_narrow = client.is_none_or(|client| {
             client.narrow(direction);
-            direction == Direction::Receive || client.has_room()
+            direction == Direction::Receive || client.is_writable()
         });
         if is_narrow {
             self.permit = None;

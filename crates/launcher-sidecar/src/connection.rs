@@ -10,16 +10,16 @@ use std::time::Duration;
 use launcher_process::stop::Stop;
 use tokio::time::Instant;
 
-use crate::alarm::Alarm;
-use crate::buffers::{Outbox, poll_fill, poll_read, with_scratch};
-use crate::bulk::Transferred;
-use crate::exchange::{self, End};
+use crate::authorization::{self, Refused};
+use crate::buffers::{WriteBuffer, poll_fill, poll_read, with_scratch};
+use crate::bulk::TransferCounter;
+use crate::deadline_timer::DeadlineTimer;
+use crate::error_response::{self, Reason, ResponseFormat};
+use crate::exchange::{self, ExchangeOutcome};
 use crate::head::{MAX_HEAD_BYTES, MAX_REQUEST_LINES, Scan, Scanner};
-use crate::judge::{self, Refused};
 use crate::metrics::Outcome;
-use crate::pages::{self, Form, Reason};
-use crate::places::{Doing, Progress};
 use crate::sidecar::Inner;
+use crate::slots::{ConnectionState, Progress};
 use crate::socket::{Direction, PeerIo};
 use crate::tunnel;
 
@@ -40,15 +40,15 @@ const DELIVERY: Duration = Duration::from_secs(60);
 pub(crate) struct Client<IO> {
     pub(crate) io: IO,
     /// Bytes read from the client that do not belong to a request yet.
-    pub(crate) inbox: Vec<u8>,
-    pub(crate) outbox: Outbox,
+    pub(crate) read_buffer: Vec<u8>,
+    pub(crate) write_buffer: WriteBuffer,
     /// The client has sent its last byte.
     pub(crate) has_ended: bool,
-    pub(crate) alarm: Alarm,
+    pub(crate) timer: DeadlineTimer,
     pub(crate) progress: Arc<Progress>,
     /// Bytes moved for the current request (`up`) and for its response (`down`).
-    pub(crate) up: Transferred,
-    pub(crate) down: Transferred,
+    pub(crate) up: TransferCounter,
+    pub(crate) down: TransferCounter,
 }
 
 /// One client connection of a sidecar.
@@ -73,9 +73,9 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
     /// Serves requests until either side ends the connection.
     pub(crate) async fn run(mut self, stop: &Stop) {
         let mut requested = pin!(stop.requested());
-        let mut due = Instant::now() + HEAD;
+        let mut deadline = Instant::now() + HEAD;
         loop {
-            let length = match self.next_head(due, requested.as_mut()).await {
+            let length = match self.next_head(deadline, requested.as_mut()).await {
                 Ok(length) => length,
                 Err(NoHead::Over) => return self.client.close(Duration::ZERO).await,
                 Err(NoHead::Refused(reason)) => {
@@ -84,74 +84,84 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
                     return self.client.close(LINGER).await;
                 }
             };
-            let mut app_outbox = Outbox::default();
-            let head = &self.client.inbox[..length];
-            let verdict = judge::judge(&self.sidecar.rules, head, self.peer, app_outbox.space());
-            self.client.take(length);
-            let end = match verdict {
+            let mut app_write_buffer = WriteBuffer::default();
+            let head = &self.client.read_buffer[..length];
+            let authorized = authorization::authorize(&self.sidecar.rules, head, self.peer, app_write_buffer.space());
+            self.client.consume(length);
+            let outcome = match authorized {
                 Ok(admitted) => {
                     let begun = Instant::now();
                     self.sidecar.metrics.used(begun);
                     self.client.begin(begun);
                     let client = &mut self.client;
-                    let end = exchange::run(self.sidecar, stop, &admitted, client, app_outbox, begun).await;
-                    self.settle(end, admitted.is_head, admitted.wants_html, admitted.keep_alive).await
+                    let outcome = exchange::run(self.sidecar, stop, &admitted, client, app_write_buffer, begun).await;
+                    self.finish_exchange(outcome, admitted.is_head, admitted.wants_html, admitted.keep_alive).await
                 }
                 Err(refused) => {
                     self.sidecar.metrics.count(refused.reason.outcome());
                     self.refuse(refused).await
                 }
             };
-            match end {
-                End::Next(answered) => {
+            match outcome {
+                ExchangeOutcome::KeepAlive(answered) => {
                     self.client.progress.idle(answered);
-                    due = answered + IDLE;
+                    deadline = answered + IDLE;
                 }
-                End::Tunnel(app, app_inbox) => {
-                    let tunnel = tunnel::run(&mut self.client, app, &app_inbox, &self.sidecar.metrics, requested);
+                ExchangeOutcome::Tunnel(app, app_read_buffer) => {
+                    let tunnel = tunnel::run(&mut self.client, app, &app_read_buffer, &self.sidecar.metrics, requested);
                     tunnel.await;
                     return self.client.close(Duration::ZERO).await;
                 }
-                End::Abort => return,
-                End::Last => return self.client.close(Duration::ZERO).await,
-                End::Close | End::Refused { .. } => return self.client.close(LINGER).await,
+                ExchangeOutcome::Abort => return,
+                ExchangeOutcome::CloseWithoutLinger => return self.client.close(Duration::ZERO).await,
+                ExchangeOutcome::CloseWithLinger | ExchangeOutcome::Refused { .. } => {
+                    return self.client.close(LINGER).await;
+                }
             }
         }
     }
 
     /// Counts the outcome of an exchange, and sends a response if the app sent none.
-    async fn settle(&mut self, end: End, is_head: bool, wants_html: bool, keep_alive: bool) -> End {
-        let End::Refused { reason, unread } = end else {
+    async fn finish_exchange(
+        &mut self,
+        outcome: ExchangeOutcome,
+        is_head: bool,
+        wants_html: bool,
+        keep_alive: bool,
+    ) -> ExchangeOutcome {
+        let ExchangeOutcome::Refused { reason, unread } = outcome else {
             self.sidecar.metrics.count(Outcome::Forwarded);
-            return end;
+            return outcome;
         };
         self.sidecar.metrics.count(reason.outcome());
         let keep_alive = keep_alive && !unread && reason.is_understood();
         self.refuse(Refused { reason, is_head, wants_html, keep_alive }).await
     }
 
-    async fn refuse(&mut self, refused: Refused) -> End {
-        let form = Form { html: refused.wants_html, head_only: refused.is_head, close: !refused.keep_alive };
-        pages::write(refused.reason, form, self.client.outbox.space());
+    async fn refuse(&mut self, refused: Refused) -> ExchangeOutcome {
+        let format =
+            ResponseFormat { html: refused.wants_html, head_only: refused.is_head, close: !refused.keep_alive };
+        error_response::write(refused.reason, format, self.client.write_buffer.space());
         let client = &mut self.client;
-        client.alarm.set(Instant::now() + HEAD);
+        client.timer.set(Instant::now() + HEAD);
         let written = poll_fn(|cx| client.poll_written(cx)).await;
         match (written, refused.keep_alive) {
-            (false, _) => End::Abort,
-            (true, true) => End::Next(Instant::now()),
-            (true, false) => End::Close,
+            (false, _) => ExchangeOutcome::Abort,
+            (true, true) => ExchangeOutcome::KeepAlive(Instant::now()),
+            (true, false) => ExchangeOutcome::CloseWithLinger,
         }
     }
 
-    /// Waits until `due` for a head to begin, and then for all of it. Returns its length at the inbox's start.
-    async fn next_head<S>(&mut self, due: Instant, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
+    /// Waits until `deadline` for a head to begin, and then for all of it. Returns its length at the read buffer's
+    /// start.
+    async fn next_head<S>(&mut self, deadline: Instant, mut stop: Pin<&mut S>) -> Result<usize, NoHead>
     where
         S: Future<Output = ()>,
     {
         let mut scanner = Scanner::default();
         let (mut has_begun, mut skipped_line) = (false, false);
         let client = &mut self.client;
-        client.alarm.set(due);
+        client.timer.set(deadline);
         poll_fn(|cx| client.poll_head(&mut scanner, &mut has_begun, &mut skipped_line, stop.as_mut(), cx)).await
     }
 }
@@ -160,28 +170,28 @@ impl<IO: PeerIo> Client<IO> {
     pub(crate) fn new(io: IO, progress: Arc<Progress>) -> Self {
         Self {
             io,
-            inbox: Vec::new(),
-            outbox: Outbox::default(),
+            read_buffer: Vec::new(),
+            write_buffer: WriteBuffer::default(),
             has_ended: false,
-            alarm: Alarm::default(),
+            timer: DeadlineTimer::default(),
             progress,
-            up: Transferred::default(),
-            down: Transferred::default(),
+            up: TransferCounter::default(),
+            down: TransferCounter::default(),
         }
     }
 
     /// Starts an exchange.
     fn begin(&mut self, now: Instant) {
-        self.progress.enter(Doing::Serving, now);
+        self.progress.enter(ConnectionState::Serving, now);
         self.up.restart();
         self.down.restart();
     }
 
-    fn take(&mut self, length: usize) {
-        if length == self.inbox.len() {
-            self.inbox.clear();
+    fn consume(&mut self, length: usize) {
+        if length == self.read_buffer.len() {
+            self.read_buffer.clear();
         } else {
-            self.inbox.drain(..length);
+            self.read_buffer.drain(..length);
         }
     }
 
@@ -198,12 +208,12 @@ impl<IO: PeerIo> Client<IO> {
     {
         loop {
             // Some clients send an empty line after a body (RFC 9112, 2.2). At most one is skipped.
-            if !*has_begun && !*skipped_line && self.inbox.starts_with(b"\r\n") {
-                self.inbox.drain(..2);
+            if !*has_begun && !*skipped_line && self.read_buffer.starts_with(b"\r\n") {
+                self.read_buffer.drain(..2);
                 *skipped_line = true;
             }
-            if !self.inbox.is_empty() && self.inbox != b"\r" {
-                match scanner.scan(&self.inbox, MAX_REQUEST_LINES) {
+            if !self.read_buffer.is_empty() && self.read_buffer != b"\r" {
+                match scanner.scan(&self.read_buffer, MAX_REQUEST_LINES) {
                     Scan::Complete(length) => return Poll::Ready(Ok(length)),
                     Scan::TooLarge => return Poll::Ready(Err(NoHead::Refused(Reason::HeadTooLarge))),
                     Scan::Malformed => {
@@ -213,23 +223,23 @@ impl<IO: PeerIo> Client<IO> {
                     Scan::Incomplete if *has_begun => {}
                     Scan::Incomplete => {
                         *has_begun = true;
-                        self.alarm.set(Instant::now() + HEAD);
+                        self.timer.set(Instant::now() + HEAD);
                     }
                 }
             }
             if self.has_ended {
                 return Poll::Ready(Err(NoHead::Over));
             }
-            match poll_fill(&mut self.io, cx, &mut self.inbox, MAX_HEAD_BYTES) {
+            match poll_fill(&mut self.io, cx, &mut self.read_buffer, MAX_HEAD_BYTES) {
                 Poll::Ready(Ok(0)) => self.has_ended = true,
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(NoHead::Over)),
                 Poll::Pending => break,
             }
         }
-        if self.inbox.is_empty() {
-            self.inbox = Vec::new();
-            self.outbox.release();
+        if self.read_buffer.is_empty() {
+            self.read_buffer = Vec::new();
+            self.write_buffer.release();
             self.up.release(self.io.socket(), Direction::Receive);
             self.down.release(self.io.socket(), Direction::Send);
             if stop.as_mut().poll(cx).is_ready() {
@@ -237,24 +247,24 @@ impl<IO: PeerIo> Client<IO> {
             }
         }
         let over = if *has_begun { NoHead::Refused(Reason::HeadTooSlow) } else { NoHead::Over };
-        self.alarm.poll(cx).map(|()| Err(over))
+        self.timer.poll(cx).map(|()| Err(over))
     }
 
-    /// Flushes the outbox. Returns false on an error or at the timeout.
+    /// Flushes the write buffer. Returns false on an error or at the timeout.
     fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
-        match self.outbox.poll_flush(&mut self.io, cx) {
+        match self.write_buffer.poll_flush(&mut self.io, cx) {
             Poll::Ready(written) => Poll::Ready(written.is_ok()),
-            Poll::Pending => self.alarm.poll(cx).map(|()| false),
+            Poll::Pending => self.timer.poll(cx).map(|()| false),
         }
     }
 
     /// Closes the connection after the client has received the whole last response. From its delivery on, further bytes
     /// are read and discarded until the client closes, for at most `linger`.
     async fn close(&mut self, linger: Duration) {
-        self.inbox = Vec::new();
+        self.read_buffer = Vec::new();
         let now = Instant::now();
-        self.progress.enter(Doing::Transfer, now);
-        self.alarm.set(now + DELIVERY);
+        self.progress.enter(ConnectionState::Transfer, now);
+        self.timer.set(now + DELIVERY);
         let (mut is_delivered, mut is_shut) = (false, false);
         poll_fn(|cx| {
             if !is_delivered && self.io.poll_delivered(cx).is_ready() {
@@ -262,10 +272,10 @@ impl<IO: PeerIo> Client<IO> {
                 if linger.is_zero() {
                     return Poll::Ready(());
                 }
-                self.alarm.set(Instant::now() + linger);
+                self.timer.set(Instant::now() + linger);
             }
             // Poll the timer before reading: a client that never stops sending would starve it.
-            if self.alarm.poll(cx).is_ready() {
+            if self.timer.poll(cx).is_ready() {
                 return Poll::Ready(());
             }
             if is_delivered && !is_shut {

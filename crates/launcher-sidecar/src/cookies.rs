@@ -2,8 +2,8 @@
 //!
 //! The app runs code of its owner or of others. It must neither read the auth proxy's session cookie nor set one.
 
-/// Cookie name prefixes that browsers treat as promises about the cookie. Matched in any case, as browsers do.
-const PROMISES: [&[u8]; 4] = [b"__host-http-", b"__host-", b"__secure-", b"__http-"];
+/// Cookie name prefixes for which browsers enforce cookie attributes. Matched in any case, as browsers do.
+const SECURITY_PREFIXES: [&[u8]; 4] = [b"__host-http-", b"__host-", b"__secure-", b"__http-"];
 
 /// Recognizes the auth proxy's cookies by their name prefix.
 #[derive(Debug, Clone)]
@@ -12,42 +12,42 @@ pub(crate) struct LoginCookies {
 }
 
 impl LoginCookies {
-    /// Matches names that begin with `prefix`, with or without a promise before it, such as `__Host-`.
+    /// Matches names that begin with `prefix`, with or without a security prefix before it, such as `__Host-`.
     pub(crate) fn new(prefix: &str) -> Self {
-        Self { prefix: without_promise(prefix.as_bytes()).into() }
+        Self { prefix: strip_security_prefix(prefix.as_bytes()).into() }
     }
 
     /// Returns true when a cookie, as in `name=value`, is the auth proxy's.
     ///
     /// A browser sends a cookie without a name as its bare value, so the leading `=` of `=_oauth2_proxy=x` is ignored.
-    fn is_own(&self, cookie: &[u8]) -> bool {
+    fn is_login_cookie(&self, cookie: &[u8]) -> bool {
         let start = cookie.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'=')).unwrap_or(cookie.len());
-        without_promise(&cookie[start..]).starts_with(&self.prefix)
+        strip_security_prefix(&cookie[start..]).starts_with(&self.prefix)
     }
 
     /// Returns true when a `Cookie` line has a cookie of the auth proxy.
     pub(crate) fn are_in(&self, line: &[u8]) -> bool {
-        line.split(|&byte| byte == b';').any(|cookie| self.is_own(cookie))
+        line.split(|&byte| byte == b';').any(|cookie| self.is_login_cookie(cookie))
     }
 
     /// Returns the other cookies of a `Cookie` line, in order.
     pub(crate) fn others<'c>(&self, line: &'c [u8]) -> impl Iterator<Item = &'c [u8]> {
         line.split(|&byte| byte == b';')
-            .filter(|cookie| !self.is_own(cookie))
+            .filter(|cookie| !self.is_login_cookie(cookie))
             .map(<[u8]>::trim_ascii)
             .filter(|cookie| !cookie.is_empty())
     }
 
     /// Returns true when a `Set-Cookie` line sets a cookie of the auth proxy.
     pub(crate) fn is_set_by(&self, line: &[u8]) -> bool {
-        self.is_own(line)
+        self.is_login_cookie(line)
     }
 }
 
-fn without_promise(name: &[u8]) -> &[u8] {
-    for promise in PROMISES {
-        if let Some((start, rest)) = name.split_at_checked(promise.len())
-            && start.eq_ignore_ascii_case(promise)
+fn strip_security_prefix(name: &[u8]) -> &[u8] {
+    for prefix in SECURITY_PREFIXES {
+        if let Some((start, rest)) = name.split_at_checked(prefix.len())
+            && start.eq_ignore_ascii_case(prefix)
         {
             return rest;
         }
@@ -85,8 +85,10 @@ mod tests {
 
     fn is_login(name: &str) -> bool {
         let lower = name.to_ascii_lowercase();
-        let promises = ["", "__host-", "__secure-", "__http-", "__host-http-"];
-        promises.iter().any(|promise| lower.starts_with(promise) && name[promise.len()..].starts_with("_oauth2_proxy"))
+        let security_prefixes = ["", "__host-", "__secure-", "__http-", "__host-http-"];
+        security_prefixes
+            .iter()
+            .any(|prefix| lower.starts_with(prefix) && name[prefix.len()..].starts_with("_oauth2_proxy"))
     }
 
     #[test]

@@ -5,24 +5,24 @@ use std::future::poll_fn;
 use launcher_process::stop::Stop;
 use tokio::time::Instant;
 
-use crate::body::Transfer;
-use crate::buffers::Outbox;
+use crate::authorization::Admitted;
+use crate::body::BodyTranscoder;
+use crate::buffers::WriteBuffer;
 use crate::connection::Client;
-use crate::judge::Admitted;
-use crate::pages::Reason;
-use crate::relay::{Relay, Step};
+use crate::error_response::Reason;
+use crate::relay::{Relay, RelayOutcome};
 use crate::sidecar::Inner;
 use crate::socket::{PeerIo, Socket};
 
 /// Outcome of an exchange.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum ExchangeOutcome {
     /// The response was complete at this time; the client may send another request.
-    Next(Instant),
+    KeepAlive(Instant),
     /// The response is complete; the connection ends.
-    Close,
-    /// Like `Close`, but the client has announced that it sends nothing more on the connection.
-    Last,
+    CloseWithLinger,
+    /// Like `CloseWithLinger`, but the client has announced that it sends nothing more on the connection.
+    CloseWithoutLinger,
     /// The exchange was aborted: the response was cut off, or the client is gone.
     Abort,
     /// No response came, so this proxy must send one. `unread` is true while the request's body has unread bytes.
@@ -31,28 +31,28 @@ pub(crate) enum End {
     Tunnel(Socket, Vec<u8>),
 }
 
-/// Sends a request to the app and relays its response. The request's new head is in `app_outbox`; its body, or the
-/// start of it, is in the client's inbox. `begun` is the start time.
+/// Sends a request to the app and relays its response. The request's new head is in `app_write_buffer`; its body, or
+/// the start of it, is in the client's read buffer. `begun` is the start time.
 pub(crate) async fn run<IO>(
     sidecar: &Inner,
     stop: &Stop,
     admitted: &Admitted,
     client: &mut Client<IO>,
-    mut app_outbox: Outbox,
+    mut app_write_buffer: WriteBuffer,
     begun: Instant,
-) -> End
+) -> ExchangeOutcome
 where
     IO: PeerIo,
 {
-    let mut request = Transfer::keeping(admitted.framing);
+    let mut request = BodyTranscoder::with_same_framing(admitted.framing);
     // Parse the received part of the body before sending: the app must see no byte of a request that is malformed from
     // its start.
-    let mut behind = &client.inbox[..];
-    if request.feed(&mut behind, app_outbox.space()).is_err() {
-        return End::Refused { reason: Reason::Malformed("the request's body is malformed"), unread: true };
+    let mut behind = &client.read_buffer[..];
+    if request.feed(&mut behind, app_write_buffer.space()).is_err() {
+        return ExchangeOutcome::Refused { reason: Reason::Malformed("the request's body is malformed"), unread: true };
     }
-    let taken = client.inbox.len() - behind.len();
-    client.inbox.drain(..taken);
+    let taken = client.read_buffer.len() - behind.len();
+    client.read_buffer.drain(..taken);
     let mut kept = sidecar.pool.take(!admitted.is_repeatable, begun);
     loop {
         let is_reused = kept.is_some();
@@ -63,37 +63,39 @@ where
                 Ok(app) => app,
                 Err(error) => {
                     tracing::debug!(%error, "connecting to the app failed");
-                    return End::Refused { reason: Reason::AppAway, unread: !request.is_done() };
+                    return ExchangeOutcome::Refused { reason: Reason::AppUnavailable, unread: !request.is_done() };
                 }
             },
         };
-        let mut relay = Relay::new(sidecar, stop, admitted, client, app, &mut app_outbox, &mut request);
-        let step = poll_fn(|cx| relay.poll(cx)).await;
-        match step {
-            Step::Silent if is_reused && admitted.is_repeatable => {
+        let mut relay = Relay::new(sidecar, stop, admitted, client, app, &mut app_write_buffer, &mut request);
+        let outcome = poll_fn(|cx| relay.poll(cx)).await;
+        match outcome {
+            RelayOutcome::NoResponse if is_reused && admitted.is_repeatable => {
                 drop(relay);
-                app_outbox.rewind();
+                app_write_buffer.rewind();
             }
-            Step::Silent => return End::Refused { reason: Reason::AppBroken, unread: !request.is_done() },
-            Step::Refused(reason) => return End::Refused { reason, unread: !request.is_done() },
-            Step::Abort => return End::Abort,
-            Step::Switched => {
-                let (app, inbox) = relay.into_app();
-                return End::Tunnel(app, inbox);
+            RelayOutcome::NoResponse => {
+                return ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse, unread: !request.is_done() };
             }
-            Step::Complete { app_stays, close } => {
+            RelayOutcome::Refused(reason) => return ExchangeOutcome::Refused { reason, unread: !request.is_done() },
+            RelayOutcome::Abort => return ExchangeOutcome::Abort,
+            RelayOutcome::Upgraded => {
+                let (app, read_buffer) = relay.into_app();
+                return ExchangeOutcome::Tunnel(app, read_buffer);
+            }
+            RelayOutcome::Complete { app_keep_alive, close } => {
                 let is_wide = relay.has_wide_app();
                 let (app, _) = relay.into_app();
                 let ended = Instant::now();
                 sidecar.metrics.used(ended);
-                if app_stays && !is_wide {
+                if app_keep_alive && !is_wide {
                     sidecar.pool.put(app, ended);
                 }
-                let is_last = !admitted.keep_alive && request.is_done() && client.inbox.is_empty();
+                let is_last = !admitted.keep_alive && request.is_done() && client.read_buffer.is_empty();
                 return match (close, is_last) {
-                    (true, true) => End::Last,
-                    (true, false) => End::Close,
-                    (false, _) => End::Next(ended),
+                    (true, true) => ExchangeOutcome::CloseWithoutLinger,
+                    (true, false) => ExchangeOutcome::CloseWithLinger,
+                    (false, _) => ExchangeOutcome::KeepAlive(ended),
                 };
             }
         }
@@ -110,8 +112,8 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::judge::judge;
-    use crate::places::Progress;
+    use crate::authorization::authorize;
+    use crate::slots::Progress;
     use crate::socket::Plain;
     use crate::{Policy, Sidecar};
 
@@ -126,20 +128,20 @@ mod tests {
     }
 
     /// Runs the exchange of a request that has arrived completely.
-    async fn exchange(sidecar: &Sidecar, head: &str, body: Vec<u8>) -> (End, Vec<u8>) {
-        let mut app_outbox = Outbox::default();
+    async fn exchange(sidecar: &Sidecar, head: &str, body: Vec<u8>) -> (ExchangeOutcome, Vec<u8>) {
+        let mut app_write_buffer = WriteBuffer::default();
         let inner = sidecar.inner();
-        let admitted = judge(&inner.rules, head.as_bytes(), None, app_outbox.space()).unwrap();
+        let admitted = authorize(&inner.rules, head.as_bytes(), None, app_write_buffer.space()).unwrap();
         let (io, mut far) = tokio::io::duplex(1024 * 1024);
         let mut client = Client::new(Plain(io), Arc::new(Progress::new()));
-        client.inbox = body;
+        client.read_buffer = body;
         let stop = Stop::new();
-        let under_way = run(inner, &stop, &admitted, &mut client, app_outbox, Instant::now());
-        let end = tokio::time::timeout(std::time::Duration::from_secs(10), under_way).await.unwrap();
+        let under_way = run(inner, &stop, &admitted, &mut client, app_write_buffer, Instant::now());
+        let outcome = tokio::time::timeout(std::time::Duration::from_secs(10), under_way).await.unwrap();
         drop(client);
         let mut answer = Vec::new();
         far.read_to_end(&mut answer).await.unwrap();
-        (end, answer)
+        (outcome, answer)
     }
 
     fn sidecar(addr: SocketAddr) -> Sidecar {
@@ -156,8 +158,8 @@ mod tests {
             (listener, first)
         });
         let head = format!("{HEAD}Content-Length: {LARGE}\r\n\r\n");
-        let (end, answer) = exchange(&sidecar, &head, vec![b'A'; LARGE]).await;
-        assert!(matches!(end, End::Next(_)) && answer.ends_with(b"ok"), "{end:?}");
+        let (outcome, answer) = exchange(&sidecar, &head, vec![b'A'; LARGE]).await;
+        assert!(matches!(outcome, ExchangeOutcome::KeepAlive(_)) && answer.ends_with(b"ok"), "{outcome:?}");
         let (listener, _first) = answering.await.unwrap();
         let next = tokio::spawn(async move {
             let (mut second, _) = listener.accept().await.unwrap();
@@ -189,8 +191,8 @@ mod tests {
         });
         let head = HEAD.replacen("POST", "GET", 1) + "\r\n";
         exchange(&sidecar, &head, Vec::new()).await;
-        let (end, _) = exchange(&sidecar, &head, Vec::new()).await;
-        assert!(matches!(end, End::Refused { reason: Reason::AppBroken, .. }), "{end:?}");
+        let (outcome, _) = exchange(&sidecar, &head, Vec::new()).await;
+        assert!(matches!(outcome, ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse, .. }), "{outcome:?}");
         let listener = requests.await.unwrap();
         let again = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;
         assert!(again.is_err(), "the request came a second time");

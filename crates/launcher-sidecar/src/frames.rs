@@ -11,7 +11,7 @@ const CLOSE: u8 = 0x8;
 
 /// Contents of a piece of a stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct SeenFrames {
     /// Part of a text or binary frame.
     pub(crate) data: bool,
     /// Header of a close frame.
@@ -20,24 +20,24 @@ pub(crate) struct Seen {
 
 /// Tracks the frames of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Frames {
+pub(crate) struct FrameTracker {
     header: [u8; 14],
     header_bytes: u8,
     /// Remaining payload bytes of the current frame.
     payload: u64,
 }
 
-impl Frames {
+impl FrameTracker {
     /// Returns true when the next byte begins a frame.
-    pub(crate) fn is_between(&self) -> bool {
+    pub(crate) fn is_at_frame_boundary(&self) -> bool {
         self.header_bytes == 0 && self.payload == 0
     }
 
     /// Processes a piece of the stream.
-    pub(crate) fn pass(&mut self, mut bytes: &[u8]) -> Seen {
-        let mut seen = Seen::default();
+    pub(crate) fn process(&mut self, mut bytes: &[u8]) -> SeenFrames {
+        let mut seen = SeenFrames::default();
         while !bytes.is_empty() {
-            let (count, part) = self.pass_to_end(bytes);
+            let (count, part) = self.process_to_frame_end(bytes);
             seen.data |= part.data;
             seen.close |= part.close;
             bytes = &bytes[count..];
@@ -46,8 +46,8 @@ impl Frames {
     }
 
     /// Processes a piece up to the end of the current frame at most. Returns the number of bytes processed.
-    pub(crate) fn pass_to_end(&mut self, bytes: &[u8]) -> (usize, Seen) {
-        let mut seen = Seen::default();
+    pub(crate) fn process_to_frame_end(&mut self, bytes: &[u8]) -> (usize, SeenFrames) {
+        let mut seen = SeenFrames::default();
         let mut count = 0;
         if self.payload == 0 {
             while usize::from(self.header_bytes) < self.header_length() {
@@ -121,24 +121,24 @@ mod tests {
     #[test]
     fn only_text_binary_and_continuation_frames_are_data() {
         for (opcode, seen) in [
-            (0, Seen { data: true, close: false }),
-            (1, Seen { data: true, close: false }),
-            (2, Seen { data: true, close: false }),
-            (8, Seen { data: false, close: true }),
-            (9, Seen::default()),
-            (10, Seen::default()),
+            (0, SeenFrames { data: true, close: false }),
+            (1, SeenFrames { data: true, close: false }),
+            (2, SeenFrames { data: true, close: false }),
+            (8, SeenFrames { data: false, close: true }),
+            (9, SeenFrames::default()),
+            (10, SeenFrames::default()),
         ] {
-            assert_eq!(Frames::default().pass(&frame(opcode, 5, true)), seen, "{opcode}");
-            assert_eq!(Frames::default().pass(&frame(opcode, 0, false)), seen, "{opcode}");
+            assert_eq!(FrameTracker::default().process(&frame(opcode, 5, true)), seen, "{opcode}");
+            assert_eq!(FrameTracker::default().process(&frame(opcode, 0, false)), seen, "{opcode}");
         }
     }
 
     #[test]
     fn generated_close_frames_are_valid() {
         for close in [CLOSE_TO_CLIENT, CLOSE_TO_APP] {
-            let mut frames = Frames::default();
-            assert_eq!(frames.pass_to_end(close), (close.len(), Seen { data: false, close: true }));
-            assert!(frames.is_between());
+            let mut frames = FrameTracker::default();
+            assert_eq!(frames.process_to_frame_end(close), (close.len(), SeenFrames { data: false, close: true }));
+            assert!(frames.is_at_frame_boundary());
         }
     }
 
@@ -154,11 +154,11 @@ mod tests {
                 stream.extend(frame(9, size, masked));
                 ends.push(stream.len());
             }
-            let (mut frames, mut at, mut found) = (Frames::default(), 0, Vec::new());
+            let (mut frames, mut at, mut found) = (FrameTracker::default(), 0, Vec::new());
             while at < stream.len() {
                 let piece = &stream[at..stream.len().min(at + step)];
-                at += frames.pass_to_end(piece).0;
-                if frames.is_between() {
+                at += frames.process_to_frame_end(piece).0;
+                if frames.is_at_frame_boundary() {
                     found.push(at);
                 }
             }

@@ -1,6 +1,6 @@
 //! Message framing. Framing that two parsers could read differently is refused, not interpreted.
 
-use crate::head::Known;
+use crate::head::HeaderKind;
 
 /// Delimitation of a message's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +38,11 @@ pub(crate) struct FramingLines<'h> {
 
 impl<'h> FramingLines<'h> {
     /// Records a header line.
-    pub(crate) fn note(&mut self, kind: Known, value: &'h [u8]) {
-        if kind == Known::ContentLength && self.length.replace(value).is_some() {
+    pub(crate) fn record(&mut self, kind: HeaderKind, value: &'h [u8]) {
+        if kind == HeaderKind::ContentLength && self.length.replace(value).is_some() {
             self.repeated = Some(FramingError::RepeatedLength);
         }
-        if kind == Known::TransferEncoding && self.encoding.replace(value).is_some() {
+        if kind == HeaderKind::TransferEncoding && self.encoding.replace(value).is_some() {
             self.repeated = Some(FramingError::RepeatedEncoding);
         }
     }

@@ -9,8 +9,8 @@ pub(crate) const MAX_REQUEST_LINES: usize = 100;
 /// Maximum header lines of an app's response: each cookie takes one line.
 pub(crate) const MAX_RESPONSE_LINES: usize = 200;
 
-/// Room for the header lines of one head.
-pub(crate) type Room<'b, const N: usize> = [MaybeUninit<httparse::Header<'b>>; N];
+/// Storage for the header lines of one head.
+pub(crate) type HeaderStorage<'b, const N: usize> = [MaybeUninit<httparse::Header<'b>>; N];
 
 /// Scan result of a head that may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Scan {
 /// Searches for the end of a head. It scans each byte once, however slowly they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Scanner {
-    looked_at: usize,
+    scanned: usize,
     line_start: usize,
     lines: usize,
 }
@@ -39,8 +39,8 @@ impl Scanner {
         if bytes.first().is_some_and(|&first| !is_token(first)) {
             return Scan::Malformed;
         }
-        for offset in memchr::memchr_iter(b'\n', &bytes[self.looked_at..]) {
-            let end = self.looked_at + offset;
+        for offset in memchr::memchr_iter(b'\n', &bytes[self.scanned..]) {
+            let end = self.scanned + offset;
             if end == 0 || bytes[end - 1] != b'\r' {
                 return Scan::Malformed;
             }
@@ -57,14 +57,14 @@ impl Scanner {
                 return Scan::TooLarge;
             }
         }
-        self.looked_at = bytes.len();
+        self.scanned = bytes.len();
         if bytes.len() >= MAX_HEAD_BYTES { Scan::TooLarge } else { Scan::Incomplete }
     }
 }
 
 /// Class of a header line, as this proxy handles it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum HeaderKind {
     Accept,
     Connection,
     ContentLength,
@@ -86,7 +86,7 @@ pub(crate) enum Known {
     Other,
 }
 
-impl Known {
+impl HeaderKind {
     /// Classifies a header line by its name, in any case.
     pub(crate) fn of(name: &[u8]) -> Self {
         let candidates: &[(&[u8], Self)] = match name.len() {

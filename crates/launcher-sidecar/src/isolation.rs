@@ -54,7 +54,7 @@ pub enum IsolationError {
     NotIsolated {
         /// The address of the connection attempts.
         address: SocketAddr,
-        /// Seconds of waiting.
+        /// Elapsed seconds since the wait began.
         seconds: u64,
     },
 }
@@ -75,7 +75,7 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
     loop {
         let tried = Instant::now();
         let attempt = attempt(address).await;
-        blocked.note(attempt, tried);
+        blocked.record(attempt, tried);
         if attempt == Attempt::Reached {
             network.set_up();
         } else if blocked.is_certain() {
@@ -113,7 +113,7 @@ struct Blocked {
 }
 
 impl Blocked {
-    fn note(&mut self, attempt: Attempt, tried: Instant) {
+    fn record(&mut self, attempt: Attempt, tried: Instant) {
         match attempt {
             Attempt::Reached => *self = Self::default(),
             Attempt::Refused => *self = Self { refusals: self.refusals + 1, silent_since: None },

@@ -5,24 +5,23 @@
 //! bodies are parsed strictly and serialized again, so the app's parser sees the same request as this proxy. An idle
 //! connection holds no buffer.
 
-mod alarm;
+mod authorization;
 mod body;
 mod buffers;
 mod bulk;
 mod chunked;
 mod connection;
 mod cookies;
+mod deadline_timer;
+mod error_response;
 mod exchange;
 mod frames;
 mod framing;
 mod head;
 pub mod isolation;
-mod judge;
 pub mod memory;
 mod metrics;
 mod origin;
-mod pages;
-mod places;
 mod policy;
 mod relay;
 mod response;
@@ -31,6 +30,7 @@ pub mod secret_file;
 pub mod serve;
 pub mod settings;
 mod sidecar;
+mod slots;
 mod socket;
 mod target;
 pub mod telemetry;

@@ -11,7 +11,7 @@ use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
 use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
-use launcher_sidecar::serve::{listen, serve, turn_away};
+use launcher_sidecar::serve::{listen, reject_connections, serve};
 use launcher_sidecar::settings::Settings;
 use launcher_sidecar::telemetry::{self, Telemetry};
 use launcher_sidecar::{Policy, Sidecar, secret_file};
@@ -57,7 +57,7 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
 #[tokio::main(flavor = "current_thread")]
 async fn run(settings: &Settings) -> Result<(), String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
-    files::open_as_many_as_allowed();
+    files::raise_open_file_limit();
     for name in unknown_names::<Settings>(std::env::vars_os()) {
         tracing::warn!(name, "ignoring unknown setting");
     }
@@ -81,7 +81,7 @@ async fn run(settings: &Settings) -> Result<(), String> {
     serve(&listener, sidecar, stop.clone()).await;
     let in_time = tokio::select! {
         in_time = stop.finish(settings.grace()) => in_time,
-        () = turn_away(&listener) => false,
+        () = reject_connections(&listener) => false,
     };
     if !in_time {
         tracing::warn!("in-flight requests dropped: SERVICE_SHUTDOWN_GRACE expired, or a second stop signal arrived");

@@ -8,7 +8,7 @@ const MIB: usize = 1024 * KIB;
 
 /// Maximum concurrent connections, WebSockets included. A browser keeps six connections to a host and one WebSocket per
 /// open notebook or terminal; a proxy in front keeps one per in-flight request. One person's use stays far below.
-pub(crate) const PLACES: usize = 264;
+pub(crate) const MAX_CONNECTIONS: usize = 264;
 /// Length of the accept queue, sized for a burst. The kernel drops further connections, and they retry after a second.
 pub(crate) const BACKLOG: u32 = 512;
 /// Sizes of a socket's kernel buffers, in bytes. The kernel exceeds the send buffer by one segment.
@@ -26,7 +26,8 @@ pub(crate) const FULL: Buffers = Buffers { receive: 64 * KIB, send: 64 * KIB };
 pub(crate) const FULL_CONNECTIONS: usize = 64;
 /// Buffers of further connections.
 pub(crate) const LEAN: Buffers = Buffers { receive: 32 * KIB, send: 32 * KIB };
-/// Buffers in the direction of a bulk transfer. The kernel caps them at `net.core.rmem_max` and `net.core.wmem_max`.
+/// Kernel buffers during a bulk transfer: `receive` of the source socket, `send` of the destination socket. The kernel
+/// caps them at `net.core.rmem_max` and `net.core.wmem_max`.
 pub(crate) const BULK: Buffers = Buffers { receive: 2 * MIB, send: 2 * MIB };
 /// Maximum number of concurrent bulk transfers. Further ones keep their normal buffers.
 pub(crate) const BULK_TRANSFERS: usize = 4;
@@ -68,8 +69,8 @@ const LEAN_CLIENT: usize = socket(Buffers { receive: FULL.receive, send: LEAN.se
 /// Memory of all client connections, all connections to the app, and four user-space buffers per client: input and
 /// output on either side.
 const CONNECTIONS: usize = FULL_CONNECTIONS * 2 * socket(FULL)
-    + (PLACES - FULL_CONNECTIONS) * (LEAN_CLIENT + socket(LEAN))
-    + PLACES * 4 * BUFFER;
+    + (MAX_CONNECTIONS - FULL_CONNECTIONS) * (LEAN_CLIENT + socket(LEAN))
+    + MAX_CONNECTIONS * 4 * BUFFER;
 /// Memory that a bulk transfer adds to the minimum of its two sockets.
 const TRANSFER: usize = accounted(BULK.receive - LEAN.receive) + accounted(BULK.send - LEAN.send);
 /// Memory of a telemetry connection. Its response is a few KiB and fits into its send buffer.

@@ -5,7 +5,7 @@
 ///
 /// TLS ends at a proxy in front, so the scheme is known only from `proto`, the X-Forwarded-Proto line. If that names
 /// TLS, an origin without TLS is foreign. The scheme's default port may be written or omitted.
-pub(crate) fn is_own(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
+pub(crate) fn is_same_origin(origin: &[u8], host: &[u8], proto: Option<&[u8]>) -> bool {
     let Some((is_tls, authority)) = split(origin) else { return false };
     let came_over_tls =
         proto.is_some_and(|proto| proto.eq_ignore_ascii_case(b"https") || proto.eq_ignore_ascii_case(b"wss"));
@@ -31,7 +31,7 @@ fn split(origin: &[u8]) -> Option<(bool, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_own;
+    use super::is_same_origin;
 
     #[test]
     fn only_origin_matching_the_host_is_own() {
@@ -55,7 +55,11 @@ mod tests {
             ("https://", "", None, false),
             ("chrome-extension://w.example", "w.example", None, false),
         ] {
-            assert_eq!(is_own(origin.as_bytes(), host.as_bytes(), proto.map(str::as_bytes)), own, "{origin} {host}");
+            assert_eq!(
+                is_same_origin(origin.as_bytes(), host.as_bytes(), proto.map(str::as_bytes)),
+                own,
+                "{origin} {host}"
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Parses the head of the app's response, and writes the client's.
 
-use crate::body::Transfer;
+use crate::authorization::Admitted;
+use crate::body::BodyTranscoder;
 use crate::framing::{Framing, FramingError, FramingLines};
-use crate::head::{Known, MAX_RESPONSE_LINES, Room, elements};
-use crate::judge::Admitted;
+use crate::head::{HeaderKind, HeaderStorage, MAX_RESPONSE_LINES, elements};
 use crate::rewrite::{is_nominated, put, put_framing, put_length};
 use crate::sidecar::Rules;
 
@@ -16,9 +16,9 @@ pub(crate) enum Reply {
     Upgraded,
     /// The final response.
     Final {
-        body: Transfer,
+        body: BodyTranscoder,
         /// True when the app accepts another request on its connection.
-        app_stays: bool,
+        app_keep_alive: bool,
         /// True when the client's connection ends with this response.
         close: bool,
     },
@@ -54,31 +54,32 @@ pub(crate) fn translate(
     head: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<Reply, ResponseError> {
-    let mut room: Room<'_, MAX_RESPONSE_LINES> = [const { std::mem::MaybeUninit::uninit() }; MAX_RESPONSE_LINES];
+    let mut storage: HeaderStorage<'_, MAX_RESPONSE_LINES> =
+        [const { std::mem::MaybeUninit::uninit() }; MAX_RESPONSE_LINES];
     let mut parsed = httparse::Response::new(&mut []);
     let config = httparse::ParserConfig::default();
-    match config.parse_response_with_uninit_headers(&mut parsed, head, &mut room) {
+    match config.parse_response_with_uninit_headers(&mut parsed, head, &mut storage) {
         Ok(httparse::Status::Complete(length)) if length == head.len() => {}
         Ok(_) => return Err(ResponseError::Incomplete),
         Err(error) => return Err(ResponseError::Malformed(error)),
     }
     let status = Status { code: parsed.code.unwrap_or(0), is_http11: parsed.version == Some(1) };
     let headers: &[httparse::Header<'_>] = parsed.headers;
-    let mut kinds = [Known::Other; MAX_RESPONSE_LINES];
-    let (mut framing, mut app_stays, mut has_nominations) = (FramingLines::default(), status.is_http11, false);
+    let mut kinds = [HeaderKind::Other; MAX_RESPONSE_LINES];
+    let (mut framing, mut app_keep_alive, mut has_nominations) = (FramingLines::default(), status.is_http11, false);
     let mut switches_to_websocket = false;
     for (header, kind) in headers.iter().zip(&mut kinds) {
-        *kind = Known::of(header.name.as_bytes());
-        framing.note(*kind, header.value);
-        switches_to_websocket |= *kind == Known::Upgrade && header.value.eq_ignore_ascii_case(b"websocket");
-        if *kind == Known::Connection {
+        *kind = HeaderKind::of(header.name.as_bytes());
+        framing.record(*kind, header.value);
+        switches_to_websocket |= *kind == HeaderKind::Upgrade && header.value.eq_ignore_ascii_case(b"websocket");
+        if *kind == HeaderKind::Connection {
             has_nominations = true;
             for option in elements(header.value) {
-                app_stays &= !option.eq_ignore_ascii_case(b"close");
+                app_keep_alive &= !option.eq_ignore_ascii_case(b"close");
             }
         }
     }
-    let reply = decide(&status, request, close, &framing, app_stays, switches_to_websocket)?;
+    let reply = decide(&status, request, close, &framing, app_keep_alive, switches_to_websocket)?;
     if matches!(reply, Reply::Interim) && !request.is_http11 {
         return Ok(reply);
     }
@@ -86,9 +87,13 @@ pub(crate) fn translate(
     for (header, &kind) in headers.iter().zip(&kinds) {
         let name = header.name.as_bytes();
         match kind {
-            Known::Connection | Known::ContentLength | Known::TransferEncoding | Known::Upgrade | Known::HopByHop => {}
-            Known::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
-            Known::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
+            HeaderKind::Connection
+            | HeaderKind::ContentLength
+            | HeaderKind::TransferEncoding
+            | HeaderKind::Upgrade
+            | HeaderKind::HopByHop => {}
+            HeaderKind::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
+            HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
             _ => put(out, name, header.value),
         }
     }
@@ -101,7 +106,7 @@ fn decide(
     request: &Admitted,
     close: bool,
     framing: &FramingLines<'_>,
-    app_stays: bool,
+    app_keep_alive: bool,
     switches_to_websocket: bool,
 ) -> Result<Reply, ResponseError> {
     match status.code {
@@ -116,14 +121,14 @@ fn decide(
     let read = framing.read()?;
     if has_no_body(status, request) {
         let close = close || !request.keep_alive;
-        return Ok(Reply::Final { body: Transfer::keeping(Framing::Empty), app_stays, close });
+        return Ok(Reply::Final { body: BodyTranscoder::with_same_framing(Framing::Empty), app_keep_alive, close });
     }
-    let (body, app_stays, must_close) = match read {
-        Some(Framing::Chunked) if !request.is_http11 => (Transfer::unchunking(), app_stays, true),
-        Some(framing) => (Transfer::keeping(framing), app_stays, false),
-        None => (Transfer::until_end(request.is_http11), false, !request.is_http11),
+    let (body, app_keep_alive, must_close) = match read {
+        Some(Framing::Chunked) if !request.is_http11 => (BodyTranscoder::decoding_chunks(), app_keep_alive, true),
+        Some(framing) => (BodyTranscoder::with_same_framing(framing), app_keep_alive, false),
+        None => (BodyTranscoder::until_close(request.is_http11), false, !request.is_http11),
     };
-    Ok(Reply::Final { body, app_stays, close: close || must_close || !request.keep_alive })
+    Ok(Reply::Final { body, app_keep_alive, close: close || must_close || !request.keep_alive })
 }
 
 fn has_no_body(status: &Status, request: &Admitted) -> bool {

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
+use crate::authorization::HeaderSummary;
 use crate::framing::Framing;
-use crate::head::{Known, elements};
-use crate::judge::Facts;
+use crate::head::{HeaderKind, elements};
 use crate::sidecar::Rules;
 
 /// Decisions about a request that is forwarded to the app.
@@ -15,7 +15,7 @@ pub(crate) struct Forward<'f, 'h> {
     pub(crate) is_http11: bool,
     pub(crate) is_upgrade: bool,
     pub(crate) framing: Framing,
-    pub(crate) facts: &'f Facts<'h>,
+    pub(crate) summary: &'f HeaderSummary<'h>,
     pub(crate) peer: Option<IpAddr>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn request(
     rules: &Rules,
     forward: &Forward<'_, '_>,
     headers: &[httparse::Header<'_>],
-    kinds: &[Known],
+    kinds: &[HeaderKind],
     out: &mut Vec<u8>,
 ) {
     let length: usize = headers.iter().map(|header| header.name.len() + header.value.len() + 4).sum();
@@ -32,29 +32,30 @@ pub(crate) fn request(
     for part in [forward.method.as_bytes(), b" ", forward.path.0, forward.path.1, b" HTTP/1.1\r\n"] {
         out.extend_from_slice(part);
     }
-    if forward.facts.host.is_none() {
+    if forward.summary.host.is_none() {
         put(out, b"Host", rules.app_name.as_bytes());
     }
     for (header, &kind) in headers.iter().zip(kinds) {
         let name = header.name.as_bytes();
         match kind {
-            Known::Connection
-            | Known::ContentLength
-            | Known::TransferEncoding
-            | Known::Upgrade
-            | Known::HopByHop
-            | Known::Identity
-            | Known::ForwardedFor => {}
-            Known::Cookie => put_cookies(rules, out, name, header.value),
+            HeaderKind::Connection
+            | HeaderKind::ContentLength
+            | HeaderKind::TransferEncoding
+            | HeaderKind::Upgrade
+            | HeaderKind::HopByHop
+            | HeaderKind::Identity
+            | HeaderKind::ForwardedFor => {}
+            HeaderKind::Cookie => put_cookies(rules, out, name, header.value),
             // An HTTP/1.0 client does not understand 100 (Continue).
-            Known::Expect if !forward.is_http11 => {}
-            Known::Other | Known::SetCookie if forward.facts.has_nominations && is_nominated(name, headers, kinds) => {}
+            HeaderKind::Expect if !forward.is_http11 => {}
+            HeaderKind::Other | HeaderKind::SetCookie
+                if forward.summary.has_nominations && is_nominated(name, headers, kinds) => {}
             _ => put(out, name, header.value),
         }
     }
     put_forwarded(forward, headers, kinds, out);
     put_framing(forward.framing, out);
-    if forward.framing == Framing::Empty && forward.facts.framing.has_length() {
+    if forward.framing == Framing::Empty && forward.summary.framing.has_length() {
         put_length(0, out);
     }
     if forward.is_upgrade {
@@ -86,8 +87,8 @@ pub(crate) fn put_length(length: u64, out: &mut Vec<u8>) {
 }
 
 /// Returns true when a `Connection` line nominates this header line as hop-by-hop.
-pub(crate) fn is_nominated(name: &[u8], headers: &[httparse::Header<'_>], kinds: &[Known]) -> bool {
-    let connections = headers.iter().zip(kinds).filter(|(_, kind)| **kind == Known::Connection);
+pub(crate) fn is_nominated(name: &[u8], headers: &[httparse::Header<'_>], kinds: &[HeaderKind]) -> bool {
+    let connections = headers.iter().zip(kinds).filter(|(_, kind)| **kind == HeaderKind::Connection);
     connections.flat_map(|(header, _)| elements(header.value)).any(|option| option.eq_ignore_ascii_case(name))
 }
 
@@ -118,10 +119,10 @@ fn put_address(address: IpAddr, out: &mut Vec<u8>) {
     }
 }
 
-fn put_forwarded(forward: &Forward<'_, '_>, headers: &[httparse::Header<'_>], kinds: &[Known], out: &mut Vec<u8>) {
-    let facts = forward.facts;
+fn put_forwarded(forward: &Forward<'_, '_>, headers: &[httparse::Header<'_>], kinds: &[HeaderKind], out: &mut Vec<u8>) {
+    let summary = forward.summary;
     let mut separator: &[u8] = b"X-Forwarded-For: ";
-    let earlier = headers.iter().zip(kinds).filter(|(_, kind)| **kind == Known::ForwardedFor);
+    let earlier = headers.iter().zip(kinds).filter(|(_, kind)| **kind == HeaderKind::ForwardedFor);
     for (header, _) in earlier.filter(|(header, _)| !header.value.is_empty()) {
         out.extend_from_slice(separator);
         out.extend_from_slice(header.value);
@@ -135,10 +136,10 @@ fn put_forwarded(forward: &Forward<'_, '_>, headers: &[httparse::Header<'_>], ki
     if separator == b", " {
         out.extend_from_slice(b"\r\n");
     }
-    if !facts.has_forwarded_proto {
+    if !summary.has_forwarded_proto {
         put(out, b"X-Forwarded-Proto", b"http");
     }
-    if let (false, Some(host)) = (facts.has_forwarded_host, facts.host) {
+    if let (false, Some(host)) = (summary.has_forwarded_host, summary.host) {
         put(out, b"X-Forwarded-Host", host);
     }
 }

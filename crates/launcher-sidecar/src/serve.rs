@@ -11,8 +11,8 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::memory::{BACKLOG, FULL, LEAN};
-use crate::places::Places;
 use crate::sidecar::Sidecar;
+use crate::slots::ConnectionSlots;
 use crate::socket::{BufferPermits, Direction, Socket};
 
 /// Pause after a failed accept, as when the process has no file descriptor left for another connection.
@@ -40,46 +40,46 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// number of connections is bounded: the app can connect too, and must not make the sidecar exceed its memory limit. At
 /// the bound, a new connection displaces another one.
 pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
-    let (places, buffers) = (Places::new(), BufferPermits::new(LEAN));
+    let (slots, buffers) = (ConnectionSlots::new(), BufferPermits::new(LEAN));
     loop {
         let accepted = async {
-            let place = places.reserve().await;
-            listener.accept().await.map(|(stream, peer)| (stream, peer, place))
+            let permit = slots.reserve().await;
+            listener.accept().await.map(|(stream, peer)| (stream, peer, permit))
         };
         let accepted = tokio::select! {
             accepted = accepted => accepted,
             () = stop.requested() => return,
         };
         match accepted {
-            Ok((stream, peer, Some(place))) => {
+            Ok((stream, peer, Some(permit))) => {
                 let (served, stopped) = (sidecar.clone(), stop.clone());
                 let (socket, peer) = (Socket::new(stream, buffers.take()), peer.ip().to_canonical());
                 if !socket.has_full_buffers() {
                     socket.narrow(Direction::Receive);
                     socket.narrow(Direction::Send);
                 }
-                places.spawn(place, &stop, |progress| async move {
+                slots.spawn(permit, &stop, |progress| async move {
                     served.serve_socket(socket, peer, progress, stopped).await;
                 });
-                sidecar.count_displaced(places.make_room(Instant::now()));
+                sidecar.count_displaced(slots.displace_connections(Instant::now()));
             }
             Ok((_, _, None)) => return,
-            Err(error) => not_accepted(&error).await,
+            Err(error) => handle_accept_error(&error).await,
         }
     }
 }
 
 /// Accepts and closes new connections; never returns. This keeps the port bound until the process exits: an app that
 /// keeps running after the stop signal could otherwise listen on it.
-pub async fn turn_away(listener: &TcpListener) {
+pub async fn reject_connections(listener: &TcpListener) {
     loop {
         if let Err(error) = listener.accept().await {
-            not_accepted(&error).await;
+            handle_accept_error(&error).await;
         }
     }
 }
 
-async fn not_accepted(error: &io::Error) {
+async fn handle_accept_error(error: &io::Error) {
     tracing::warn!(%error, "accepting connection failed");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }

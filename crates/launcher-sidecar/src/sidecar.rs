@@ -13,8 +13,8 @@ use crate::bulk::BulkPermits;
 use crate::connection::Connection;
 use crate::cookies::LoginCookies;
 use crate::metrics::{Activity, Metrics};
-use crate::places::Progress;
 use crate::policy::Policy;
+use crate::slots::Progress;
 use crate::socket::{PeerIo, Plain, Socket};
 use crate::upstream::Pool;
 

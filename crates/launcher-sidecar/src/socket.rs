@@ -105,7 +105,7 @@ impl Socket {
     }
 
     /// True when at most two thirds of the send buffer are in use, or the connection is broken.
-    pub(crate) fn has_room(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         let mut interest = [PollFd::new(&self.stream, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         poll(&mut interest, Some(&now)).map_or(true, |ready| ready > 0)
@@ -121,7 +121,7 @@ impl Socket {
             // The kernel's minimum is 4,608 bytes, of which two thirds may be in use.
             drop(SockRef::from(&self.stream).set_send_buffer_size(0));
         }
-        self.has_room()
+        self.is_writable()
     }
 }
 

@@ -73,13 +73,13 @@ impl Telemetry {
         let telemetry = Arc::new(self);
         // The app connects from this host. Its connections must not block the kubelet's probes until the sidecar is
         // killed.
-        let [elsewhere, here] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
+        let [remote, local] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => {
-                    let places = if is_from_here(&stream, peer) { &here } else { &elsewhere };
+                    let permits = if is_local_peer(&stream, peer) { &local } else { &remote };
                     // A connection beyond the limit is closed.
-                    let Ok(place) = places.clone().try_acquire_owned() else { continue };
+                    let Ok(permit) = permits.clone().try_acquire_owned() else { continue };
                     let telemetry = telemetry.clone();
                     tokio::spawn(async move {
                         match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
@@ -87,7 +87,7 @@ impl Telemetry {
                             Ok(Err(error)) => tracing::debug!(%error, "telemetry request failed"),
                             Err(_) => tracing::debug!("telemetry request timed out"),
                         }
-                        drop(place);
+                        drop(permit);
                     });
                 }
                 Err(error) => {
@@ -162,7 +162,7 @@ impl Telemetry {
 }
 
 /// Returns true when the peer is on this host, which in a pod is the pod.
-fn is_from_here(stream: &TcpStream, peer: SocketAddr) -> bool {
+fn is_local_peer(stream: &TcpStream, peer: SocketAddr) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)
 }

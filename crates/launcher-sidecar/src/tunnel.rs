@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::alarm::Alarm;
-use crate::buffers::{Outbox, poll_read, with_scratch};
+use crate::buffers::{WriteBuffer, poll_read, with_scratch};
 use crate::connection::Client;
-use crate::frames::{CLOSE_TO_APP, CLOSE_TO_CLIENT, Frames};
+use crate::deadline_timer::DeadlineTimer;
+use crate::frames::{CLOSE_TO_APP, CLOSE_TO_CLIENT, FrameTracker};
 use crate::metrics::Metrics;
-use crate::places::{Doing, Progress};
+use crate::slots::{ConnectionState, Progress};
 use crate::socket::{PeerIo, Socket};
 
 /// Maximum time for both ends to close after a stop is requested.
@@ -26,8 +26,8 @@ const STALL: Duration = Duration::from_secs(300);
 /// One direction of the tunnel.
 #[derive(Debug, Default)]
 struct Flow {
-    frames: Frames,
-    outbox: Outbox,
+    frames: FrameTracker,
+    write_buffer: WriteBuffer,
     /// The sender has sent its last byte.
     has_ended: bool,
     /// The end of the stream was forwarded to the receiver.
@@ -35,7 +35,7 @@ struct Flow {
     /// This proxy or the sender has sent a close frame; further bytes of the sender are dropped.
     is_closed: bool,
     /// The sender has sent a close frame.
-    has_said_close: bool,
+    has_sent_close: bool,
     has_moved: bool,
 }
 
@@ -53,17 +53,18 @@ struct Tunnel<'t, IO> {
     up: Flow,
     down: Flow,
     usage: Usage<'t>,
-    alarm: Alarm,
+    timer: DeadlineTimer,
     is_closing: bool,
     is_waiting: bool,
 }
 
 /// Relays between the client and the app until both have ended, or until `stop` is ready and both got a close. The
-/// client's outbox holds the upgrade response; `app_inbox` and the client's inbox hold the bytes received after it.
+/// client's write buffer holds the upgrade response; `app_read_buffer` and the client's read buffer hold the bytes
+/// received after it.
 pub(crate) async fn run<IO, S>(
     client: &mut Client<IO>,
     app: Socket,
-    app_inbox: &[u8],
+    app_read_buffer: &[u8],
     metrics: &Metrics,
     mut stop: Pin<&mut S>,
 ) where
@@ -71,20 +72,21 @@ pub(crate) async fn run<IO, S>(
     S: Future<Output = ()>,
 {
     let _open = metrics.websocket();
-    client.alarm.release();
-    client.progress.enter(Doing::Serving, Instant::now());
+    client.timer.release();
+    client.progress.enter(ConnectionState::Serving, Instant::now());
     let usage = Usage { metrics, progress: &client.progress };
     let mut up = Flow::default();
-    up.accept(&std::mem::take(&mut client.inbox), usage);
-    let mut down = Flow { outbox: std::mem::take(&mut client.outbox), ..Flow::default() };
-    down.accept(app_inbox, usage);
+    up.accept(&std::mem::take(&mut client.read_buffer), usage);
+    let mut down = Flow { write_buffer: std::mem::take(&mut client.write_buffer), ..Flow::default() };
+    down.accept(app_read_buffer, usage);
     up.has_ended = client.has_ended;
     let io = &mut client.io;
-    let mut tunnel = Tunnel { io, app, up, down, usage, alarm: Alarm::default(), is_closing: false, is_waiting: false };
+    let mut tunnel =
+        Tunnel { io, app, up, down, usage, timer: DeadlineTimer::default(), is_closing: false, is_waiting: false };
     poll_fn(|cx| {
         if !tunnel.is_closing && stop.as_mut().poll(cx).is_ready() {
             tunnel.is_closing = true;
-            tunnel.alarm.set(Instant::now() + CLOSING);
+            tunnel.timer.set(Instant::now() + CLOSING);
         }
         tunnel.poll(cx)
     })
@@ -95,7 +97,7 @@ impl<IO: PeerIo> Tunnel<'_, IO> {
     /// Ready when the tunnel has ended.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // Poll the timer before reading: an end that never stops sending would starve it.
-        if self.is_closing && self.alarm.poll(cx).is_ready() {
+        if self.is_closing && self.timer.poll(cx).is_ready() {
             return Poll::Ready(());
         }
         let Self { io, app, up, down, usage, is_closing, .. } = self;
@@ -105,50 +107,50 @@ impl<IO: PeerIo> Tunnel<'_, IO> {
         let is_over = match (upward, downward) {
             (Poll::Ready(Err(_)), _) | (_, Poll::Ready(Err(_))) | (Poll::Ready(Ok(())), Poll::Ready(Ok(()))) => true,
             // The client got the close, and has closed its side.
-            _ => *is_closing && down.is_closed && down.outbox.is_empty() && (up.has_said_close || up.has_ended),
+            _ => *is_closing && down.is_closed && down.write_buffer.is_empty() && (up.has_sent_close || up.has_ended),
         };
         if is_over {
             return Poll::Ready(());
         }
-        self.poll_alarm(cx)
+        self.poll_timeout(cx)
     }
 
-    fn poll_alarm(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if !self.is_closing {
-            let is_stalled = !self.up.outbox.is_empty() || !self.down.outbox.is_empty();
+            let is_stalled = !self.up.write_buffer.is_empty() || !self.down.write_buffer.is_empty();
             let is_half_closed = self.up.has_ended || self.down.has_ended;
             if !is_stalled && !is_half_closed {
                 if self.is_waiting {
-                    self.alarm.release();
-                    self.usage.progress.turn(Doing::Serving);
+                    self.timer.release();
+                    self.usage.progress.set_state(ConnectionState::Serving);
                     self.is_waiting = false;
                 }
                 return Poll::Pending;
             }
             if !self.is_waiting || self.up.has_moved || self.down.has_moved {
                 let now = Instant::now();
-                self.alarm.set(now + if is_half_closed { HALF_CLOSED } else { STALL });
+                self.timer.set(now + if is_half_closed { HALF_CLOSED } else { STALL });
                 if !self.is_waiting {
-                    self.usage.progress.enter(Doing::Transfer, now);
+                    self.usage.progress.enter(ConnectionState::Transfer, now);
                 }
                 self.is_waiting = true;
             }
         }
-        self.alarm.poll(cx)
+        self.timer.poll(cx)
     }
 }
 
 impl Flow {
     /// Queues bytes that were read before the tunnel began.
     fn accept(&mut self, bytes: &[u8], usage: Usage<'_>) {
-        self.outbox.space().extend_from_slice(bytes);
-        self.note(bytes, usage);
+        self.write_buffer.space().extend_from_slice(bytes);
+        self.record(bytes, usage);
     }
 
-    fn note(&mut self, bytes: &[u8], usage: Usage<'_>) {
-        let seen = self.frames.pass(bytes);
-        self.has_said_close |= seen.close;
-        usage.progress.moved(bytes.len());
+    fn record(&mut self, bytes: &[u8], usage: Usage<'_>) {
+        let seen = self.frames.process(bytes);
+        self.has_sent_close |= seen.close;
+        usage.progress.add_bytes(bytes.len());
         if seen.data {
             let now = Instant::now();
             usage.metrics.used(now);
@@ -171,11 +173,11 @@ impl Flow {
         W: PeerIo,
     {
         loop {
-            let waiting = self.outbox.len();
-            let flushed = self.outbox.poll_flush(to, cx);
-            self.has_moved |= self.outbox.len() < waiting;
+            let waiting = self.write_buffer.len();
+            let flushed = self.write_buffer.poll_flush(to, cx);
+            self.has_moved |= self.write_buffer.len() < waiting;
             ready!(flushed)?;
-            self.outbox.release();
+            self.write_buffer.release();
             if self.has_ended {
                 if !self.is_shut {
                     ready!(to.poll_delivered(cx));
@@ -184,9 +186,9 @@ impl Flow {
                 }
                 return Poll::Ready(Ok(()));
             }
-            if is_closing && !self.is_closed && self.frames.is_between() {
-                if !self.has_said_close {
-                    self.outbox.space().extend_from_slice(close);
+            if is_closing && !self.is_closed && self.frames.is_at_frame_boundary() {
+                if !self.has_sent_close {
+                    self.write_buffer.space().extend_from_slice(close);
                 }
                 self.is_closed = true;
                 continue;
@@ -195,15 +197,15 @@ impl Flow {
                 let count = ready!(poll_read(from, cx, area))?;
                 let bytes = &area[..count];
                 if self.is_closed {
-                    self.has_said_close |= self.frames.pass(bytes).close;
+                    self.has_sent_close |= self.frames.process(bytes).close;
                 } else if is_closing {
-                    let (rest, seen) = self.frames.pass_to_end(bytes);
-                    self.has_said_close |= seen.close;
-                    self.outbox.send(to, cx, &bytes[..rest])?;
-                    self.has_said_close |= self.frames.pass(&bytes[rest..]).close;
+                    let (rest, seen) = self.frames.process_to_frame_end(bytes);
+                    self.has_sent_close |= seen.close;
+                    self.write_buffer.send(to, cx, &bytes[..rest])?;
+                    self.has_sent_close |= self.frames.process(&bytes[rest..]).close;
                 } else {
-                    self.note(bytes, usage);
-                    self.outbox.send(to, cx, bytes)?;
+                    self.record(bytes, usage);
+                    self.write_buffer.send(to, cx, bytes)?;
                 }
                 Poll::Ready(io::Result::Ok(count))
             });

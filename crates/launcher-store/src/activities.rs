@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::page::{ActivityFilter, Page};
 use crate::rows::{self, LoggedActivity, activity_columns};
 use crate::sql::{Sql, query};
-use crate::write::Write;
+use crate::write::WriteTransaction;
 
 pub(crate) const INSERT: &str =
     concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
@@ -42,16 +42,16 @@ impl Store {
         // Usually no entry is old enough: a read detects that without blocking a writer.
         while query(OLD).bind(before).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
-            removed += query(PURGE).bind(before).execute(write.on()).await?.rows_affected();
+            removed += query(PURGE).bind(before).execute(write.connection()).await?.rows_affected();
             write.commit().await?;
         }
         Ok(removed)
     }
 }
 
-impl Write {
+impl WriteTransaction {
     /// Writes an entry with the revision of the change as its identifier.
-    pub(crate) async fn log(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
+    pub(crate) async fn log_activity(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
         let email =
             |email: &Option<launcher_domain::EmailAddress>| email.as_ref().map(|email| email.as_str().to_owned());
         query(INSERT)
@@ -63,7 +63,7 @@ impl Write {
             .bind(rows::text(&activity.subject_name))
             .bind(email(&activity.owner_email))
             .bind(activity.detail.clone())
-            .execute(self.on())
+            .execute(self.connection())
             .await?;
         Ok(())
     }
@@ -74,16 +74,16 @@ impl Write {
 pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", activity_columns!(), " FROM activities"));
     match &filter.person {
-        None => narrow(&mut sql, filter, page),
+        None => push_filter(&mut sql, filter, page),
         Some(person) => {
             let person = person.as_str();
             sql.condition_with("actor_email = ", person.to_owned());
-            narrow(&mut sql, filter, page);
+            push_filter(&mut sql, filter, page);
             sql.again(concat!(" UNION ALL SELECT ", activity_columns!(), " FROM activities"));
             sql.condition_with("owner_email = ", person.to_owned());
             sql.condition_with("(actor_email IS NULL OR actor_email <> ", person.to_owned());
             sql.push(")");
-            narrow(&mut sql, filter, page);
+            push_filter(&mut sql, filter, page);
         }
     }
     sql.push(" ORDER BY activity_id DESC LIMIT ");
@@ -91,7 +91,7 @@ pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
     sql
 }
 
-fn narrow(sql: &mut Sql, filter: &ActivityFilter, page: &Page<i64>) {
+fn push_filter(sql: &mut Sql, filter: &ActivityFilter, page: &Page<i64>) {
     if let Some(subject) = &filter.subject {
         sql.condition_with("subject = ", subject.clone());
     }

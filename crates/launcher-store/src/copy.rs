@@ -7,7 +7,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Statement, in_time, query};
-use crate::write::Write;
+use crate::write::WriteTransaction;
 
 /// Rows per batch.
 const PORTION: i64 = 500;
@@ -79,13 +79,13 @@ const TABLES: [Table; 7] = [
 /// Table with the fleet that the rows belong to.
 const BINDING: &str = "fleet_binding";
 
-/// Fleet of a copied database.
+/// Fleet binding of a copied database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FleetOfCopy {
-    /// The fleet that the rows belong to.
-    Same,
-    /// The fleet of the first service that uses the copy.
-    New,
+pub enum FleetBinding {
+    /// Keeps the fleet that the rows belong to.
+    Keep,
+    /// Clears it: the first service that uses the copy binds it to its own fleet.
+    Clear,
 }
 
 impl Store {
@@ -98,7 +98,7 @@ impl Store {
     /// [`StoreError::NothingToCopy`] when this database has no rows, [`StoreError::NotEmpty`] when the other one has
     /// rows, [`StoreError::Other`] when row counts differ after the copy; otherwise [`StoreError`]. Nothing was
     /// written.
-    pub async fn copy_to(&self, other: &Self, fleet: FleetOfCopy) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    pub async fn copy_to(&self, other: &Self, fleet: FleetBinding) -> Result<Vec<(&'static str, u64)>, StoreError> {
         let mut from = in_time(self.pool.begin_with(self.engine.begin_snapshot)).await?;
         let mut rows = 0;
         for table in &TABLES {
@@ -113,14 +113,14 @@ impl Store {
             return Err(StoreError::NotEmpty { table: "change_counter" });
         }
         for table in &TABLES {
-            if table.count(to.on()).await? != 0 {
+            if table.count(to.connection()).await? != 0 {
                 return Err(StoreError::NotEmpty { table: table.name });
             }
         }
         let revision: i64 = query(crate::feed::LATEST).fetch_one(&mut *from).await?.try_get(0)?;
-        query(COUNTER).bind(revision).execute(to.on()).await?;
+        query(COUNTER).bind(revision).execute(to.connection()).await?;
         let mut copied = Vec::with_capacity(TABLES.len());
-        for table in TABLES.iter().filter(|table| fleet == FleetOfCopy::Same || table.name != BINDING) {
+        for table in TABLES.iter().filter(|table| fleet == FleetBinding::Keep || table.name != BINDING) {
             copied.push((table.name, table.copy(&mut from, &mut to).await?));
         }
         to.commit().await?;
@@ -138,7 +138,7 @@ impl Table {
         Ok(Statement::of(sqlx::query(AssertSqlSafe(text))).fetch_one(on).await?.try_get(0)?)
     }
 
-    async fn copy(&self, from: &mut AnyConnection, to: &mut Write) -> Result<u64, StoreError> {
+    async fn copy(&self, from: &mut AnyConnection, to: &mut WriteTransaction) -> Result<u64, StoreError> {
         let columns: Vec<_> = self.columns().collect();
         let places: Vec<_> = (1..=columns.len()).map(|place| format!("${place}")).collect();
         let (name, key, columns) = (self.name, self.key, columns.join(", "));
@@ -152,11 +152,11 @@ impl Table {
                 break;
             }
             for row in &portion {
-                self.insert(&insert, row)?.execute(to.on()).await?;
+                self.insert(&insert, row)?.execute(to.connection()).await?;
                 read += 1;
             }
         }
-        let kept = self.count(to.on()).await?;
+        let kept = self.count(to.connection()).await?;
         if kept != read || self.count(from).await? != read {
             return Err(StoreError::Other(format!("{read} rows of {name} were copied, and {kept} arrived").into()));
         }

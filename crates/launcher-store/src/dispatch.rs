@@ -25,7 +25,7 @@ pub(crate) const PENDING: &str = concat!(
     instance_columns!(),
     " FROM workshop_instances WHERE applied_version < spec_version AND revision > $1 ORDER BY revision LIMIT $2"
 );
-pub(crate) const AGAIN: &str = "UPDATE workshop_instances \
+pub(crate) const REAPPLY: &str = "UPDATE workshop_instances \
      SET applied_version = spec_version - 1 WHERE instance_id = $1 AND applied_version = spec_version";
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
      SET applied_version = $1, workshop_uid = COALESCE(workshop_uid, $2) WHERE instance_id = $3 AND applied_version <= $1";
@@ -58,7 +58,7 @@ impl Store {
         let mut write = self.write().await?;
         write.take_revisions(0).await?;
         let room = max_starting.saturating_sub(count(&mut write, STARTING).await?);
-        let next = query(NEXT).bind(i64::from(room)).fetch_all(write.on()).await?;
+        let next = query(NEXT).bind(i64::from(room)).fetch_all(write.connection()).await?;
         if next.is_empty() {
             return Ok(Vec::new());
         }
@@ -71,7 +71,7 @@ impl Store {
                 .bind(now.as_millisecond())
                 .bind(revision)
                 .bind(instance_id)
-                .fetch_one(write.on())
+                .fetch_one(write.connection())
                 .await?;
             promoted.extend(rows::reported(rows::instance(&row)));
         }
@@ -79,13 +79,13 @@ impl Store {
         Ok(promoted)
     }
 
-    /// Returns at most `limit` instances with `applied_version < spec_version`, whose revision is greater than `behind`
+    /// Returns at most `limit` instances with `applied_version < spec_version`, whose revision is greater than `after`
     /// (0 for the first batch). Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn dispatch_pending(&self, behind: i64, limit: u32) -> Result<Pending, StoreError> {
-        let rows = query(PENDING).bind(behind).bind(i64::from(limit)).fetch_all(&self.pool).await?;
+    pub async fn dispatch_pending(&self, after: i64, limit: u32) -> Result<Pending, StoreError> {
+        let rows = query(PENDING).bind(after).bind(i64::from(limit)).fetch_all(&self.pool).await?;
         let last = rows.last().filter(|_| rows.len() >= limit as usize);
         let next = last.map(|row| row.try_get("revision")).transpose()?;
         Ok(Pending { instances: rows::readable(&rows), next })
@@ -95,9 +95,9 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn dispatch_again(&self, instance_id: Uuid) -> Result<(), StoreError> {
+    pub async fn dispatch_reapply(&self, instance_id: Uuid) -> Result<(), StoreError> {
         let mut write = self.write().await?;
-        query(AGAIN).bind(instance_id.to_string()).execute(write.on()).await?;
+        query(REAPPLY).bind(instance_id.to_string()).execute(write.connection()).await?;
         write.commit().await
     }
 
@@ -118,7 +118,7 @@ impl Store {
             .bind(version)
             .bind(workshop_uid.map(str::to_owned))
             .bind(instance_id.to_string())
-            .execute(write.on())
+            .execute(write.connection())
             .await?;
         write.commit().await
     }

@@ -57,7 +57,7 @@ impl Examination {
     /// [`StoreError::Open`] when the URL, the path or the server is unusable, [`StoreError::Unavailable`] when the
     /// database does not answer.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        let (pool, engine) = driver::open_as_it_is(url).await?;
+        let (pool, engine) = driver::open_unmigrated(url).await?;
         let file = url.strip_prefix("sqlite:").map(|path| PathBuf::from(path.strip_prefix("//").unwrap_or(path)));
         Ok(Self { store: Store::new(pool, engine), file })
     }

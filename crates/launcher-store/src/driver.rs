@@ -11,15 +11,15 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::error::{StoreError, is_locked, silent};
+use crate::error::{StoreError, is_locked, timeout_error};
 
 /// Maximum wait of a request for a connection or a write permit, and maximum duration of opening the database.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum duration of one statement, including the wait for a connection. A server's own timeout is shorter. This one
 /// is for a server that vanished silently: its connections would otherwise wait for hours.
-pub(crate) const STATEMENT: Duration = Duration::from_secs(20);
+pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum duration of a connection attempt, a session setup or a liveness check.
-const GREETING: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Backoff after a failed attempt to open (no server, or a locked file): first and maximum delay.
 const RETRY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
 
@@ -42,12 +42,12 @@ pub(crate) struct Engine {
     /// SQL expression for the template name in an instance's settings, in lower case: the sort key of lists.
     pub(crate) template_name: &'static str,
     migrations: &'static Migrator,
-    pub(crate) doctor: Questions,
+    pub(crate) doctor: DoctorQueries,
 }
 
 /// Queries of `launcher doctor`.
 #[derive(Debug)]
-pub(crate) struct Questions {
+pub(crate) struct DoctorQueries {
     /// Sets timeouts on each connection; used instead of `Engine::session`.
     session: &'static str,
     /// Returns one row if migrations have been run.
@@ -93,7 +93,7 @@ pub(crate) async fn open(url: &str) -> Result<(AnyPool, &'static Engine), StoreE
 }
 
 /// Opens the database at a URL without creating, configuring or migrating it. Makes one attempt.
-pub(crate) async fn open_as_it_is(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
+pub(crate) async fn open_unmigrated(url: &str) -> Result<(AnyPool, &'static Engine), StoreError> {
     must_exist(url)?;
     let (engine, target, options) = options(url).await?;
     let session = engine.doctor.session;
@@ -105,7 +105,7 @@ pub(crate) async fn open_as_it_is(url: &str) -> Result<(AnyPool, &'static Engine
     connection.close().await?;
     let pool = AnyPoolOptions::new()
         .max_connections(1)
-        .acquire_timeout(GREETING)
+        .acquire_timeout(CONNECT_TIMEOUT)
         .after_connect(move |connection, _| Box::pin(set_up(connection, session)));
     Ok((pool.connect_with(options).await?, engine))
 }
@@ -126,7 +126,7 @@ async fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOption
 fn pool(engine: &'static Engine) -> AnyPoolOptions {
     let options = AnyPoolOptions::new()
         .max_connections(engine.connections)
-        .acquire_timeout(PATIENCE)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
         .after_connect(move |connection, _| Box::pin(set_up(connection, engine.session)));
     let Some(question) = engine.read_only else {
         // A file needs no liveness check, and each query is a round trip to SQLite's thread.
@@ -140,13 +140,13 @@ fn pool(engine: &'static Engine) -> AnyPoolOptions {
 }
 
 async fn connect(options: &AnyConnectOptions, session: &'static str) -> Result<AnyConnection, sqlx::Error> {
-    let mut connection = timeout(GREETING, options.connect()).await.unwrap_or_else(|_| Err(silent()))?;
+    let mut connection = timeout(CONNECT_TIMEOUT, options.connect()).await.unwrap_or_else(|_| Err(timeout_error()))?;
     set_up(&mut connection, session).await?;
     Ok(connection)
 }
 
 async fn set_up(connection: &mut AnyConnection, session: &'static str) -> Result<(), sqlx::Error> {
-    timeout(GREETING, connection.execute(session)).await.map_err(|_| silent())?.map(|_| ())
+    timeout(CONNECT_TIMEOUT, connection.execute(session)).await.map_err(|_| timeout_error())?.map(|_| ())
 }
 
 /// Checks that no transaction is left open on the connection. On a full disk SQLite rolls back on its own, and the
@@ -160,14 +160,14 @@ async fn is_whole(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
 }
 
 async fn takes_writes(connection: &mut AnyConnection, question: &'static str) -> Result<bool, sqlx::Error> {
-    let answer = timeout(GREETING, connection.fetch_one(question)).await.map_err(|_| silent())??;
+    let answer = timeout(CONNECT_TIMEOUT, connection.fetch_one(question)).await.map_err(|_| timeout_error())??;
     Ok(answer.try_get::<String, _>(0)? != "on")
 }
 
-/// Opens the database once and applies pending migrations. Retries until `PATIENCE` has passed while the database is
-/// locked or the server does not answer. The pool would retry as long, but hide the reason.
+/// Opens the database once and applies pending migrations. Retries until `ACQUIRE_TIMEOUT` has passed while the
+/// database is locked or the server does not answer. The pool would retry as long, but hide the reason.
 async fn prepare(options: &AnyConnectOptions, engine: &Engine, target: &str) -> Result<(), StoreError> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + ACQUIRE_TIMEOUT;
     let (mut pause, longest) = RETRY;
     loop {
         let error = match prepare_once(options, engine, target).await {

@@ -110,7 +110,7 @@ pub(crate) fn is_locked(code: &str) -> bool {
 }
 
 /// Returns the error for a database that does not answer in time.
-pub(crate) fn silent() -> sqlx::Error {
+pub(crate) fn timeout_error() -> sqlx::Error {
     sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database does not answer"))
 }
 

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::instances::within;
-use crate::rows::{self, Listed, instance_columns, listed_columns};
+use crate::instances::push_scope;
+use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
@@ -16,14 +16,14 @@ pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE count
 /// length.
 pub(crate) const QUEUE: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number");
-pub(crate) const LINE: &str =
+pub(crate) const QUEUED_IDS: &str =
     "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number";
 
 /// Instances that changed after a revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changes {
     /// Ordered by last change. Unreadable rows are skipped.
-    pub listed: Vec<Listed>,
+    pub listed: Vec<ListedInstance>,
     /// All changes up to this revision are included: the cursor of the next read.
     pub upto: i64,
     /// True if there may be more changes.
@@ -56,7 +56,7 @@ impl Store {
         limit: u32,
     ) -> Result<Changes, StoreError> {
         let rows = live(scope, revision, latest, limit).fetch_all(&self.pool).await?;
-        let read = |row: &AnyRow| Ok(Listed { instance: rows::instance(row)?, queue_position: None });
+        let read = |row: &AnyRow| Ok(ListedInstance { instance: rows::instance(row)?, queue_position: None });
         changes(&rows, read, revision, limit)
     }
 
@@ -73,16 +73,16 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<Listed>, StoreError> {
+    pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<ListedInstance>, StoreError> {
         if let Scope::Owner(_) = scope {
             let rows = queue_of(scope).fetch_all(&self.pool).await?;
             return Ok(rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect());
         }
         let rows = query(QUEUE).fetch_all(&self.pool).await?;
-        let places = rows.iter().zip(1..);
-        let read = places.filter_map(|(row, place)| {
+        let positions = rows.iter().zip(1..);
+        let read = positions.filter_map(|(row, position)| {
             let instance = rows::reported(rows::instance(row))?;
-            Some(Listed { instance, queue_position: Some(place) })
+            Some(ListedInstance { instance, queue_position: Some(position) })
         });
         Ok(read.collect())
     }
@@ -91,8 +91,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn queue_line(&self) -> Result<Vec<Uuid>, StoreError> {
-        let rows = query(LINE).fetch_all(&self.pool).await?;
+    pub async fn queued_ids(&self) -> Result<Vec<Uuid>, StoreError> {
+        let rows = query(QUEUED_IDS).fetch_all(&self.pool).await?;
         Ok(rows.iter().filter_map(|row| rows::reported(rows::instance_id(row))).collect())
     }
 }
@@ -100,21 +100,21 @@ impl Store {
 /// Reads rows as changes. An unreadable row still advances `upto`: otherwise the reader would read it again forever.
 fn changes(
     rows: &[AnyRow],
-    read: fn(&AnyRow) -> Result<Listed, StoreError>,
-    behind: i64,
+    read: fn(&AnyRow) -> Result<ListedInstance, StoreError>,
+    revision: i64,
     limit: u32,
 ) -> Result<Changes, StoreError> {
     let last = rows.last().map(|row| row.try_get("revision")).transpose()?;
     Ok(Changes {
         listed: rows.iter().filter_map(|row| rows::reported(read(row))).collect(),
-        upto: last.unwrap_or(behind),
+        upto: last.unwrap_or(revision),
         more: rows.len() >= limit as usize,
     })
 }
 
 pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.condition_with("revision > ", revision);
     sql.push(" ORDER BY revision LIMIT ");
     sql.bind(i64::from(limit));
@@ -126,7 +126,7 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
     let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances"));
     sql.condition("state <> 'terminated'");
     sql.condition("state <> 'queued'");
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.condition_with("revision > ", revision);
     sql.condition_with("revision <= ", latest);
     sql.push(" ORDER BY revision LIMIT ");
@@ -137,7 +137,7 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
 /// One owner has few queued instances, so each row counts its own position.
 pub(crate) fn queue_of(scope: Scope<'_>) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.condition("state = 'queued'");
     sql.push(" ORDER BY instance_id");
     sql

@@ -25,8 +25,8 @@ impl Store {
     /// [`StoreError`].
     pub async fn bind_fleet(&self, fleet: &str) -> Result<String, StoreError> {
         let mut write = self.write().await?;
-        query(BIND).bind(fleet.to_owned()).execute(write.on()).await?;
-        let bound = query(BOUND).fetch_one(write.on()).await?.try_get("fleet")?;
+        query(BIND).bind(fleet.to_owned()).execute(write.connection()).await?;
+        let bound = query(BOUND).fetch_one(write.connection()).await?.try_get("fleet")?;
         write.commit().await?;
         Ok(bound)
     }

@@ -5,7 +5,7 @@ use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
 use crate::Store;
 use crate::error::StoreError;
 use crate::page::{InstanceFilter, Page, StateFilter};
-use crate::rows::{self, Listed, instance_columns, listed_columns};
+use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
 
 /// Compare-and-swap on the revision that the change was made from. Omits columns that only the dispatch loop writes
@@ -22,7 +22,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<Listed>, StoreError> {
+    pub async fn instance(&self, caller: &Caller, k8s_name: &str) -> Result<Option<ListedInstance>, StoreError> {
         let row = by_name(caller.scope(), k8s_name).fetch_optional(&self.pool).await?;
         row.as_ref().map(rows::listed).transpose()
     }
@@ -36,7 +36,7 @@ impl Store {
         caller: &Caller,
         filter: &InstanceFilter,
         page: &Page,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedInstance>, StoreError> {
         let rows = list(caller.scope(), filter, page).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
     }
@@ -71,12 +71,12 @@ impl Store {
             .bind(after.start_step.map(|step| step.as_str()))
             .bind(before.instance_id.to_string())
             .bind(before.revision)
-            .fetch_optional(write.on())
+            .fetch_optional(write.connection())
             .await?;
         let Some(row) = row else { return Ok(None) };
         let changed = rows::instance(&row)?;
         if let Some(activity) = Activity::of_change(before, &changed, act) {
-            write.log(revision, &activity).await?;
+            write.log_activity(revision, &activity).await?;
         }
         write.commit().await?;
         Ok(Some(changed))
@@ -86,13 +86,13 @@ impl Store {
 pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     sql.condition_with("k8s_name = ", k8s_name.to_owned());
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql
 }
 
 pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
-    matching(&mut sql, scope, filter);
+    push_filter(&mut sql, scope, filter);
     if let Some(after) = page.after {
         sql.condition_with("instance_id < ", after.to_string());
     }
@@ -103,10 +103,10 @@ pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sq
 
 /// Adds the conditions of the scope and the filter. Condition texts must match the index predicates exactly: otherwise
 /// SQLite does not use a partial index.
-pub(crate) fn matching(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
-    within(sql, scope);
+pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
+    push_scope(sql, scope);
     if let Some(owner) = &filter.owner_email {
-        within(sql, Scope::Owner(owner));
+        push_scope(sql, Scope::Owner(owner));
     }
     if let Some(template_id) = filter.template_id {
         sql.condition_with("template_id = ", template_id.to_string());
@@ -120,7 +120,7 @@ pub(crate) fn matching(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter)
 }
 
 /// Adds the condition of the scope.
-pub(crate) fn within(sql: &mut Sql, scope: Scope<'_>) {
+pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
     if let Scope::Owner(email) = scope {
         sql.condition_with("owner_email = ", email.as_str().to_owned());
     }

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::rows::{self, instance_columns};
 use crate::settings::StoredSettings;
 use crate::sql::query;
-use crate::write::Write;
+use crate::write::WriteTransaction;
 
 /// Limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,8 @@ impl Store {
         let settings = StoredSettings::of(&instance.settings)?;
         let mut write = self.write().await?;
         let owner = instance.owner_email.as_str();
-        let full_at: i64 = query(GATE).bind(owner.to_owned()).fetch_one(write.on()).await?.try_get("full_at")?;
+        let full_at: i64 =
+            query(GATE).bind(owner.to_owned()).fetch_one(write.connection()).await?.try_get("full_at")?;
         if let Some(key) = key
             && let Some(outcome) = replay(&mut write, owner, key).await?
         {
@@ -125,14 +126,14 @@ impl Store {
         if count(&mut write, QUEUED).await? >= rules.max_queued {
             return Ok(LaunchOutcome::AtCapacity);
         }
-        write.keep_settings(&settings).await?;
+        write.store_settings(&settings).await?;
         let Some(created) = insert(&mut write, instance, settings.hash, revision).await? else {
             return Ok(LaunchOutcome::NameTaken);
         };
         if let Some(key) = key {
             insert_key(&mut write, &created, key).await?;
         }
-        write.log(revision, &Activity::of_launch(&created)).await?;
+        write.log_activity(revision, &Activity::of_launch(&created)).await?;
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
     }
@@ -154,27 +155,31 @@ impl Store {
     }
 }
 
-async fn replay(write: &mut Write, owner: &str, key: &IdempotencyKey) -> Result<Option<LaunchOutcome>, StoreError> {
-    let known = query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.on()).await?;
+async fn replay(
+    write: &mut WriteTransaction,
+    owner: &str,
+    key: &IdempotencyKey,
+) -> Result<Option<LaunchOutcome>, StoreError> {
+    let known = query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.connection()).await?;
     let Some(known) = known else { return Ok(None) };
     if known.try_get::<String, _>("body_hash")? != key.body_hash {
         return Ok(Some(LaunchOutcome::KeyReused));
     }
     let k8s_name: String = known.try_get("k8s_name")?;
     // A purge may have just removed the key and its instance: the key then counts as unused.
-    let row = query(BY_NAME).bind(k8s_name).fetch_optional(write.on()).await?;
+    let row = query(BY_NAME).bind(k8s_name).fetch_optional(write.connection()).await?;
     Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
 }
 
-async fn held(write: &mut Write, owner: &str) -> Result<(u32, u32), StoreError> {
-    let row = query(HELD).bind(owner.to_owned()).fetch_one(write.on()).await?;
+async fn held(write: &mut WriteTransaction, owner: &str) -> Result<(u32, u32), StoreError> {
+    let row = query(HELD).bind(owner.to_owned()).fetch_one(write.connection()).await?;
     let (held, ending): (i64, i64) = (row.try_get("held")?, row.try_get("ending")?);
     Ok((u32::try_from(held).unwrap_or(u32::MAX), u32::try_from(ending).unwrap_or(u32::MAX)))
 }
 
 /// Takes a token from the owner's bucket, or returns the time until the next token.
 async fn take_token(
-    write: &mut Write,
+    write: &mut WriteTransaction,
     instance: &Instance,
     rate: LaunchRate,
     full_at: i64,
@@ -184,14 +189,14 @@ async fn take_token(
         Err(wait) => Ok(Err(wait)),
         Ok(full_at) => {
             let owner = instance.owner_email.as_str().to_owned();
-            query(TAKE_TOKEN).bind(full_at.as_millisecond()).bind(owner).execute(write.on()).await?;
+            query(TAKE_TOKEN).bind(full_at.as_millisecond()).bind(owner).execute(write.connection()).await?;
             Ok(Ok(()))
         }
     }
 }
 
 async fn insert(
-    write: &mut Write,
+    write: &mut WriteTransaction,
     instance: &Instance,
     settings_hash: String,
     revision: i64,
@@ -204,25 +209,25 @@ async fn insert(
         .bind(settings_hash)
         .bind(instance.created_at.as_millisecond())
         .bind(revision)
-        .fetch_optional(write.on())
+        .fetch_optional(write.connection())
         .await?;
     row.as_ref().map(rows::instance).transpose()
 }
 
-async fn insert_key(write: &mut Write, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {
+async fn insert_key(write: &mut WriteTransaction, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {
     query(INSERT_KEY)
         .bind(created.owner_email.as_str().to_owned())
         .bind(key.key.clone())
         .bind(key.body_hash.clone())
         .bind(created.k8s_name.clone())
         .bind(created.created_at.as_millisecond())
-        .execute(write.on())
+        .execute(write.connection())
         .await?;
     Ok(())
 }
 
 /// Runs a statement that returns a single count.
-pub(crate) async fn count(write: &mut Write, sql: &'static str) -> Result<u32, StoreError> {
-    let count: i64 = query(sql).fetch_one(write.on()).await?.try_get(0)?;
+pub(crate) async fn count(write: &mut WriteTransaction, sql: &'static str) -> Result<u32, StoreError> {
+    let count: i64 = query(sql).fetch_one(write.connection()).await?.try_get(0)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -35,15 +35,15 @@ use std::sync::Arc;
 use sqlx::AnyPool;
 use tokio::sync::Semaphore;
 
-pub use copy::FleetOfCopy;
+pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use feed::Changes;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
-pub use order::{NotAPlace, Order, Place, SortBy};
+pub use order::{Cursor, InvalidCursor, SortBy, SortOrder};
 pub use overview::{EndedCount, LaunchCount, LiveCount};
 pub use page::{ActivityFilter, InstanceFilter, Page, StateFilter};
-pub use rows::{Listed, LoggedActivity};
+pub use rows::{ListedInstance, LoggedActivity};
 
 /// Handle to the database. Clones share its connection pool.
 #[derive(Debug, Clone)]

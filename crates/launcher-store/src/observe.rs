@@ -31,7 +31,7 @@ pub(crate) const PURGE_WITHDRAWN: &str = "DELETE FROM workshop_instances WHERE i
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
 /// The time of a failure is not stored: the expiry stands in for it, or the dispatch of an instance that was never
 /// ready. The launch precedes both, so `instance_id` bounds the scan.
-pub(crate) const FORGOTTEN: &str = concat!(
+pub(crate) const OLD_FAILURES: &str = concat!(
     "SELECT ",
     instance_columns!(),
     " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
@@ -67,9 +67,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn observe_forgotten(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
+    pub async fn observe_old_failures(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
         let launched_before = earliest_uuid(before).to_string();
-        let rows = query(FORGOTTEN).bind(launched_before).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
+        let rows =
+            query(OLD_FAILURES).bind(launched_before).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
         Ok(rows::readable(&rows))
     }
 
@@ -78,7 +79,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; earlier batches stay removed.
     pub async fn purge_ended(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.purge_portions(OLD, PURGE, before).await
+        self.purge_batches(OLD, PURGE, before).await
     }
 
     /// Removes the instances that never left the queue and ended before this time, with their idempotency keys. Returns
@@ -87,7 +88,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; earlier batches stay removed.
     pub async fn purge_withdrawn(&self, before: Timestamp) -> Result<u64, StoreError> {
-        self.purge_portions(OLD_WITHDRAWN, PURGE_WITHDRAWN, before).await
+        self.purge_batches(OLD_WITHDRAWN, PURGE_WITHDRAWN, before).await
     }
 
     /// Removes the `launch_gate` rows of owners whose token bucket is full at this time. Returns how many.
@@ -99,12 +100,12 @@ impl Store {
             return Ok(0);
         }
         let mut write = self.write().await?;
-        let removed = query(PURGE_GATES).bind(now.as_millisecond()).execute(write.on()).await?.rows_affected();
+        let removed = query(PURGE_GATES).bind(now.as_millisecond()).execute(write.connection()).await?.rows_affected();
         write.commit().await?;
         Ok(removed)
     }
 
-    async fn purge_portions(
+    async fn purge_batches(
         &self,
         old: &'static str,
         purge: &'static str,
@@ -114,7 +115,7 @@ impl Store {
         // Usually no row is old enough: a read detects that without blocking a writer.
         while query(old).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
-            removed += query(purge).bind(before.as_millisecond()).execute(write.on()).await?.rows_affected();
+            removed += query(purge).bind(before.as_millisecond()).execute(write.connection()).await?.rows_affected();
             write.commit().await?;
         }
         Ok(removed)

@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::instances::matching;
+use crate::instances::push_filter;
 use crate::page::InstanceFilter;
-use crate::rows::{self, Listed, listed_columns};
+use crate::rows::{self, ListedInstance, listed_columns};
 use crate::sql::Sql;
 
 /// Sort key of a list. Rows with equal keys are ordered newest first.
@@ -35,7 +35,7 @@ pub enum SortBy {
 
 /// Sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Order {
+pub struct SortOrder {
     /// Sort key.
     pub by: SortBy,
     /// True for greatest first.
@@ -45,7 +45,7 @@ pub struct Order {
 /// Cursor: the position of a row in a sort order when the row was read. The next page begins after it. A row whose sort
 /// key changes in between may appear twice or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Cursor {
     key: Option<Key>,
     instance_id: Uuid,
 }
@@ -56,13 +56,13 @@ enum Key {
     Text(String),
 }
 
-impl Order {
+impl SortOrder {
     /// Newest first.
     pub const NEWEST: Self = Self { by: SortBy::Launch, descending: true };
 
     /// Returns the cursor of an instance in this order.
     #[must_use]
-    pub fn place(self, instance: &Instance) -> Place {
+    pub fn cursor(self, instance: &Instance) -> Cursor {
         let key = match self.by {
             SortBy::Launch => None,
             SortBy::Owner => Some(Key::Text(instance.owner_email.as_str().to_owned())),
@@ -77,12 +77,12 @@ impl Order {
                 Some(Key::Number(end.unwrap_or(if self.descending { 0 } else { i64::MAX })))
             }
         };
-        Place { key, instance_id: instance.instance_id }
+        Cursor { key, instance_id: instance.instance_id }
     }
 }
 
 /// Formats as `<identifier>`, `<identifier> n<number>` or `<identifier> t<text>`.
-impl fmt::Display for Place {
+impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.key {
             None => write!(f, "{}", self.instance_id),
@@ -95,21 +95,21 @@ impl fmt::Display for Place {
 /// Error of parsing an invalid cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid list cursor")]
-pub struct NotAPlace;
+pub struct InvalidCursor;
 
-impl FromStr for Place {
-    type Err = NotAPlace;
+impl FromStr for Cursor {
+    type Err = InvalidCursor;
 
-    fn from_str(text: &str) -> Result<Self, NotAPlace> {
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let (id, key) = text.split_once(' ').map_or((text, None), |(id, key)| (id, Some(key)));
         let key = match key.map(|key| key.split_at_checked(1)) {
             None => None,
-            Some(Some(("n", number))) => Some(Key::Number(number.parse().map_err(|_| NotAPlace)?)),
+            Some(Some(("n", number))) => Some(Key::Number(number.parse().map_err(|_| InvalidCursor)?)),
             // No row contains a NUL, and PostgreSQL rejects it.
             Some(Some(("t", text))) if !text.contains('\0') => Some(Key::Text(text.to_owned())),
-            Some(_) => return Err(NotAPlace),
+            Some(_) => return Err(InvalidCursor),
         };
-        Ok(Self { key, instance_id: Uuid::try_parse(id).map_err(|_| NotAPlace)? })
+        Ok(Self { key, instance_id: Uuid::try_parse(id).map_err(|_| InvalidCursor)? })
     }
 }
 
@@ -123,10 +123,10 @@ impl Store {
         &self,
         caller: &Caller,
         filter: &InstanceFilter,
-        order: Order,
-        after: Option<&Place>,
+        order: SortOrder,
+        after: Option<&Cursor>,
         limit: u32,
-    ) -> Result<Vec<Listed>, StoreError> {
+    ) -> Result<Vec<ListedInstance>, StoreError> {
         let name = self.engine.template_name;
         let rows = sorted(caller.scope(), filter, order, after, limit, name).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
@@ -137,8 +137,8 @@ impl Store {
 pub(crate) fn sorted(
     scope: Scope<'_>,
     filter: &InstanceFilter,
-    order: Order,
-    after: Option<&Place>,
+    order: SortOrder,
+    after: Option<&Cursor>,
     limit: u32,
     template_name: &'static str,
 ) -> Sql {
@@ -147,22 +147,22 @@ pub(crate) fn sorted(
     if key.is_some() {
         sql.push(" WHERE instance_id IN (SELECT instance_id FROM workshop_instances");
     }
-    matching(&mut sql, scope, filter);
+    push_filter(&mut sql, scope, filter);
     if let Some(after) = after {
-        behind(&mut sql, order, key, after);
+        push_cursor(&mut sql, order, key, after);
     }
-    in_order(&mut sql, order, key);
+    push_order_by(&mut sql, order, key);
     sql.push(" LIMIT ");
     sql.bind(i64::from(limit));
     if key.is_some() {
         sql.push(")");
-        in_order(&mut sql, order, key);
+        push_order_by(&mut sql, order, key);
     }
     sql
 }
 
 /// Returns the sort key as an SQL expression; `None` for launch time, which is the order of the identifiers.
-fn key(order: Order, template_name: &'static str) -> Option<&'static str> {
+fn key(order: SortOrder, template_name: &'static str) -> Option<&'static str> {
     match (order.by, order.descending) {
         (SortBy::Launch, _) => None,
         // An expression, not the column: SQLite would otherwise scan an owner index of all rows, and filter out ended
@@ -180,25 +180,25 @@ fn key(order: Order, template_name: &'static str) -> Option<&'static str> {
     }
 }
 
-fn behind(sql: &mut Sql, order: Order, key: Option<&'static str>, after: &Place) {
+fn push_cursor(sql: &mut Sql, order: SortOrder, key: Option<&'static str>, after: &Cursor) {
     let id = after.instance_id.to_string();
-    let beyond = if order.descending { " < " } else { " > " };
+    let operator = if order.descending { " < " } else { " > " };
     let is_text = matches!(order.by, SortBy::Owner | SortBy::Template);
     match (key, &after.key) {
         (None, None) => sql.condition_with(if order.descending { "instance_id < " } else { "instance_id > " }, id),
-        (Some(key), Some(Key::Text(text))) if is_text => behind_key(sql, key, beyond, text.clone(), id),
-        (Some(key), Some(Key::Number(number))) if !is_text => behind_key(sql, key, beyond, *number, id),
+        (Some(key), Some(Key::Text(text))) if is_text => push_key_cursor(sql, key, operator, text.clone(), id),
+        (Some(key), Some(Key::Number(number))) if !is_text => push_key_cursor(sql, key, operator, *number, id),
         _ => {}
     }
 }
 
-fn behind_key<V>(sql: &mut Sql, key: &'static str, beyond: &'static str, value: V, id: String)
+fn push_key_cursor<V>(sql: &mut Sql, key: &'static str, operator: &'static str, value: V, id: String)
 where
     V: Clone + for<'v> sqlx::Encode<'v, sqlx::Any> + sqlx::Type<sqlx::Any>,
 {
     sql.condition("(");
     sql.push(key);
-    sql.push(beyond);
+    sql.push(operator);
     sql.bind(value.clone());
     sql.push(" OR (");
     sql.push(key);
@@ -209,7 +209,7 @@ where
     sql.push("))");
 }
 
-fn in_order(sql: &mut Sql, order: Order, key: Option<&'static str>) {
+fn push_order_by(sql: &mut Sql, order: SortOrder, key: Option<&'static str>) {
     sql.push(" ORDER BY ");
     let Some(key) = key else {
         sql.push(if order.descending { "instance_id DESC" } else { "instance_id" });

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::instances::within;
+use crate::instances::push_scope;
 use crate::sql::Sql;
 
 /// Launches of one template in one hour with the same time to ready.
@@ -123,7 +123,7 @@ fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
 }
 
 /// Appends a column of whole hours since a time; `from` is the start of the subtraction.
-fn hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
+fn push_hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
     sql.push(from);
     sql.bind(since.as_millisecond());
     sql.push(") / 3600000 AS ");
@@ -133,14 +133,14 @@ fn hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str
 /// Identifiers sort by launch time: the query reads only the end of the primary key's index.
 pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, ");
-    hours(&mut sql, "(created_at - ", since, "hour");
+    push_hours(&mut sql, "(created_at - ", since, "hour");
     sql.push(
         ", CASE WHEN started_at - created_at < 10000 THEN (started_at - created_at) / 100 * 100 \
          ELSE (started_at - created_at) / 1000 * 1000 END AS ready_millis, count(*) AS launches, \
          count(CASE WHEN end_reason = 'failed' THEN 1 END) AS failures FROM workshop_instances",
     );
     sql.condition_with("instance_id >= ", earliest_uuid(since).to_string());
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.push(" GROUP BY 1, 2, 3");
     sql
 }
@@ -148,25 +148,25 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
 /// Names each state: with only an exclusion, SQLite would scan all rows in group order.
 pub(crate) fn live(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, state, ");
-    hours(&mut sql, "(started_at - ", since, "ready_hour");
+    push_hours(&mut sql, "(started_at - ", since, "ready_hour");
     sql.push(", count(*) AS instances FROM workshop_instances");
     sql.condition("state IN ('queued', 'starting', 'running', 'terminating', 'failed')");
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.push(" GROUP BY 1, 2, 3");
     sql
 }
 
 pub(crate) fn ended(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT ");
-    hours(&mut sql, "(started_at - ", since, "ready_hour");
+    push_hours(&mut sql, "(started_at - ", since, "ready_hour");
     sql.push(", ");
-    hours(&mut sql, "(ended_at - ", since, "ended_hour");
+    push_hours(&mut sql, "(ended_at - ", since, "ended_hour");
     sql.push(", count(*) AS instances FROM workshop_instances");
     sql.condition("state = 'terminated'");
     sql.condition_with("ended_at >= ", since.as_millisecond());
     sql.condition("started_at IS NOT NULL");
     sql.condition("end_reason <> 'failed'");
-    within(&mut sql, scope);
+    push_scope(&mut sql, scope);
     sql.push(" GROUP BY 1, 2");
     sql
 }

@@ -11,7 +11,7 @@ use launcher_domain::{EmailAddress, InstanceState, Scope};
 use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
-use crate::order::{self, Order, SortBy};
+use crate::order::{self, SortBy, SortOrder};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
 
@@ -89,7 +89,7 @@ async fn instance_lists_use_their_index() {
             template_id,
         };
         for descending in [true, false] {
-            let order = Order { by: SortBy::Launch, descending };
+            let order = SortOrder { by: SortBy::Launch, descending };
             let sql = order::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, "");
             planner.assert_uses(sql.text(), all).await;
         }
@@ -135,7 +135,7 @@ async fn frequent_statements_use_their_index() {
         (feed::live(owner, 1, 9, 10).text(), "workshop_instances_owner_feed"),
         (feed::QUEUE, "workshop_instances_queue"),
         (feed::queue_of(owner).text(), "workshop_instances_owner_state"),
-        (feed::LINE, "workshop_instances_queue"),
+        (feed::QUEUED_IDS, "workshop_instances_queue"),
         (instances::CHANGE, "workshop_instances_feed"),
         (launch::BY_NAME, K8S_NAME),
         (launch::HELD, "workshop_instances_owner_state"),
@@ -146,7 +146,7 @@ async fn frequent_statements_use_their_index() {
         (dispatch::APPLIED, INSTANCE_ID),
         (dispatch::STARTING, "workshop_instances_state"),
         (observe::WITH_WORKSHOP, "workshop_instances_state"),
-        (observe::FORGOTTEN, "workshop_instances_state"),
+        (observe::OLD_FAILURES, "workshop_instances_state"),
         (observe::OLD, "workshop_instances_ended"),
         (observe::OLD_WITHDRAWN, "workshop_instances_withdrawn"),
         (settings::KNOWN, SETTINGS_HASH),
@@ -181,7 +181,7 @@ async fn sorted_list_of_live_instances_uses_index() {
     for by in [SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
         for (state, index) in filters {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
-            let order = Order { by, descending: false };
+            let order = SortOrder { by, descending: false };
             let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
             let plan = planner.plan(sql.text()).await;
             // The first step looks up the page's rows by identifier, the second finds these identifiers.

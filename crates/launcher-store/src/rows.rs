@@ -62,7 +62,7 @@ pub(crate) use {activity_columns, instance_columns, instance_settings, listed_co
 
 /// An instance with its queue position, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedInstance {
     /// The instance.
     pub instance: Instance,
     /// Queue position, 1 for the next to start; `None` unless queued.
@@ -115,10 +115,10 @@ pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new(row, "workshop_instances", "instance_id")?.id)
 }
 
-pub(crate) fn listed(row: &AnyRow) -> Result<Listed, StoreError> {
+pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
     let instance = instance(row)?;
     let position: Option<i64> = row.try_get("queue_position")?;
-    Ok(Listed { instance, queue_position: position.and_then(|position| u32::try_from(position).ok()) })
+    Ok(ListedInstance { instance, queue_position: position.and_then(|position| u32::try_from(position).ok()) })
 }
 
 pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {

@@ -8,7 +8,7 @@ use crate::Store;
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::query;
-use crate::write::Write;
+use crate::write::WriteTransaction;
 
 pub(crate) const KNOWN: &str = "SELECT 1 FROM template_settings WHERE settings_hash = $1";
 const INSERT: &str =
@@ -40,12 +40,12 @@ impl StoredSettings {
     }
 }
 
-impl Write {
+impl WriteTransaction {
     /// Stores settings unless they are stored already. The caller must have locked the change counter, so that no purge
     /// removes them before an instance refers to them.
-    pub(crate) async fn keep_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
-        if query(KNOWN).bind(settings.hash.clone()).fetch_optional(self.on()).await?.is_none() {
-            query(INSERT).bind(settings.hash.clone()).bind(settings.json.clone()).execute(self.on()).await?;
+    pub(crate) async fn store_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
+        if query(KNOWN).bind(settings.hash.clone()).fetch_optional(self.connection()).await?.is_none() {
+            query(INSERT).bind(settings.hash.clone()).bind(settings.json.clone()).execute(self.connection()).await?;
         }
         Ok(())
     }
@@ -69,8 +69,13 @@ impl Store {
             for row in &inline {
                 let instance_id: String = row.try_get("instance_id")?;
                 let settings = StoredSettings::from_json(row.try_get("settings")?);
-                write.keep_settings(&settings).await?;
-                moved += query(MOVE).bind(settings.hash).bind(instance_id).execute(write.on()).await?.rows_affected();
+                write.store_settings(&settings).await?;
+                moved += query(MOVE)
+                    .bind(settings.hash)
+                    .bind(instance_id)
+                    .execute(write.connection())
+                    .await?
+                    .rows_affected();
             }
             write.commit().await?;
         }
@@ -87,7 +92,7 @@ impl Store {
         }
         let mut write = self.write().await?;
         write.take_revisions(0).await?;
-        let removed = query(PURGE).execute(write.on()).await?.rows_affected();
+        let removed = query(PURGE).execute(write.connection()).await?.rows_affected();
         write.commit().await?;
         Ok(removed)
     }

@@ -8,8 +8,8 @@ use sqlx::query::Query;
 use sqlx::{Any, Arguments, AssertSqlSafe, Encode, Executor, Type};
 use tokio::time::timeout;
 
-use crate::driver::STATEMENT;
-use crate::error::{StoreError, silent};
+use crate::driver::STATEMENT_TIMEOUT;
+use crate::error::{StoreError, timeout_error};
 
 /// Returns a statement with constant text.
 pub(crate) fn query(text: &'static str) -> Statement {
@@ -50,9 +50,9 @@ impl Statement {
     }
 }
 
-/// Limits the wait for the database to [`STATEMENT`].
+/// Limits the wait for the database to [`STATEMENT_TIMEOUT`].
 pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
-    Ok(timeout(STATEMENT, answer).await.unwrap_or_else(|_| Err(silent()))?)
+    Ok(timeout(STATEMENT_TIMEOUT, answer).await.unwrap_or_else(|_| Err(timeout_error()))?)
 }
 
 /// Builder of a statement from constant text and arguments.

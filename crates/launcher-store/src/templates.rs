@@ -48,12 +48,12 @@ impl Store {
             .bind(template.created_by.as_str().to_owned())
             .bind(template.created_at.as_millisecond())
             .bind(template.updated_at.as_millisecond())
-            .fetch_optional(write.on())
+            .fetch_optional(write.connection())
             .await?;
         if row.is_none() {
             return Ok(false);
         }
-        write.log(revision, &Activity::of_new_template(template, actor)).await?;
+        write.log_activity(revision, &Activity::of_new_template(template, actor)).await?;
         write.commit().await?;
         Ok(true)
     }
@@ -91,13 +91,13 @@ impl Store {
             .bind(after.updated_at.as_millisecond())
             .bind(before.template_id.to_string())
             .bind(before.version)
-            .execute(write.on())
+            .execute(write.connection())
             .await?
             .rows_affected();
         if saved == 0 {
             return Ok(false);
         }
-        write.log(revision, &Activity::of_template_change(before, after, by.email().clone())).await?;
+        write.log_activity(revision, &Activity::of_template_change(before, after, by.email().clone())).await?;
         write.commit().await?;
         Ok(true)
     }

@@ -4,7 +4,7 @@ use sqlx::{Any, AnyConnection, Row, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::Store;
-use crate::driver::PATIENCE;
+use crate::driver::ACQUIRE_TIMEOUT;
 use crate::error::StoreError;
 use crate::sql::{in_time, query};
 
@@ -13,36 +13,36 @@ use crate::sql::{in_time, query};
 pub(crate) const TAKE_REVISIONS: &str =
     "UPDATE change_counter SET revision = revision + $1 WHERE counter_id = 1 RETURNING revision";
 
-/// Write transaction. Rolls back if dropped without [`Write::commit`].
-pub(crate) struct Write {
+/// Write transaction. Rolls back if dropped without [`WriteTransaction::commit`].
+pub(crate) struct WriteTransaction {
     // Declared first: it is rolled back before the permit is released.
     transaction: Transaction<'static, Any>,
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Store {
     /// Waits for a write permit and begins a transaction.
-    pub(crate) async fn write(&self) -> Result<Write, StoreError> {
+    pub(crate) async fn write(&self) -> Result<WriteTransaction, StoreError> {
         let unavailable = |error: Box<dyn std::error::Error + Send + Sync>| StoreError::Unavailable(error);
-        let turn = tokio::time::timeout(PATIENCE, self.writers.clone().acquire_owned())
+        let permit = tokio::time::timeout(ACQUIRE_TIMEOUT, self.writers.clone().acquire_owned())
             .await
             .map_err(|elapsed| unavailable(elapsed.into()))?
             .map_err(|closed| unavailable(closed.into()))?;
         let transaction = in_time(self.pool.begin_with(self.engine.begin_write)).await?;
-        Ok(Write { transaction, _turn: turn })
+        Ok(WriteTransaction { transaction, _permit: permit })
     }
 }
 
-impl Write {
+impl WriteTransaction {
     /// Returns the connection that statements run on.
-    pub(crate) fn on(&mut self) -> &mut AnyConnection {
+    pub(crate) fn connection(&mut self) -> &mut AnyConnection {
         &mut self.transaction
     }
 
     /// Takes the next `count` revisions and returns the last one. With 0 it only locks the counter, which waits for
     /// concurrent changes, and returns the latest revision.
     pub(crate) async fn take_revisions(&mut self, count: i64) -> Result<i64, StoreError> {
-        let row = query(TAKE_REVISIONS).bind(count).fetch_one(self.on()).await?;
+        let row = query(TAKE_REVISIONS).bind(count).fetch_one(self.connection()).await?;
         Ok(row.try_get(0)?)
     }
 

@@ -191,7 +191,7 @@ impl TestApp {
     pub async fn finish(mut self) {
         self.finished = true;
         if self.launcher.ready().await.is_ok() {
-            eventually(SOON, async || (self.strays().await.is_empty()).then_some(())).await;
+            eventually(SOON, async || (self.orphans().await.is_empty()).then_some(())).await;
         }
         assert!(self.stop.finish(SOON).await, "requests were still in flight");
         (&mut self.server).await.unwrap();
@@ -201,7 +201,7 @@ impl TestApp {
     }
 
     /// Orphaned Workshops.
-    async fn strays(&self) -> Vec<String> {
+    async fn orphans(&self) -> Vec<String> {
         let everybody = AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap());
         let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None };
         let rows = self.launcher.instances(&everybody, &filter, &Page { limit: 100_000, after: None }).await.unwrap();

@@ -44,11 +44,11 @@ pub enum Fault {
     /// The call does nothing and returns an error.
     Unavailable,
     /// The call succeeds but returns an error.
-    LostAnswer,
+    ErrorAfterSuccess,
     /// The call succeeds but never returns.
-    NoAnswer,
+    HangAfterSuccess,
     /// The call does nothing and never returns.
-    Silence,
+    Hang,
     /// The Workshop is refused permanently.
     Refused,
 }
@@ -95,24 +95,24 @@ impl FakeFleet {
         self.lock().applied
     }
 
-    /// Keeps later deletions in progress until [`FakeFleet::lose`] finishes each.
+    /// Keeps later deletions in progress until [`FakeFleet::remove_workshop`] finishes each.
     pub fn hold_deletions(&self) {
         self.lock().holds_deletions = true;
     }
 
     /// Adds faults for the next calls, one for each.
-    pub fn disturb(&self, faults: impl IntoIterator<Item = Fault>) {
+    pub fn inject_faults(&self, faults: impl IntoIterator<Item = Fault>) {
         self.lock().faults.extend(faults);
     }
 
     /// True if no faults are left.
     #[must_use]
-    pub fn is_calm(&self) -> bool {
+    pub fn is_fault_free(&self) -> bool {
         self.lock().faults.is_empty()
     }
 
     /// Removes all remaining faults.
-    pub fn calm(&self) {
+    pub fn clear_faults(&self) {
         self.lock().faults.clear();
     }
 
@@ -151,26 +151,26 @@ impl FakeFleet {
     }
 
     /// Removes a Workshop without an event, as an interrupted watch misses it.
-    pub fn vanish(&self, name: &str) {
+    pub fn remove_silently(&self, name: &str) {
         self.lock().workshops.remove(name);
     }
 
     /// Adds a Workshop that the service did not request.
-    pub fn intrude(&self, workshop: &Workshop) {
+    pub fn add_unrequested(&self, workshop: &Workshop) {
         self.lock().store(workshop, None);
     }
 
     /// Changes a Workshop's spec without the service, as an admin could. Watchers get the change.
-    pub fn tamper(&self, name: &str, change: impl FnOnce(&mut WorkshopSpec)) {
+    pub fn edit_spec(&self, name: &str, change: impl FnOnce(&mut WorkshopSpec)) {
         let mut state = self.lock();
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
         change(&mut workshop.spec);
         let event = FleetEvent::Applied(Box::new(workshop.clone()));
-        state.tell(&event);
+        state.notify(&event);
     }
 
     /// Makes a Workshop unreadable until it is applied again, and reports that in its status.
-    pub fn garble(&self, name: &str) {
+    pub fn make_unreadable(&self, name: &str) {
         let mut state = self.lock();
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
         let failed = WorkshopStatus::failed(FailureReason::new(FailureCode::InvalidSpec, None), None);
@@ -182,11 +182,11 @@ impl FakeFleet {
     pub fn relist(&self) {
         let mut state = self.lock();
         let event = FleetEvent::Relisted(state.readable());
-        state.tell(&event);
+        state.notify(&event);
     }
 
     /// Deletes a Workshop without the service, or finishes a held deletion.
-    pub fn lose(&self, name: &str) {
+    pub fn remove_workshop(&self, name: &str) {
         self.lock().remove(name);
     }
 
@@ -204,26 +204,26 @@ impl FakeFleet {
         let workshop = state.workshops.get_mut(name).unwrap_or_else(|| panic!("there is no Workshop {name}"));
         workshop.status = Some(status);
         let event = FleetEvent::Applied(Box::new(workshop.clone()));
-        state.tell(&event);
+        state.notify(&event);
     }
 
     /// Applies, and returns the answer; `None` if there is no answer.
     fn applied_now(&self, wanted: &Workshop) -> Option<Result<Workshop, FleetError>> {
         let running = self.running(&wanted.name_any());
         let mut state = self.lock();
-        if state.faults.pop_front_if(|fault| *fault == Fault::Silence).is_some() {
+        if state.faults.pop_front_if(|fault| *fault == Fault::Hang).is_some() {
             return None;
         }
         state.applied += 1;
         let found = state.workshops.get(&wanted.name_any()).and_then(ResourceExt::uid);
         let is_gone = wanted.uid().is_some() && wanted.uid() != found;
         match state.faults.pop_front() {
-            Some(Fault::Unavailable | Fault::Silence) => Some(Err(unavailable())),
+            Some(Fault::Unavailable | Fault::Hang) => Some(Err(unavailable())),
             _ if is_gone => Some(Err(unavailable())),
             Some(Fault::Refused) => Some(Err(FleetError::Refused("the test says so".to_owned()))),
-            Some(fault @ (Fault::LostAnswer | Fault::NoAnswer)) => {
+            Some(fault @ (Fault::ErrorAfterSuccess | Fault::HangAfterSuccess)) => {
                 state.store(wanted, Some(running));
-                (fault == Fault::LostAnswer).then(|| Err(unavailable()))
+                (fault == Fault::ErrorAfterSuccess).then(|| Err(unavailable()))
             }
             None => Some(Ok(state.store(wanted, Some(running)))),
         }
@@ -233,7 +233,7 @@ impl FakeFleet {
     fn deleted_now(&self, name: &str, uid: Option<&str>) -> Option<Result<Deletion, FleetError>> {
         let mut state = self.lock();
         let fault = state.faults.pop_front();
-        if fault == Some(Fault::Silence) {
+        if fault == Some(Fault::Hang) {
             return None;
         }
         if matches!(fault, Some(Fault::Unavailable | Fault::Refused)) {
@@ -248,8 +248,8 @@ impl FakeFleet {
         }
         state.remove(name);
         match fault {
-            Some(Fault::NoAnswer) => None,
-            Some(Fault::LostAnswer) => Some(Err(unavailable())),
+            Some(Fault::HangAfterSuccess) => None,
+            Some(Fault::ErrorAfterSuccess) => Some(Err(unavailable())),
             _ => Some(Ok(Deletion::InProgress)),
         }
     }
@@ -260,7 +260,7 @@ impl FakeFleet {
 }
 
 impl State {
-    fn tell(&mut self, event: &FleetEvent) {
+    fn notify(&mut self, event: &FleetEvent) {
         self.watchers.retain(|watcher| watcher.send(event.clone()).is_ok());
     }
 
@@ -285,13 +285,13 @@ impl State {
             }
         }
         self.workshops.insert(name, workshop.clone());
-        self.tell(&FleetEvent::Applied(Box::new(workshop.clone())));
+        self.notify(&FleetEvent::Applied(Box::new(workshop.clone())));
         workshop
     }
 
     fn remove(&mut self, name: &str) {
         if let Some(workshop) = self.workshops.remove(name) {
-            self.tell(&FleetEvent::Deleted(Box::new(workshop)));
+            self.notify(&FleetEvent::Deleted(Box::new(workshop)));
         }
     }
 }

@@ -21,6 +21,6 @@ pub fn documented(program: &str) -> BTreeSet<(&'static str, &'static str)> {
 
 /// Metrics in an answer of `/metrics`, with their types.
 #[must_use]
-pub fn told(metrics: &str) -> BTreeSet<(&str, &str)> {
+pub fn exposed(metrics: &str) -> BTreeSet<(&str, &str)> {
     metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect()
 }

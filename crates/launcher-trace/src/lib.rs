@@ -44,7 +44,7 @@ impl StartTrace {
 
     /// Returns the trace whose root span is being built right now, for the ID generator.
     #[must_use]
-    pub fn being_built() -> Option<Self> {
+    pub fn pending_root() -> Option<Self> {
         Context::current().get::<Self>().copied()
     }
 
@@ -61,28 +61,28 @@ impl StartTrace {
     }
 
     /// Records the whole start, once it has succeeded or failed.
-    pub fn whole(&self, times: Times, attributes: Vec<KeyValue>, failure: Option<&str>) {
-        let nobody = Context::new();
-        let planned = nobody.with_value(*self).attach();
+    pub fn record_start(&self, times: Times, attributes: Vec<KeyValue>, failure: Option<&str>) {
+        let empty = Context::new();
+        let pending = empty.with_value(*self).attach();
         let span = global::tracer(SCOPE)
             .span_builder("start")
             .with_start_time(SystemTime::from(times.0))
             .with_attributes(attributes)
-            .start_with_context(&global::tracer(SCOPE), &nobody);
-        drop(planned);
+            .start_with_context(&global::tracer(SCOPE), &empty);
+        drop(pending);
         // The span includes a step that begins at the end of the start.
         end(span, end_of(times) + SHORTEST, failure);
     }
 
     /// Records a completed step of the start. `failure` is the reason of its failure.
-    pub fn step(&self, name: &'static str, times: Times, failure: Option<&str>) {
+    pub fn record_step(&self, name: &'static str, times: Times, failure: Option<&str>) {
         let tracer = global::tracer(SCOPE);
         let span = tracer.span_builder(name).with_start_time(SystemTime::from(times.0));
         end(span.start_with_context(&tracer, &self.parent()), end_of(times), failure);
     }
 
     /// Records that the current request has launched the workshop, and links the two traces.
-    pub fn launched(&self, times: Times) {
+    pub fn record_launch(&self, times: Times) {
         let request = Context::current();
         let tracer = global::tracer(SCOPE);
         let mut span = tracer.span_builder("launch").with_start_time(SystemTime::from(times.0));
@@ -104,13 +104,13 @@ impl StartTrace {
     }
 }
 
-/// Starts the span of a request, and returns it as a context for the handler. `asker` is the context that came with the
-/// request; `name` is a method and a route, never a path chosen by the client.
+/// Starts the span of a request, and returns it as a context for the handler. `parent` is the context that came with
+/// the request; `name` is a method and a route, never a path chosen by the client.
 #[must_use]
-pub fn request(asker: &Context, name: String, attributes: Vec<KeyValue>) -> Context {
+pub fn start_request_span(parent: &Context, name: String, attributes: Vec<KeyValue>) -> Context {
     let tracer = global::tracer(SCOPE);
     let span = tracer.span_builder(name).with_kind(SpanKind::Server).with_attributes(attributes);
-    asker.with_span(span.start_with_context(&tracer, asker))
+    parent.with_span(span.start_with_context(&tracer, parent))
 }
 
 fn end_of(times: Times) -> SystemTime {

@@ -25,7 +25,7 @@ pub const DISPATCHED_AT: &str = "workshoplauncher.dev/dispatched-at";
 /// Returns the desired Workshop of an instance: its name, exactly the labels `app` and `managed-by`, the time of
 /// dispatch, and its spec. It has no owner label: the sidecar's setting comes from the owner in the spec.
 #[must_use]
-pub fn wanted(instance: &Instance) -> Workshop {
+pub fn desired_workshop(instance: &Instance) -> Workshop {
     let mut workshop = Workshop::new(&instance.k8s_name, WorkshopSpec::of(instance));
     workshop.metadata.labels = Some(labels());
     workshop.metadata.annotations =

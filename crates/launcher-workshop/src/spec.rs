@@ -127,7 +127,7 @@ impl WorkshopSpec {
 
     /// Returns the expiry: `expiresAt`, or the lifetime counted from `ready_at`.
     #[must_use]
-    pub fn end(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
+    pub fn expiry(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
         let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
         self.expires_at.or_else(|| ready_at.and_then(|ready| ready.checked_add(lifetime).ok()))
     }

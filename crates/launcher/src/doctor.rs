@@ -5,8 +5,8 @@ mod clock;
 mod cluster;
 mod database;
 mod direct;
+mod edge_proxy;
 mod fleet;
-mod front;
 mod local;
 mod report;
 mod settings;
@@ -18,11 +18,12 @@ use crate::settings::{FleetKind, ServeSettings};
 use report::Finding;
 pub(crate) use report::Report;
 
-/// Timeout for the checks of one part. Two rounds of checks run one after the other, so all end within twice this time.
-const PART: Duration = Duration::from_secs(9);
+/// Timeout for the checks of one section. Two rounds of checks run one after the other, so all end within twice this
+/// time.
+const SECTION_TIMEOUT: Duration = Duration::from_secs(9);
 /// Timeout for one query. A check stops querying a system that did not answer.
-const QUESTION: Duration = Duration::from_secs(4);
-/// One thread for each part, and some for the timers of all parts: a part may block on a disk that does not answer.
+const QUERY_TIMEOUT: Duration = Duration::from_secs(4);
+/// One thread for each section, and some for the timers: a section may block on a disk that does not answer.
 const THREADS: usize = 9;
 
 /// Runs all checks.
@@ -38,49 +39,56 @@ pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
     Ok(report)
 }
 
-/// Runs the independent parts concurrently, then the checks that need the results of several parts.
+/// Runs the independent sections concurrently, then the checks that need the results of several sections.
 async fn examine(all: ServeSettings) -> Report {
     let first = tokio::join!(
-        part("settings", settings::look(all.clone())),
-        part("seed templates", settings::look_at_seeds(all.clone())),
-        part("database", database::look(all.clone())),
-        part("fleet", look_at_fleet(all.clone())),
-        part("the way in", front::look(all.clone())),
-        part("identity proof", direct::look(all.clone())),
+        run_section("settings", settings::check(all.clone())),
+        run_section("seed templates", settings::check_seeds(all.clone())),
+        run_section("database", database::check(all.clone())),
+        run_section("fleet", check_fleet(all.clone())),
+        run_section("the way in", edge_proxy::check(all.clone())),
+        run_section("identity proof", direct::check(all.clone())),
     );
-    let (settings, seeds, database, fleet, front, direct) = first;
-    let together = part("fleet", fleet::look(all.clone(), database.facts.clone(), fleet.facts.clone()));
-    let workshops = part("workshops", front::look_at_workshops(all, front.facts, fleet.facts.url.clone()));
+    let (settings, seeds, database, fleet, edge_proxy, direct) = first;
+    let together = run_section("fleet", fleet::check(all.clone(), database.facts.clone(), fleet.facts.clone()));
+    let workshops =
+        run_section("workshops", edge_proxy::check_workshops(all, edge_proxy.facts, fleet.facts.url.clone()));
     let (together, workshops) = tokio::join!(together, workshops);
     let clocks = clock::compare(&[database.facts.clock, fleet.facts.clock]);
     let settings = [settings.findings, seeds.findings];
-    let parts =
-        [database.findings, fleet.findings, together.findings, direct.findings, front.findings, workshops.findings];
+    let parts = [
+        database.findings,
+        fleet.findings,
+        together.findings,
+        direct.findings,
+        edge_proxy.findings,
+        workshops.findings,
+    ];
     Report(settings.into_iter().chain(parts).flatten().chain(clocks).collect())
 }
 
-async fn look_at_fleet(settings: ServeSettings) -> Part<fleet::Facts> {
+async fn check_fleet(settings: ServeSettings) -> Section<fleet::Facts> {
     match settings.fleet {
-        FleetKind::Local => local::look(&settings),
-        FleetKind::Kubernetes => cluster::look(&settings).await,
+        FleetKind::Local => local::check(&settings),
+        FleetKind::Kubernetes => cluster::check(&settings).await,
     }
 }
 
-/// Findings of a part, and facts that other checks need.
+/// Findings of a section, and facts that other checks need.
 #[derive(Debug, Default)]
-struct Part<F> {
+struct Section<F> {
     findings: Vec<Finding>,
     facts: F,
 }
 
-impl<F> Part<F> {
+impl<F> Section<F> {
     fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
 }
 
-/// Runs the checks of a part in a separate task, with the timeout [`PART`].
-async fn part<F>(name: &'static str, look: impl Future<Output = Part<F>> + Send + 'static) -> Part<F>
+/// Runs the checks of a section in a separate task, with the timeout [`SECTION_TIMEOUT`].
+async fn run_section<F>(name: &'static str, checks: impl Future<Output = Section<F>> + Send + 'static) -> Section<F>
 where
     F: Default + Send + 'static,
 {
@@ -89,16 +97,16 @@ where
             name,
             format!(
                 "no end within {} seconds. Something that it takes hangs: a disk, a name server, a network",
-                PART.as_secs()
+                SECTION_TIMEOUT.as_secs()
             ),
         )
     };
-    match tokio::time::timeout(PART, tokio::spawn(look)).await {
-        Ok(Ok(part)) => part,
+    match tokio::time::timeout(SECTION_TIMEOUT, tokio::spawn(checks)).await {
+        Ok(Ok(section)) => section,
         Ok(Err(_)) => {
-            Part { findings: vec![Finding::fail(name, "its checks broke off".to_owned())], facts: F::default() }
+            Section { findings: vec![Finding::fail(name, "its checks broke off".to_owned())], facts: F::default() }
         }
-        Err(_) => Part { findings: vec![silent()], facts: F::default() },
+        Err(_) => Section { findings: vec![silent()], facts: F::default() },
     }
 }
 

@@ -1,7 +1,7 @@
 //! `launcher move-database`: copies all rows into another, empty database, for example from SQLite to PostgreSQL.
 
 use clap::Args;
-use launcher_store::{FleetOfCopy, Store, StoreError};
+use launcher_store::{FleetBinding, Store, StoreError};
 
 /// From where to where.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
 async fn copy(args: &MoveArgs) -> Result<Vec<(&'static str, u64)>, StoreError> {
     let from = Store::open_existing(&args.from).await?;
     let to = Store::open(&args.to).await?;
-    let fleet = if args.new_fleet { FleetOfCopy::New } else { FleetOfCopy::Same };
+    let fleet = if args.new_fleet { FleetBinding::Clear } else { FleetBinding::Keep };
     let copied = from.copy_to(&to, fleet).await;
     from.close().await;
     to.close().await;

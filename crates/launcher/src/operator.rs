@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_operator::{Operator, WayIn};
+use launcher_operator::{Exposure, Operator};
 use launcher_process::health::Health;
 use launcher_process::listen::listen;
 use launcher_process::serve::ServeLimits;
@@ -89,7 +89,7 @@ fn warn_about(args: &OperatorArgs) {
     for name in unknown_names::<Cli>(std::env::vars_os()) {
         tracing::warn!(%name, "ignoring unknown setting; `launcher operator --help` lists all settings");
     }
-    if args.ingress().way_in() == WayIn::None {
+    if args.ingress().exposure() == Exposure::None {
         tracing::warn!(
             "creating no Ingress: SERVICE_INGRESS_ANNOTATIONS names no auth middleware, and \
              SERVICE_INGRESS_GATED_ELSEWHERE is not true; workshops have no URL"

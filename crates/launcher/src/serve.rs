@@ -1,6 +1,6 @@
 //! `launcher serve`: connects the crates, and stops them in order.
 
-mod front;
+mod host_routing;
 pub(crate) mod secret;
 pub(crate) mod seeds;
 
@@ -73,7 +73,7 @@ pub(crate) enum ServeError {
 /// Serves until a stop is requested.
 pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(&settings.log)?;
-    files::open_as_many_as_allowed();
+    files::raise_open_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
     // Dropped before the runtime, which is needed to send the last spans.
     let _traces = {
@@ -114,7 +114,7 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     };
     let launcher = Launcher::new(store.clone(), fleet, clock, Arc::new(SystemEntropy), settings.limits());
     launcher.claim_fleet().await?;
-    seeds::plant(&launcher, &settings).await?;
+    seeds::seed_templates(&launcher, &settings).await?;
 
     let metrics = Metrics::default();
     let api =
@@ -125,17 +125,17 @@ async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
-    let secret_file = secret::keep_current(settings.proxy_secret_file.clone(), secret);
+    let secret_file = secret::reload_on_change(settings.proxy_secret_file.clone(), secret);
     tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let gateway = local.as_ref().map(LocalFleet::gateway);
-    let front = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
-        front::answer(router.clone(), gateway.clone(), request, peer.ip())
+    let server = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
+        host_routing::route(router.clone(), gateway.clone(), request, peer.ip())
     });
     tracing::info!(url = %public_url, "launcher ready");
     let crashed = tokio::select! {
-        () = front => None,
+        () = server => None,
         _ = &mut loops => Some("reconcile loops"),
     };
 
@@ -202,9 +202,9 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
 }
 
 /// Warning that a local fleet does not isolate people who do not trust each other.
-pub(crate) const UNSEPARATED: &str = "the local fleet does not isolate users: any user who launches a workshop can read \
-     all files that this OS user can read, and apps other than JupyterLab answer every user of this machine. If users do \
-     not trust each other, run workshops on Kubernetes";
+pub(crate) const NOT_ISOLATED: &str = "the local fleet does not isolate users: any user who launches a workshop can \
+     read all files that this OS user can read, and apps other than JupyterLab answer every user of this machine. If \
+     users do not trust each other, run workshops on Kubernetes";
 
 /// Returns true if workshops of several people run as this one OS user.
 pub(crate) fn shares_one_user(settings: &ServeSettings) -> bool {
@@ -249,7 +249,7 @@ fn warn_about(settings: &ServeSettings) {
         (true, None) => {}
     }
     if shares_one_user(settings) {
-        tracing::warn!("authentication is required, but {UNSEPARATED}");
+        tracing::warn!("authentication is required, but {NOT_ISOLATED}");
     }
     if settings.admin_emails.is_empty() {
         tracing::warn!("SERVICE_ADMIN_EMAILS is empty: no user is an admin, so templates cannot be managed");

@@ -122,11 +122,11 @@ impl Identifiers {
 
 impl IdGenerator for Identifiers {
     fn new_trace_id(&self) -> TraceId {
-        StartTrace::being_built().map_or_else(|| TraceId::from_bytes(self.draw()), |start| start.trace_id())
+        StartTrace::pending_root().map_or_else(|| TraceId::from_bytes(self.draw()), |start| start.trace_id())
     }
 
     fn new_span_id(&self) -> SpanId {
-        StartTrace::being_built().map_or_else(|| SpanId::from_bytes(self.draw()), |start| start.root())
+        StartTrace::pending_root().map_or_else(|| SpanId::from_bytes(self.draw()), |start| start.root())
     }
 }
 

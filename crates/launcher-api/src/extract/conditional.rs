@@ -63,7 +63,8 @@ pub(crate) fn is_unchanged(headers: &HeaderMap, version: i64) -> bool {
     tags(headers, &IF_NONE_MATCH).iter().any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == current)
 }
 
-/// Returns the tags of all lines of a header. A tag with a comma is split, and matches none of our tags either way.
+/// Returns the entity tags of all lines of a header. A comma inside a tag splits it too, which is harmless: our tags
+/// contain only digits.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());
     lines.flat_map(|line| line.split(',').map(|tag| tag.trim().to_owned()).collect::<Vec<_>>()).collect()

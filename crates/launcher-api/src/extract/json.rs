@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Segment;
 
-use super::unique::Unique;
+use super::unique::UniqueKeys;
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
@@ -103,14 +103,14 @@ fn too_large(limit: usize) -> Problem {
 
 fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
     // Two steps, to distinguish invalid JSON from JSON of the wrong shape.
-    let Unique(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
-    let misplaced = T::OBJECTS.iter().find(|place| value.pointer(place).is_some_and(|value| !value.is_object()));
-    if let Some(place) = misplaced {
-        return Err(invalid((*place).to_owned(), "an object is wanted here"));
+    let UniqueKeys(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
+    let misplaced = T::OBJECTS.iter().find(|pointer| value.pointer(pointer).is_some_and(|value| !value.is_object()));
+    if let Some(pointer) = misplaced {
+        return Err(invalid((*pointer).to_owned(), "an object is wanted here"));
     }
     serde_path_to_error::deserialize::<Value, T>(value).map_err(|error| {
         let detail = error.inner().to_string();
-        invalid(place(error.path(), &detail), &detail)
+        invalid(json_pointer(error.path(), &detail), &detail)
     })
 }
 
@@ -119,7 +119,7 @@ fn invalid(pointer: String, detail: &str) -> Problem {
 }
 
 /// Returns an error's location as a JSON pointer. serde names a missing or unknown field only in its message.
-fn place(path: &serde_path_to_error::Path, message: &str) -> String {
+fn json_pointer(path: &serde_path_to_error::Path, message: &str) -> String {
     let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
     let named = ["missing field `", "unknown field `"].into_iter().find_map(|start| {
         message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())

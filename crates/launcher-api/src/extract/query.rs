@@ -56,7 +56,7 @@ impl ListQuery {
     }
 
     /// Reads `limit` and `cursor`.
-    pub(crate) fn page<Id: Cursor>(&mut self) -> Result<Page<Id>, Problem> {
+    pub(crate) fn page<Id: PageCursor>(&mut self) -> Result<Page<Id>, Problem> {
         let limit = |text: &str| {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|limit| digits && (1..=MAX_LIMIT).contains(limit))
@@ -116,14 +116,14 @@ fn email(text: &str) -> Option<EmailAddress> {
 }
 
 /// The identifier of a page's last row, in hexadecimal digits. Clients treat it as opaque.
-pub(crate) trait Cursor: Sized {
+pub(crate) trait PageCursor: Sized {
     /// Parses a cursor in its canonical form.
     fn read(text: &str) -> Option<Self>;
     /// Formats the cursor.
     fn write(&self) -> String;
 }
 
-impl Cursor for Uuid {
+impl PageCursor for Uuid {
     fn read(text: &str) -> Option<Self> {
         Self::try_parse(text).ok().filter(|id| id.write() == text)
     }
@@ -133,7 +133,7 @@ impl Cursor for Uuid {
     }
 }
 
-impl Cursor for i64 {
+impl PageCursor for i64 {
     fn read(text: &str) -> Option<Self> {
         Self::from_str_radix(text, 16).ok().filter(|id| id.write() == text)
     }
@@ -145,7 +145,7 @@ impl Cursor for i64 {
 
 /// Cuts a list that was read with one extra row. If that row was present, returns the `Link` to the next page, with all
 /// other parameters unchanged.
-pub(crate) fn next_page<T, Id: Cursor>(
+pub(crate) fn next_page<T, Id: PageCursor>(
     rows: &mut Vec<T>,
     page: &Page<Id>,
     id: impl Fn(&T) -> Id,

@@ -8,9 +8,9 @@ use serde_json::{Map, Number, Value};
 
 /// A JSON value without repeated fields, at any depth.
 #[derive(Debug)]
-pub(super) struct Unique(pub(super) Value);
+pub(super) struct UniqueKeys(pub(super) Value);
 
-impl<'de> Deserialize<'de> for Unique {
+impl<'de> Deserialize<'de> for UniqueKeys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ValueVisitor).map(Self)
     }
@@ -60,7 +60,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(Unique(item)) = items.next_element()? {
+        while let Some(UniqueKeys(item)) = items.next_element()? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        while let Some((name, Unique(value))) = fields.next_entry::<String, Unique>()? {
+        while let Some((name, UniqueKeys(value))) = fields.next_entry::<String, UniqueKeys>()? {
             if object.insert(name, value).is_some() {
                 return Err(A::Error::custom("a field is named twice"));
             }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::forms;
 use super::html::{page, shell};
-use super::nobody::NobodyPage;
+use super::unauthenticated::UnauthenticatedPage;
 use super::view::Shell;
 use super::{assets, signed_out, texts};
 use crate::identity::Identity;
@@ -32,7 +32,7 @@ struct ErrorPage {
     /// Id to quote to the administrators, on server errors only.
     request_id: Option<String>,
     /// URL and label of the link to continue.
-    way_on: Option<(String, &'static str)>,
+    next_link: Option<(String, &'static str)>,
 }
 
 /// The fields of a problem document that a page shows.
@@ -47,7 +47,7 @@ struct Document {
 
 /// Turns the problem documents of the routes below into pages. Status and other headers stay as they are.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let (back, path) = (come_back(&request), request.uri().path().to_owned());
+    let (back, path) = (return_path(&request), request.uri().path().to_owned());
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if !is_error || has_page(&response) {
@@ -64,7 +64,7 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
 }
 
 /// Returns the page to open after login: the requested one if repeating the request is harmless.
-fn come_back(request: &Request) -> LocalPath {
+fn return_path(request: &Request) -> LocalPath {
     let asked = request.uri().path_and_query().filter(|_| request.method() == Method::GET);
     forms::return_to(asked.map(PathAndQuery::as_str))
 }
@@ -87,7 +87,7 @@ fn render(
     document: Document,
     (path, back): (&str, &LocalPath),
 ) -> Response {
-    let (title, text, way_on) = match document.login_url {
+    let (title, text, next_link) = match document.login_url {
         Some(login_url) if is_path_of(path, &login_url) => {
             (texts::NO_LOGIN_TITLE.to_owned(), texts::NO_LOGIN.to_owned(), None)
         }
@@ -107,15 +107,15 @@ fn render(
         }
     };
     let Some(identity) = identity else {
-        let nobody = NobodyPage { title, text, way_on };
-        return nobody.respond(status).unwrap_or_else(|_| status.to_string().into_response());
+        let unauthenticated = UnauthenticatedPage { title, text, next_link };
+        return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
     let error = ErrorPage {
         shell: shell(state, &identity.caller, ""),
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),
-        way_on,
+        next_link,
     };
     page(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }

@@ -11,7 +11,7 @@ use axum::response::sse::{Event, KeepAlive};
 use futures_util::{Stream, StreamExt, future, stream};
 use http::HeaderMap;
 use launcher_domain::Caller;
-use launcher_service::Listed;
+use launcher_service::ListedInstance;
 use serde::Deserialize;
 
 use super::forms::Query;
@@ -56,7 +56,7 @@ pub(crate) async fn stream(
     Ok(Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-fn concerns(of: &str, caller: &Caller, listed: &Listed) -> bool {
+fn concerns(of: &str, caller: &Caller, listed: &ListedInstance) -> bool {
     match of {
         "all" => true,
         "" => listed.instance.owner_email == *caller.email(),

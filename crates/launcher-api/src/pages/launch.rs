@@ -50,7 +50,7 @@ pub(crate) async fn show(
     let template = state.launcher.template(&caller, template_id).await?;
     let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
     let can_launch = permit(&caller, action).is_ok();
-    let mine = workshops::mine_of(&state.launcher, &caller, template_id).await?;
+    let mine = workshops::own_workshops_of(&state.launcher, &caller, template_id).await?;
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
         card: Card::new(&state.launcher, &template),

@@ -2,7 +2,7 @@
 //!
 //! Pages contain no business rules: they call the same use cases as the API, and show the results. All files of a page
 //! are embedded in the program ([`assets`]). Pages have no inline scripts or styles, so the content security policy can
-//! forbid them; only the page of `nobody.rs` embeds one style.
+//! forbid them; only the page of `unauthenticated.rs` embeds one style.
 
 mod admin;
 mod assets;
@@ -14,10 +14,10 @@ mod html;
 mod instances;
 mod launch;
 mod markdown;
-mod nobody;
 mod notices;
 mod signed_out;
 mod texts;
+mod unauthenticated;
 mod view;
 mod workshops;
 

@@ -28,7 +28,7 @@ pub(crate) struct Label {
 #[derive(Debug)]
 pub(crate) enum Part {
     Text(String),
-    /// Name of the subject, as a link.
+    /// Name of the entry's subject (an instance or a template), as a link.
     Subject,
     /// New expiry of an extension.
     Until,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
 use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Template, TemplateSettings};
-use launcher_service::{Launcher, Listed};
+use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
 use super::{markdown, texts};
@@ -137,7 +137,7 @@ pub(crate) struct WorkshopView {
 
 impl WorkshopView {
     /// Converts an instance, as of the launcher's current time.
-    pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &Listed) -> Self {
+    pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
@@ -188,7 +188,7 @@ impl WorkshopView {
     }
 
     /// Returns true if the same launch may succeed now. Otherwise the owner has nothing to try.
-    pub(crate) fn may_work_again(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| failure.retryable)
     }
 

@@ -19,9 +19,9 @@ use crate::identity::Identified;
 use crate::state::AppState;
 
 /// Maximum catalog size without a search field.
-const GLANCE: usize = 6;
+const SEARCH_THRESHOLD: usize = 6;
 /// Maximum number of workshops shown; more would make the page slow.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 /// Number of templates per query.
 const PAGE: u32 = 500;
 
@@ -60,7 +60,7 @@ struct List {
 impl Home {
     /// Returns true if the page needs a search field.
     fn is_searchable(&self) -> bool {
-        self.offered > GLANCE || !self.search.is_empty()
+        self.offered > SEARCH_THRESHOLD || !self.search.is_empty()
     }
 }
 
@@ -122,7 +122,7 @@ async fn render_home(
     search: &str,
 ) -> PageResult {
     let launcher = &state.launcher;
-    let (workshops, more) = mine(launcher, caller).await?;
+    let (workshops, more) = own_workshops(launcher, caller).await?;
     let mut templates = all_templates(launcher, caller).await?;
     templates.retain(|template| template.active);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
@@ -157,7 +157,7 @@ async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, noti
 }
 
 async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> Result<List, ServiceError> {
-    let (workshops, more) = mine(&state.launcher, caller).await?;
+    let (workshops, more) = own_workshops(&state.launcher, caller).await?;
     Ok(List {
         answers: true,
         notice,
@@ -177,25 +177,28 @@ struct More {
 }
 
 /// Returns the caller's own workshops that are not terminated, newest first. The same for admins.
-async fn mine(launcher: &Launcher, caller: &Caller) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
+async fn own_workshops(
+    launcher: &Launcher,
+    caller: &Caller,
+) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
     let filter =
         InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
-    let listed = launcher.instances(caller, &filter, &Page { limit: MOST_SHOWN as u32 + 1, after: None }).await?;
-    let more = (listed.len() > MOST_SHOWN).then(|| {
+    let listed = launcher.instances(caller, &filter, &Page { limit: MAX_SHOWN as u32 + 1, after: None }).await?;
+    let more = (listed.len() > MAX_SHOWN).then(|| {
         let owner: String = form_urlencoded::byte_serialize(caller.email().as_str().as_bytes()).collect();
         More { link: caller.is_admin().then(|| format!("/admin/instances?owner={owner}")) }
     });
-    let shown = listed.iter().take(MOST_SHOWN).map(|listed| WorkshopView::new(launcher, caller, listed)).collect();
+    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(launcher, caller, listed)).collect();
     Ok((shown, more))
 }
 
-/// Returns the caller's workshops of this template that are not terminated, among the newest [`MOST_SHOWN`] of all.
-pub(super) async fn mine_of(
+/// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of all.
+pub(super) async fn own_workshops_of(
     launcher: &Launcher,
     caller: &Caller,
     template_id: Uuid,
 ) -> Result<Vec<WorkshopView>, ServiceError> {
-    let (mut workshops, _) = mine(launcher, caller).await?;
+    let (mut workshops, _) = own_workshops(launcher, caller).await?;
     workshops.retain(|workshop| workshop.template_id == template_id);
     Ok(workshops)
 }

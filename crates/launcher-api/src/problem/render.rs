@@ -78,7 +78,7 @@ pub(crate) async fn render(State(state): State<AppState>, request: Request, next
 }
 
 /// Turns errors outside of the API into pages.
-pub(crate) async fn pages_elsewhere(State(state): State<AppState>, request: Request, next: Next) -> Response {
+pub(crate) async fn render_page_errors(State(state): State<AppState>, request: Request, next: Next) -> Response {
     if state.settings.is_api(request.uri().path()) {
         return next.run(request).await;
     }

@@ -2,7 +2,7 @@
 
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{EmailAddress, FailureReason};
-use launcher_service::{Launcher, Listed};
+use launcher_service::{Launcher, ListedInstance};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -89,8 +89,8 @@ pub(crate) struct ExtensionResponse {
 
 impl WorkshopInstanceResponse {
     /// Converts an instance. The launcher's current time decides about the extension.
-    pub(crate) fn new(launcher: &Launcher, listed: &Listed) -> Self {
-        let Listed { instance, queue_position } = listed;
+    pub(crate) fn new(launcher: &Launcher, listed: &ListedInstance) -> Self {
+        let ListedInstance { instance, queue_position } = listed;
         Self {
             k8s_name: instance.k8s_name.clone(),
             owner_email: instance.owner_email.clone(),

@@ -11,7 +11,7 @@ use launcher_testkit::{Client, Options, Reply, TestApp};
 use reqwest::RequestBuilder;
 
 const MATRIX: &str = include_str!("../../access-matrix.txt");
-const COLUMNS: [&str; 4] = ["nobody", "other", "owner", "admin"];
+const COLUMNS: [&str; 4] = ["unauth", "other", "owner", "admin"];
 
 struct Line {
     method: Method,
@@ -90,11 +90,12 @@ async fn route_statuses_match_access_matrix() {
     // The owner launches a workshop for each request.
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
-    let (app, nobody, owner, other, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    let (app, unauthenticated, owner, other, admin) =
+        TestApp::start_with(Options { limits, ..Options::default() }).await;
     let mut differences = String::new();
     for line in lines() {
         let mut found = Vec::new();
-        for who in [&nobody, &other, &owner, &admin] {
+        for who in [&unauthenticated, &other, &owner, &admin] {
             let reply = ask(&app, &line, &owner, &admin, who).await;
             found.push(reply.status.as_u16());
             let is_api = line.path.starts_with("/api/v1");
@@ -115,7 +116,7 @@ async fn route_statuses_match_access_matrix() {
 /// `18. every routed path without identity: 401`, with every method, including paths that do not exist.
 #[tokio::test]
 async fn every_path_without_identity_is_401() {
-    let (app, nobody, ..) = TestApp::start().await;
+    let (app, unauthenticated, ..) = TestApp::start().await;
     let methods = [
         Method::GET,
         Method::HEAD,
@@ -130,7 +131,7 @@ async fn every_path_without_identity_is_401() {
     paths.extend(["/nothing", "/api/v1/nothing", "/api/v1", "/api", "//", "/assets/", "/healthz"].map(str::to_owned));
     for path in paths {
         for method in &methods {
-            let reply = Reply::of(nobody.request(method.clone(), &path)).await;
+            let reply = Reply::of(unauthenticated.request(method.clone(), &path)).await;
             assert_eq!(reply.status.as_u16(), 401, "{method} {path}");
         }
     }

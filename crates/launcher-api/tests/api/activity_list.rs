@@ -3,14 +3,14 @@
 use launcher_testkit::{ADMIN, ALICE, BOB, Client, TestApp};
 use serde_json::{Value, json};
 
-async fn lines(admin: &Client, query: &str) -> Vec<Value> {
+async fn entries(admin: &Client, query: &str) -> Vec<Value> {
     admin.get(&format!("/activity/{query}")).await.expect(200).json().as_array().unwrap().clone()
 }
 
-fn told(lines: &[Value]) -> Vec<(&str, &str)> {
+fn told(entries: &[Value]) -> Vec<(&str, &str)> {
     let text = |value: &'_ Value| value.as_str().map(str::to_owned).unwrap_or_default();
-    let told = lines.iter().map(|line| (line["action"].as_str().unwrap(), line["subject"].as_str().unwrap()));
-    assert!(lines.iter().all(|line| text(&line["at"]).ends_with('Z') && line["activity_id"].as_i64() > Some(0)));
+    let told = entries.iter().map(|entry| (entry["action"].as_str().unwrap(), entry["subject"].as_str().unwrap()));
+    assert!(entries.iter().all(|entry| text(&entry["at"]).ends_with('Z') && entry["activity_id"].as_i64() > Some(0)));
     told.collect()
 }
 
@@ -24,23 +24,23 @@ async fn each_change_has_one_activity_entry() {
         admin.delete(&format!("/instances/{name}")).await.expect(202);
         admin.delete(&format!("/templates/{template}")).await.expect(204);
     }
-    let lines = lines(&admin, "").await;
-    let line = |place: usize, actor: &str, action: &str, detail: Value| {
-        let line = &lines[place];
+    let entries = entries(&admin, "").await;
+    let entry = |place: usize, actor: &str, action: &str, detail: Value| {
+        let entry = &entries[place];
         let (subject, owner) =
             if action.starts_with("template-") { (&template, Value::Null) } else { (&name, json!(ALICE)) };
         let expected = json!({
-            "activity_id": line["activity_id"], "at": line["at"], "actor_email": actor, "action": action,
-            "subject": subject, "subject_name": lines[4]["subject_name"], "owner_email": owner, "detail": detail,
+            "activity_id": entry["activity_id"], "at": entry["at"], "actor_email": actor, "action": action,
+            "subject": subject, "subject_name": entries[4]["subject_name"], "owner_email": owner, "detail": detail,
         });
-        assert_eq!(line, &expected);
+        assert_eq!(entry, &expected);
     };
-    line(0, ADMIN, "template-archived", Value::Null);
-    line(1, ADMIN, "ended", json!("admin"));
-    line(2, ALICE, "extended", extended["expires_at"].clone());
-    line(3, ALICE, "launched", Value::Null);
-    line(4, ADMIN, "template-created", Value::Null);
-    assert_eq!(lines.len(), 5, "repeating it is not doing it");
+    entry(0, ADMIN, "template-archived", Value::Null);
+    entry(1, ADMIN, "ended", json!("admin"));
+    entry(2, ALICE, "extended", extended["expires_at"].clone());
+    entry(3, ALICE, "launched", Value::Null);
+    entry(4, ADMIN, "template-created", Value::Null);
+    assert_eq!(entries.len(), 5, "repeating it is not doing it");
     app.finish().await;
 }
 
@@ -57,9 +57,9 @@ async fn repeated_launch_has_one_entry_and_expiry_has_no_actor() {
     app.reaches(&alice, &name, "running").await;
     app.fleet.expire(&name);
     app.reaches(&alice, &name, "terminated").await;
-    let lines = lines(&admin, &format!("?subject={name}")).await;
-    assert_eq!(told(&lines), [("ended", name.as_str()), ("launched", &name)]);
-    assert_eq!((&lines[0]["actor_email"], &lines[0]["detail"]), (&Value::Null, &json!("expired")));
+    let entries = entries(&admin, &format!("?subject={name}")).await;
+    assert_eq!(told(&entries), [("ended", name.as_str()), ("launched", &name)]);
+    assert_eq!((&entries[0]["actor_email"], &entries[0]["detail"]), (&Value::Null, &json!("expired")));
     app.finish().await;
 }
 
@@ -71,22 +71,22 @@ async fn activity_is_filtered_by_person_and_subject_and_paged() {
     let his = app.launched(&bob, &template, "running").await;
     admin.delete(&format!("/instances/{his}")).await.expect(202);
     let (hers, his, template) = (hers.as_str(), his.as_str(), template.as_str());
-    assert_eq!(told(&lines(&admin, &format!("?person={ALICE}")).await), [("launched", hers)]);
+    assert_eq!(told(&entries(&admin, &format!("?person={ALICE}")).await), [("launched", hers)]);
     assert_eq!(
-        told(&lines(&admin, &format!("?person={}", BOB.to_uppercase())).await),
+        told(&entries(&admin, &format!("?person={}", BOB.to_uppercase())).await),
         [("ended", his), ("launched", his)]
     );
-    let of_admin = lines(&admin, &format!("?person={ADMIN}")).await;
+    let of_admin = entries(&admin, &format!("?person={ADMIN}")).await;
     assert_eq!(told(&of_admin), [("ended", his), ("template-created", template)]);
     assert_eq!(
-        told(&lines(&admin, &format!("?subject={}", template.to_uppercase())).await),
+        told(&entries(&admin, &format!("?subject={}", template.to_uppercase())).await),
         [("template-created", template)]
     );
 
     let page = admin.get(&format!("/activity?person={BOB}&limit=1")).await.expect(200);
     let next = page.header("link").strip_prefix("</api/v1/activity/").unwrap().strip_suffix(">; rel=\"next\"").unwrap();
     assert!(next.starts_with("?person=bob%40example.org&limit=1&cursor="), "{next}");
-    assert_eq!(told(&lines(&admin, next).await), [("launched", his)]);
+    assert_eq!(told(&entries(&admin, next).await), [("launched", his)]);
     assert_eq!(admin.get(&format!("/activity/{next}")).await.header("link"), "");
     app.finish().await;
 }
@@ -112,6 +112,6 @@ async fn activity_requires_admin_and_valid_parameters() {
         assert_eq!(reply.code(), "invalid-parameters");
         assert_eq!(reply.json()["errors"][0]["pointer"], pointer, "{query}");
     }
-    assert_eq!(lines(&admin, "?cursor=7fffffffffffffff").await, Vec::<Value>::new());
+    assert_eq!(entries(&admin, "?cursor=7fffffffffffffff").await, Vec::<Value>::new());
     app.finish().await;
 }

@@ -69,7 +69,7 @@ async fn body_above_limit_of_route_is_refused() {
 
 #[tokio::test]
 async fn in_flight_limit_is_per_caller() {
-    let (app, nobody, alice, bob, admin) = TestApp::start().await;
+    let (app, unauthenticated, alice, bob, admin) = TestApp::start().await;
     let launch = format!("POST /api/v1/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
     for _ in 0..MAX_IN_FLIGHT {
@@ -80,7 +80,7 @@ async fn in_flight_limit_is_per_caller() {
     assert_eq!((refused.code().as_str(), refused.header("retry-after")), ("too-many-requests", "2"));
     alice.page("/").await.expect(429);
     bob.get("/me").await.expect(200);
-    nobody.get("/me").await.expect(401);
+    unauthenticated.get("/me").await.expect(401);
     drop(held);
     eventually(SOON, async || is_admitted(&alice).await).await;
     app.finish().await;

@@ -45,9 +45,9 @@ fn any_cursor_gives_page_or_422() {
 }
 
 /// Returns the caller that the API identifies from these lines.
-async fn known(nobody: &Client, lines: &str) -> Option<String> {
+async fn known(unauthenticated: &Client, lines: &str) -> Option<String> {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n{lines}Connection: close\r\n\r\n");
-    let answer = nobody.raw(request.as_bytes()).await;
+    let answer = unauthenticated.raw(request.as_bytes()).await;
     let status = &answer[9..12];
     assert!(["200", "400", "401"].contains(&status), "{lines:?}: {answer}");
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -90,12 +90,12 @@ fn line() -> impl Strategy<Value = (String, String)> {
 #[test]
 fn sidecar_and_api_recognise_same_identity() {
     let runtime = Runtime::new().unwrap();
-    let (app, nobody, ..) = runtime.block_on(TestApp::start());
+    let (app, unauthenticated, ..) = runtime.block_on(TestApp::start());
     proptest!(|(lines in prop_oneof![3 => prop::collection::vec(line(), 1..2), 1 => prop::collection::vec(line(), 0..4)])| {
         let head: String = lines.iter().map(|(line, _)| line.as_str()).collect();
         let meant = lines.iter().map(|(_, value)| value.as_str()).chain([ALICE, BOB]);
         runtime.block_on(async {
-            let known = known(&nobody, &head).await;
+            let known = known(&unauthenticated, &head).await;
             for owner in meant.filter_map(|text| EmailAddress::parse(text).ok()) {
                 let is_owner = known.as_deref() == Some(owner.as_str());
                 assert_eq!(is_let_in(&owner, &head).await, is_owner, "{owner} by {head:?}: the API knows {known:?}");

@@ -9,13 +9,13 @@ fn bypass() -> Options {
 
 #[tokio::test]
 async fn development_bypass_ignores_identity_headers() {
-    let (app, nobody, alice, _, admin) = TestApp::start_with(bypass()).await;
-    for person in [&nobody, &alice, &admin] {
+    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(bypass()).await;
+    for person in [&unauthenticated, &alice, &admin] {
         let me = person.get("/me").await.expect(200).json();
         assert_eq!(me["email"], "dev@example.org");
         assert_eq!(me["is_admin"], false);
     }
-    let twice = nobody.request(Method::GET, &nobody.api("/me"));
+    let twice = unauthenticated.request(Method::GET, &unauthenticated.api("/me"));
     let twice = twice.header("X-Auth-Request-Email", ALICE).header("X-Auth-Request-Email", ALICE);
     assert_eq!(Reply::of(twice).await.expect(200).json()["email"], "dev@example.org");
     app.finish().await;

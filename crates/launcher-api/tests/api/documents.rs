@@ -117,14 +117,17 @@ async fn problem_type_url_resolves_to_its_section() {
 #[tokio::test]
 async fn api_base_path_is_configurable() {
     let options = Options { base_path: "/workshops/api".to_owned(), ..Options::default() };
-    let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
+    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(options).await;
     let template = app.template(&admin).await;
     let launched = alice.post(&format!("/templates/{template}/launch")).await.expect(201);
     assert!(launched.header("location").starts_with("/workshops/api/instances/"));
     alice.page(launched.header("location")).await.expect(200);
     assert_eq!(alice.get("/openapi.json").await.json()["servers"][0]["url"], "/workshops/api");
     assert!(alice.get("/docs").await.text().contains("href=\"/workshops/api/docs/swagger-ui.css\""));
-    assert_eq!(nobody.get("/me").await.expect(401).json()["type"], "/workshops/api/problems#authentication-required");
+    assert_eq!(
+        unauthenticated.get("/me").await.expect(401).json()["type"],
+        "/workshops/api/problems#authentication-required"
+    );
     assert_eq!(alice.page("/api/v1/me").await.expect(404).header("content-type"), "text/html; charset=utf-8");
     app.finish().await;
 }

@@ -4,16 +4,16 @@ use launcher_testkit::{ALICE, Client, Options, TestApp};
 
 const PUBLIC: &str = "https://launcher.example.org:8443";
 
-async fn get(nobody: &Client, target: &str, hosts: &str) -> String {
+async fn get(unauthenticated: &Client, target: &str, hosts: &str) -> String {
     let identity = format!("X-Auth-Request-Email: {ALICE}\r\n");
-    nobody.raw(format!("GET {target} HTTP/1.1\r\n{hosts}{identity}Connection: close\r\n\r\n").as_bytes()).await
+    unauthenticated.raw(format!("GET {target} HTTP/1.1\r\n{hosts}{identity}Connection: close\r\n\r\n").as_bytes()).await
 }
 
 #[tokio::test]
 async fn foreign_host_is_421_with_and_without_authentication() {
     for dev_identity in [None, Some("dev@example.org".to_owned())] {
         let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
-        let (app, nobody, ..) = TestApp::start_with(options).await;
+        let (app, unauthenticated, ..) = TestApp::start_with(options).await;
         for host in [
             // Port numbers can differ on the two sides of a proxy.
             "launcher.example.org",
@@ -27,7 +27,7 @@ async fn foreign_host_is_421_with_and_without_authentication() {
             "[::1]:8000",
             "[::ffff:127.0.0.1]",
         ] {
-            let answer = get(&nobody, "/api/v1/me", &format!("Host: {host}\r\n")).await;
+            let answer = get(&unauthenticated, "/api/v1/me", &format!("Host: {host}\r\n")).await;
             assert!(answer.starts_with("HTTP/1.1 200 "), "{host}: {answer}");
         }
         for host in [
@@ -41,7 +41,7 @@ async fn foreign_host_is_421_with_and_without_authentication() {
             "[2001:db8::1]",
             "",
         ] {
-            let answer = get(&nobody, "/api/v1/me", &format!("Host: {host}\r\n")).await;
+            let answer = get(&unauthenticated, "/api/v1/me", &format!("Host: {host}\r\n")).await;
             assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("unknown-host"), "{host}: {answer}");
             assert!(answer.contains("https://launcher.example.org:8443 (SERVICE_PUBLIC_URL)"), "{answer}");
         }
@@ -50,7 +50,7 @@ async fn foreign_host_is_421_with_and_without_authentication() {
             ("/api/v1/me", ""),
             ("http://evil.example/api/v1/me", "Host: localhost\r\n"),
         ] {
-            let answer = get(&nobody, target, hosts).await;
+            let answer = get(&unauthenticated, target, hosts).await;
             assert!(answer.starts_with("HTTP/1.1 421 "), "{target} {hosts}: {answer}");
         }
         app.finish().await;
@@ -59,8 +59,8 @@ async fn foreign_host_is_421_with_and_without_authentication() {
 
 #[tokio::test]
 async fn foreign_host_is_refused_before_identity_check() {
-    let (app, nobody, ..) = TestApp::start().await;
-    let answer = nobody.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
+    let (app, unauthenticated, ..) = TestApp::start().await;
+    let answer = unauthenticated.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("SERVICE_PUBLIC_URL"), "{answer}");
     app.finish().await;
 }
@@ -69,13 +69,13 @@ async fn foreign_host_is_refused_before_identity_check() {
 async fn hsts_is_sent_only_for_https_public_url() {
     let options = Options { public_url: Some(PUBLIC.to_owned()), ..Options::default() };
     for (options, wanted) in [(options, "max-age=31536000"), (Options::default(), "")] {
-        let (app, nobody, alice, ..) = TestApp::start_with(options).await;
+        let (app, unauthenticated, alice, ..) = TestApp::start_with(options).await;
         for reply in [
             alice.get("/me").await.expect(200),
             alice.get("/nothing").await.expect(404),
             alice.get("/docs/swagger-ui.css").await.expect(200),
             alice.page("/").await.expect(200),
-            nobody.page("/").await.expect(401),
+            unauthenticated.page("/").await.expect(401),
         ] {
             assert_eq!(reply.header("strict-transport-security"), wanted);
         }

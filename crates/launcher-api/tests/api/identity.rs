@@ -3,14 +3,14 @@
 use http::Method;
 use launcher_testkit::{ADMIN, Client, Options, Reply, TestApp};
 
-async fn me(nobody: &Client, lines: &[(&str, &str)]) -> Reply {
-    let request = nobody.request(Method::GET, &nobody.api("/me"));
+async fn me(unauthenticated: &Client, lines: &[(&str, &str)]) -> Reply {
+    let request = unauthenticated.request(Method::GET, &unauthenticated.api("/me"));
     Reply::of(lines.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
 }
 
 #[tokio::test]
 async fn identity_requires_exactly_one_readable_header() {
-    let (app, nobody, ..) = TestApp::start().await;
+    let (app, unauthenticated, ..) = TestApp::start().await;
     let header = "X-Auth-Request-Email";
     let alice = (header, "alice@example.org");
     for missing in [
@@ -25,7 +25,7 @@ async fn identity_requires_exactly_one_readable_header() {
         &[(header, "alice@example.org@evil.com")],
         &[(header, "alice")],
     ] {
-        let reply = me(&nobody, missing).await.expect(401);
+        let reply = me(&unauthenticated, missing).await.expect(401);
         assert_eq!(reply.code(), "authentication-required", "{missing:?}");
         assert_eq!(reply.json()["login_url"], "/oauth2/start");
     }
@@ -37,17 +37,17 @@ async fn identity_requires_exactly_one_readable_header() {
         &[("x_auth_request_email", "bob@example.org"), alice],
         &[alice, ("X.Auth.Request.Email", "alice@example.org")],
     ] {
-        assert_eq!(me(&nobody, wrong).await.expect(400).code(), "identity-invalid", "{wrong:?}");
+        assert_eq!(me(&unauthenticated, wrong).await.expect(400).code(), "identity-invalid", "{wrong:?}");
     }
     app.finish().await;
 }
 
 #[tokio::test]
 async fn email_case_and_spaces_are_ignored() {
-    let (app, nobody, alice, _, admin) = TestApp::start().await;
+    let (app, unauthenticated, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
-    let loud = nobody.as_identity(Some("  ALICE@Example.Org "));
+    let loud = unauthenticated.as_identity(Some("  ALICE@Example.Org "));
     assert_eq!(loud.get("/me").await.expect(200).json()["email"], "alice@example.org");
     loud.get(&format!("/instances/{name}")).await.expect(200);
     app.finish().await;
@@ -56,13 +56,13 @@ async fn email_case_and_spaces_are_ignored() {
 #[tokio::test]
 async fn only_listed_emails_are_admins_in_any_case() {
     let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
-    let (app, nobody, alice, _, admin) = TestApp::start_with(options).await;
+    let (app, unauthenticated, alice, _, admin) = TestApp::start_with(options).await;
     for (person, is_admin) in [
         (&admin, true),
-        (&nobody.as_identity(Some("ADMIN@EXAMPLE.ORG")), true),
-        (&nobody.as_identity(Some("second@example.org")), true),
+        (&unauthenticated.as_identity(Some("ADMIN@EXAMPLE.ORG")), true),
+        (&unauthenticated.as_identity(Some("second@example.org")), true),
         (&alice, false),
-        (&nobody.as_identity(Some("xadmin@example.org")), false),
+        (&unauthenticated.as_identity(Some("xadmin@example.org")), false),
     ] {
         assert_eq!(person.get("/me").await.expect(200).json()["is_admin"], is_admin, "{person:?}");
     }
@@ -72,10 +72,10 @@ async fn only_listed_emails_are_admins_in_any_case() {
 #[tokio::test]
 async fn custom_trusted_header_replaces_default() {
     let options = Options { trusted_header: "X-Forwarded-Email".to_owned(), ..Options::default() };
-    let (app, nobody, alice, ..) = TestApp::start_with(options).await;
+    let (app, unauthenticated, alice, ..) = TestApp::start_with(options).await;
     alice.get("/me").await.expect(401);
     let lines = [("X-Forwarded-Email", "carol@example.org"), ("X-Auth-Request-User", "forged")];
-    let carol = me(&nobody, &lines).await.expect(200).json();
+    let carol = me(&unauthenticated, &lines).await.expect(200).json();
     assert_eq!(carol["email"], "carol@example.org");
     assert_eq!(carol["user"], serde_json::Value::Null, "nobody is known to strip this header");
     app.finish().await;
@@ -90,7 +90,7 @@ fn proven() -> Options {
 
 #[tokio::test]
 async fn identity_without_the_proxy_secret_is_refused() {
-    let (app, nobody, ..) = TestApp::start_with(proven()).await;
+    let (app, unauthenticated, ..) = TestApp::start_with(proven()).await;
     let admin = ("X-Auth-Request-Email", ADMIN);
     let proof = |secret| ("X-Auth-Request-Proof", secret);
     for lines in [
@@ -100,15 +100,15 @@ async fn identity_without_the_proxy_secret_is_refused() {
         &[admin, proof(SECRET), proof(SECRET)],
         &[admin, ("X_Auth_Request_Proof", SECRET)],
     ] {
-        let reply = me(&nobody, lines).await.expect(401);
+        let reply = me(&unauthenticated, lines).await.expect(401);
         assert_eq!(reply.code(), "identity-unproven", "{lines:?}");
         assert_eq!(reply.json().get("login_url"), None, "a login would lead here again");
         assert!(!reply.text().contains(&SECRET[1..]) && !reply.text().contains(ADMIN), "{}", reply.text());
     }
     for secret in [SECRET, OTHER] {
-        assert_eq!(me(&nobody, &[admin, proof(secret)]).await.expect(200).json()["email"], ADMIN);
+        assert_eq!(me(&unauthenticated, &[admin, proof(secret)]).await.expect(200).json()["email"], ADMIN);
     }
-    assert_eq!(me(&nobody, &[proof(SECRET)]).await.expect(401).code(), "authentication-required");
+    assert_eq!(me(&unauthenticated, &[proof(SECRET)]).await.expect(401).code(), "authentication-required");
     app.finish().await;
 }
 
@@ -123,7 +123,7 @@ async fn unproven_identity_page_has_no_link() {
 #[tokio::test]
 async fn development_bypass_needs_no_proxy_secret() {
     let options = Options { dev_identity: Some("dev@example.org".to_owned()), ..proven() };
-    let (app, nobody, ..) = TestApp::start_with(options).await;
-    nobody.get("/me").await.expect(200);
+    let (app, unauthenticated, ..) = TestApp::start_with(options).await;
+    unauthenticated.get("/me").await.expect(200);
     app.finish().await;
 }

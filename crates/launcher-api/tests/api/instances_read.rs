@@ -68,7 +68,7 @@ async fn instance_of_externally_deleted_workshop_is_lost() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
-    app.fleet.lose(&name);
+    app.fleet.remove_workshop(&name);
     let lost = app.reaches(&alice, &name, "terminated").await;
     assert_eq!(lost["end_reason"], "lost");
     assert!(lost["ended_at"].is_string());

@@ -10,8 +10,8 @@ async fn named(person: &Client, method: Method, path: &str) -> Reply {
 
 #[tokio::test]
 async fn unauthenticated_problem_has_login_url() {
-    let (app, nobody, ..) = TestApp::start().await;
-    let reply = named(&nobody, Method::GET, "/instances/").await.expect(401);
+    let (app, unauthenticated, ..) = TestApp::start().await;
+    let reply = named(&unauthenticated, Method::GET, "/instances/").await.expect(401);
     assert_eq!(reply.header("www-authenticate"), "Cookie realm=\"workshops\"");
     assert_eq!(reply.header("content-type"), "application/problem+json");
     assert_eq!(

@@ -129,14 +129,14 @@ async fn body_with_wrong_type_size_or_depth_is_refused() {
 
 #[tokio::test]
 async fn every_response_has_security_headers() {
-    let (app, nobody, alice, ..) = TestApp::start().await;
+    let (app, unauthenticated, alice, ..) = TestApp::start().await;
     for reply in [
         alice.get("/me").await,
         alice.get("/nothing").await,
-        nobody.get("/me").await,
+        unauthenticated.get("/me").await,
         alice.page("/").await,
         alice.page("/nothing").await,
-        nobody.page("/").await,
+        unauthenticated.page("/").await,
     ] {
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
         assert_eq!(reply.header("x-frame-options"), "DENY");
@@ -154,7 +154,7 @@ async fn every_response_has_security_headers() {
 /// Like many clients, the client of this test reads the response only after it has sent the whole request.
 #[tokio::test]
 async fn refusal_is_readable_after_large_body() {
-    let (app, nobody, ..) = TestApp::start().await;
+    let (app, unauthenticated, ..) = TestApp::start().await;
     let identity = "X-Auth-Request-Email: alice@example.org\r\n";
     let form = "X-Auth-Request-Email: alice@example.org\r\nContent-Type: application/x-www-form-urlencoded\r\n";
     let size = 4 * 1024 * 1024;
@@ -168,7 +168,7 @@ async fn refusal_is_readable_after_large_body() {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{lines}Content-Length: {size}\r\n\r\n"
         );
-        let answer = nobody.raw(&[head.into_bytes(), vec![b'x'; size]].concat()).await;
+        let answer = unauthenticated.raw(&[head.into_bytes(), vec![b'x'; size]].concat()).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
     }
     app.finish().await;

@@ -60,7 +60,7 @@ async fn activity_entry_without_actor_shows_cause() {
     let [expired, lost, failed] = &names[..] else { panic!("{names:?}") };
     app.test.fleet.expire(expired);
     alice.get_until("/history", expired).await;
-    app.test.fleet.lose(lost);
+    app.test.fleet.remove_workshop(lost);
     alice.get_until("/history", lost).await;
     app.test.fleet.fail(failed, FailureCode::Crashed, "");
     alice.get_until(&format!("/instances/{failed}"), "Failed").await;
@@ -121,8 +121,8 @@ async fn activity_page_filters_by_person_and_is_paged() {
     let of_bob = admin.get(&format!("{LOG}?person=%20BOB@example.org")).await;
     assert_eq!(sentences(&of_bob), [format!("{BOB} launched Penguins ({his}).")]);
     assert!(!of_bob.body.contains(">Older</a>"));
-    let nobody = admin.get(&format!("{LOG}?person=carol@example.org")).await;
-    assert!(nobody.body.contains("There is nothing to tell."));
+    let no_entries = admin.get(&format!("{LOG}?person=carol@example.org")).await;
+    assert!(no_entries.body.contains("There is nothing to tell."));
     let wrong = admin.get(&format!("{LOG}?person=bob")).await;
     assert!(wrong.body.contains("This is not an e-mail address") && sentences(&wrong).len() == 100);
 

@@ -103,7 +103,7 @@ async fn instance_limit_notice_mentions_terminating_instance() {
     assert_eq!(refused.status, StatusCode::CONFLICT);
     let text = "You have 1 workshop and may have 1. One of them is still ending and counts until it is gone.";
     assert!(refused.body.contains(text), "{}", refused.body);
-    app.test.fleet.lose(&name);
+    app.test.fleet.remove_workshop(&name);
     app.finish().await;
 }
 

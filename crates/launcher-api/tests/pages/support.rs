@@ -10,7 +10,7 @@ pub(crate) use launcher_testkit::{ADMIN, ALICE, BOB};
 /// The application under test, and its people's browsers.
 pub(crate) struct App {
     pub(crate) test: TestApp,
-    nobody: Client,
+    unauthenticated: Client,
 }
 
 impl App {
@@ -25,21 +25,21 @@ impl App {
 
     pub(crate) async fn with(options: Options) -> Self {
         let options = Options { logout_url: Some("/oauth2/sign_out".to_owned()), ..options };
-        let (test, nobody, ..) = TestApp::start_with(options).await;
-        Self { test, nobody }
+        let (test, unauthenticated, ..) = TestApp::start_with(options).await;
+        Self { test, unauthenticated }
     }
 
     pub(crate) async fn finish(self) {
-        drop(self.nobody);
+        drop(self.unauthenticated);
         self.test.finish().await;
     }
 
     pub(crate) fn browser(&self, email: &'static str) -> Browser {
-        Browser { client: self.nobody.as_identity(Some(email)), htmx: false }
+        Browser { client: self.unauthenticated.as_identity(Some(email)), htmx: false }
     }
 
     pub(crate) fn anonymous(&self) -> Browser {
-        Browser { client: self.nobody.clone(), htmx: false }
+        Browser { client: self.unauthenticated.clone(), htmx: false }
     }
 
     pub(crate) fn admin(&self) -> Caller {

@@ -55,7 +55,7 @@ impl TemplateDraft {
         let mut errors = Errors::default();
         let name = self.name.trim().to_owned();
         errors.check(
-            (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(is_unseen),
+            (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(is_invisible),
             "/name",
             "1 to 80 characters on one line, without invisible ones",
         );
@@ -116,7 +116,7 @@ impl TemplateDraft {
 
 /// True for control characters, and for invisible ones that reorder or join the visible text (Unicode 16, 23.2:
 /// zero-width and bidirectional controls).
-fn is_unseen(character: char) -> bool {
+fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }

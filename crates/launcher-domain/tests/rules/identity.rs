@@ -35,10 +35,10 @@ fn alias_of_identity_header_is_rejected() {
 fn identity_header_names_are_recognized() {
     let header = TrustedHeader::parse("X-My-Mail").unwrap();
     for name in ["X-My-Mail", "x_my_mail", "X-Auth-Request-User", "x_auth.request-groups", "X-Forwarded-Email"] {
-        assert!(header.speaks_of_identity(name.as_bytes()), "{name}");
+        assert!(header.is_identity_header(name.as_bytes()), "{name}");
     }
     for name in ["X-My-Mailer", "X-Forwarded-For", "X-Forwarded-Host", "Authorization", "Cookie", "X-Auth"] {
-        assert!(!header.speaks_of_identity(name.as_bytes()), "{name}");
+        assert!(!header.is_identity_header(name.as_bytes()), "{name}");
     }
 }
 
@@ -53,17 +53,17 @@ const SECRET: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
 const PROOF: &str = "X-Auth-Request-Proof";
 
-fn read_proven(secret: &ProxySecret, lines: &[(&str, &str)]) -> Result<String, IdentityError> {
+fn read_verified(secret: &ProxySecret, lines: &[(&str, &str)]) -> Result<String, IdentityError> {
     let lines = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-    TrustedHeader::default().read_proven(Some(secret), lines).map(|email| email.to_string())
+    TrustedHeader::default().read_verified(Some(secret), lines).map(|email| email.to_string())
 }
 
 #[test]
 fn identity_without_valid_proof_is_refused() {
     let secret = ProxySecret::parse(SECRET).unwrap();
     let alice = (H, "alice@example.org");
-    assert_eq!(read_proven(&secret, &[alice, (PROOF, SECRET)]).unwrap(), "alice@example.org");
-    assert_eq!(read_proven(&secret, &[("x-auth-request-proof", SECRET), alice]).unwrap(), "alice@example.org");
+    assert_eq!(read_verified(&secret, &[alice, (PROOF, SECRET)]).unwrap(), "alice@example.org");
+    assert_eq!(read_verified(&secret, &[("x-auth-request-proof", SECRET), alice]).unwrap(), "alice@example.org");
     for lines in [
         vec![alice],
         vec![alice, (PROOF, OTHER)],
@@ -73,11 +73,11 @@ fn identity_without_valid_proof_is_refused() {
         vec![alice, ("X_Auth_Request_Proof", SECRET)],
         vec![alice, alice, (PROOF, OTHER)],
     ] {
-        assert_eq!(read_proven(&secret, &lines), Err(IdentityError::Unproven), "{lines:?}");
+        assert_eq!(read_verified(&secret, &lines), Err(IdentityError::Unproven), "{lines:?}");
     }
-    assert_eq!(read_proven(&secret, &[(PROOF, OTHER)]), Err(IdentityError::Missing));
-    assert_eq!(read_proven(&secret, &[alice, alice, (PROOF, SECRET)]), Err(IdentityError::Repeated));
-    assert!(TrustedHeader::default().speaks_of_identity(PROOF.as_bytes()));
+    assert_eq!(read_verified(&secret, &[(PROOF, OTHER)]), Err(IdentityError::Missing));
+    assert_eq!(read_verified(&secret, &[alice, alice, (PROOF, SECRET)]), Err(IdentityError::Repeated));
+    assert!(TrustedHeader::default().is_identity_header(PROOF.as_bytes()));
 }
 
 #[test]

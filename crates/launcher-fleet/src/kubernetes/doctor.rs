@@ -11,11 +11,11 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::client::Body;
 use kube::{Api, Client, ResourceExt};
 
-use super::refusal::{code, refusal};
+use super::error::{status_code, to_fleet_error};
 use crate::port::FleetError;
 
 pub use definition::Definition;
-pub use operator::{Leader, Waiting};
+pub use operator::{Leader, PendingWorkshops};
 
 /// The examined namespace with Workshops.
 #[derive(Clone)]
@@ -52,9 +52,9 @@ impl KubernetesExamination {
     /// [`FleetError::Unavailable`] with the cause.
     pub async fn api_server(&self) -> Result<ApiServer, FleetError> {
         let request = Request::get("/version").body(Body::empty()).map_err(|error| unavailable(&error))?;
-        let answer = self.client.send(request).await.map_err(|error| refusal(&error))?;
+        let answer = self.client.send(request).await.map_err(|error| to_fleet_error(&error))?;
         let clock = answer.headers().get(header::DATE).and_then(|date| date.to_str().ok()).and_then(read_date);
-        let version = self.client.apiserver_version().await.map_err(|error| refusal(&error))?;
+        let version = self.client.apiserver_version().await.map_err(|error| to_fleet_error(&error))?;
         Ok(ApiServer { version: version.git_version, clock })
     }
 
@@ -67,8 +67,8 @@ impl KubernetesExamination {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         match namespaces.get(&self.namespace).await {
             Ok(namespace) => Ok(Some(super::identity(&self.namespace, &namespace.uid().unwrap_or_default()))),
-            Err(error) if code(&error) == Some(404) => Ok(None),
-            Err(error) => Err(refusal(&error)),
+            Err(error) if status_code(&error) == Some(404) => Ok(None),
+            Err(error) => Err(to_fleet_error(&error)),
         }
     }
 }

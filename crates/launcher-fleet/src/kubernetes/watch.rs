@@ -16,11 +16,11 @@ use crate::port::FleetEvent;
 /// Streams all Workshops, then each change, without end. After an interruption it logs, waits and lists again.
 pub(super) fn watch(api: Api<Guarded>, lasts: Duration) -> BoxStream<'static, FleetEvent> {
     let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
-    told(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
+    to_fleet_events(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
 }
 
 /// Converts watch events; a list becomes one event when it is complete.
-fn told(
+fn to_fleet_events(
     events: impl Stream<Item = Result<Event<Guarded>, watcher::Error>> + Send + 'static,
 ) -> impl Stream<Item = FleetEvent> + Send + 'static {
     let mut listed = Vec::new();

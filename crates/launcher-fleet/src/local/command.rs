@@ -30,7 +30,7 @@ const WITHHELD: [&str; 10] = [
 
 /// The command to run.
 #[derive(Debug)]
-pub(super) struct Launch {
+pub(super) struct AppCommand {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<OsString, OsString>,
@@ -42,28 +42,28 @@ pub(super) struct Launch {
 
 /// One Workshop that is to run on a port.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Order<'a> {
+pub(super) struct LaunchSpec<'a> {
     pub(super) settings: &'a LocalSettings,
     pub(super) layout: &'a Layout,
     pub(super) name: &'a str,
     pub(super) spec: &'a WorkshopSpec,
     pub(super) marker: &'a str,
     pub(super) port: u16,
-    /// The token that the app requires; see [`wants_token`].
+    /// The token that the app requires; see [`accepts_token`].
     pub(super) token: Option<&'a Token>,
 }
 
 /// True if the app of a Workshop accepts a token. RStudio Server does not, and a `custom` app is unknown.
-pub(super) fn wants_token(spec: &WorkshopSpec) -> bool {
-    spec.app_type() == Some(AppType::Notebook) && jupyter::leave_token(&spec.args)
+pub(super) fn accepts_token(spec: &WorkshopSpec) -> bool {
+    spec.app_type() == Some(AppType::Notebook) && jupyter::may_set_token(&spec.args)
 }
 
-impl Order<'_> {
+impl LaunchSpec<'_> {
     /// Returns the command to run, or the reason why there is none.
     ///
     /// A `custom` Workshop runs its command. For `notebook` and `rstudio`, JupyterLab and RStudio Server of this
     /// machine replace the image, so a command that replaces the image's entry point is not run either.
-    pub(super) fn launch(&self) -> Result<Launch, FailureReason> {
+    pub(super) fn command(&self) -> Result<AppCommand, FailureReason> {
         let words = |words: &[String]| with_port(words, self.port);
         let app = self.spec.app_type().ok_or_else(|| {
             invalid(
@@ -98,7 +98,7 @@ impl Order<'_> {
         if self.token.is_some() {
             jupyter::prefer_login_file(&self.layout.app(self.name), &mut env);
         }
-        Ok(Launch { program, args, env, marker: self.marker.to_owned(), remedy })
+        Ok(AppCommand { program, args, env, marker: self.marker.to_owned(), remedy })
     }
 
     /// The template's variables, unexpanded, and PORT.

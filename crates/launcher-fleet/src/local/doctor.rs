@@ -14,7 +14,7 @@ use tokio::process::Command;
 use super::command::{RSTUDIO_REMEDY, inherited};
 use super::jupyter;
 use super::layout::Layout;
-use super::ports::Ports;
+use super::ports::PortPool;
 use super::settings::{LocalFleetError, LocalSettings};
 
 /// The examined local fleet.
@@ -74,7 +74,7 @@ impl LocalExamination {
     /// A port that the next workshop could get; `None` if all are taken.
     #[must_use]
     pub fn free_port(&self) -> Option<u16> {
-        Some(Ports::of_this_machine().take(&SystemEntropy)?.port())
+        Some(PortPool::of_this_machine().allocate(&SystemEntropy)?.port())
     }
 
     /// Runs the program that workshops of this kind need, and returns its version output; `None` for `custom`, whose

@@ -21,7 +21,7 @@ use launcher_workshop::Workshop;
 use tokio::io::{AsyncWriteExt, copy, duplex, split};
 use tokio::time::timeout;
 
-use super::shop::Door;
+use super::workload::AppProxy;
 use super::{Inner, pages};
 
 /// Buffer between the listener and a sidecar, in bytes, for each direction.
@@ -66,13 +66,13 @@ impl Gateway {
     /// reveals nothing about other users' workshops. While the app does not run, its owner gets a status page (503; it
     /// reloads while the workshop starts). If authentication is not required, an unknown name is 404.
     pub async fn serve(&self, name: &str, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
-        let workshop = self.inner.board.get(name);
+        let workshop = self.inner.cache.get(name);
         if !self.may_know(workshop.as_ref(), &request) {
             return pages::forbidden();
         }
         let Some(workshop) = workshop else { return pages::unknown() };
-        match self.inner.shop(name).and_then(|shop| shop.door()) {
-            Some(door) => self.forward(door, request, peer).await,
+        match self.inner.workload(name).and_then(|workload| workload.proxy()) {
+            Some(proxy) => self.forward(proxy, request, peer).await,
             None => pages::not_running(workshop),
         }
     }
@@ -82,19 +82,19 @@ impl Gateway {
         let settings = &self.inner.context.settings;
         let lines = request.headers().iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()));
         let lines: Vec<_> = lines.collect();
-        let caller = settings.trusted_header.read_proven(settings.proxy_secret.as_ref(), lines.iter().copied()).ok();
+        let caller = settings.trusted_header.read_verified(settings.proxy_secret.as_ref(), lines.iter().copied()).ok();
         let owner = workshop.and_then(|workshop| workshop.spec.owner_email());
         !settings.require_authentication || (caller.is_some() && caller == owner)
     }
 
-    async fn forward(&self, door: Door, mut request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
-        if let Some(login) = door.login
+    async fn forward(&self, proxy: AppProxy, mut request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
+        if let Some(login) = proxy.login
             && let Err(error) = login.add_to(request.headers_mut()).await
         {
             tracing::debug!(%error, "login to app failed");
             return pages::broken();
         }
-        match self.exchange(door.sidecar, request, peer).await {
+        match self.exchange(proxy.sidecar, request, peer).await {
             Ok(response) => response,
             Err(error) => {
                 tracing::debug!(%error, "request to sidecar failed");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::command::Order;
+use super::command::LaunchSpec;
 use super::login::{COOKIE_NAME, Token};
 
 /// Remedy for a missing JupyterLab.
@@ -14,7 +14,7 @@ pub(super) const REMEDY: &str = "Start the launcher with `make run`, which insta
 
 /// Options for the listen address, which a template must not set: its images listen on every address and on a fixed
 /// port.
-const OURS: [&str; 7] = [
+const RESERVED_OPTIONS: [&str; 7] = [
     "--ip",
     "--port",
     "--port-retries",
@@ -33,7 +33,7 @@ const ALIASES: [(&str, &str); 4] = [
 ];
 
 /// Names of the argument for Jupyter's token.
-const TOKENS: [&str; 4] =
+const TOKEN_OPTIONS: [&str; 4] =
     ["--IdentityProvider.token", "--PasswordIdentityProvider.token", "--ServerApp.token", "--NotebookApp.token"];
 
 /// Variable with configuration directories, which take precedence over all others.
@@ -45,19 +45,19 @@ pub(super) const LOGIN_FILE: &str = "login/jupyter_server_config.json";
 ///
 /// The token is not an argument, because every user of the machine can read a program's arguments. There is no
 /// password. Jupyter still compares `Host` with its allowed names, which blocks DNS rebinding by foreign pages.
-pub(super) fn arguments(order: &Order<'_>, args: &[String]) -> Vec<String> {
-    let host = format!("{}.{}", order.name, order.settings.workshop_domain);
+pub(super) fn arguments(launch_spec: &LaunchSpec<'_>, args: &[String]) -> Vec<String> {
+    let host = format!("{}.{}", launch_spec.name, launch_spec.settings.workshop_domain);
     let presets = [
         "--ServerApp.open_browser=False".to_owned(),
         "--ServerApp.ip=127.0.0.1".to_owned(),
-        format!("--ServerApp.port={}", order.port),
+        format!("--ServerApp.port={}", launch_spec.port),
         "--ServerApp.port_retries=0".to_owned(),
         "--PasswordIdentityProvider.hashed_password=".to_owned(),
         format!("--ServerApp.local_hostnames={host}"),
-        format!("--ServerApp.root_dir={}", order.layout.working(order.name).display()),
+        format!("--ServerApp.root_dir={}", launch_spec.layout.working(launch_spec.name).display()),
         "--ServerApp.allow_root=True".to_owned(),
     ];
-    let is_theirs = |argument: &&String| !OURS.contains(&key(argument)) && !is_empty_token(argument);
+    let is_theirs = |argument: &&String| !RESERVED_OPTIONS.contains(&key(argument)) && !is_empty_token(argument);
     let theirs: Vec<&String> = args.iter().filter(is_theirs).collect();
     let replaced: Vec<&str> = theirs.iter().map(|argument| full(key(argument))).collect();
     let kept = presets.iter().filter(|preset| !replaced.contains(&key(preset)));
@@ -77,8 +77,8 @@ pub(super) fn environment(app: &Path) -> [(OsString, OsString); 4] {
 
 /// True if the launcher sets the token. This includes templates with an empty token: they disable it because the
 /// sidecar is in front.
-pub(super) fn leave_token(args: &[String]) -> bool {
-    !args.iter().any(|argument| TOKENS.contains(&key(argument)) && !is_empty_token(argument))
+pub(super) fn may_set_token(args: &[String]) -> bool {
+    !args.iter().any(|argument| TOKEN_OPTIONS.contains(&key(argument)) && !is_empty_token(argument))
 }
 
 /// The configuration file with Jupyter's token.
@@ -98,7 +98,7 @@ pub(super) fn prefer_login_file(app: &Path, env: &mut BTreeMap<OsString, OsStrin
 }
 
 fn is_empty_token(argument: &str) -> bool {
-    TOKENS.contains(&key(argument)) && argument.split_once('=').is_some_and(|(_, value)| value.is_empty())
+    TOKEN_OPTIONS.contains(&key(argument)) && argument.split_once('=').is_some_and(|(_, value)| value.is_empty())
 }
 
 fn key(argument: &str) -> &str {

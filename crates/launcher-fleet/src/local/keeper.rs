@@ -25,8 +25,8 @@ use tokio::process::{Child, ChildStdout};
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::command::Launch;
-use super::process::{KEEPER_MARKER, MARKER, ProcessId};
+use super::command::AppCommand;
+use super::process::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
 /// First argument of a keeper's command line; the app's program and arguments follow.
 pub const COMMAND: &str = "keep";
@@ -38,7 +38,7 @@ const NAME: &std::ffi::CStr = c"workshop-keeper";
 #[serde(rename_all = "camelCase")]
 enum Report {
     /// The app was started: this process leads its group.
-    Started(ProcessId),
+    Started(PersistentProcessId),
     /// The app could not be started, with the system's `errno`.
     NotStarted(i32),
     Ended(Exit),
@@ -63,10 +63,10 @@ impl std::fmt::Display for Exit {
 
 /// An app that was started by a keeper of this launcher.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) leader: ProcessId,
+pub(super) struct KeeperHandle {
+    pub(super) leader: PersistentProcessId,
     reports: Lines<BufReader<ChildStdout>>,
-    /// Held so that the keeper is reaped.
+    /// Kept while the app is watched. tokio reaps the keeper after this handle is dropped.
     _keeper: Child,
 }
 
@@ -79,18 +79,18 @@ pub(super) enum StartError {
     Keeper(io::Error),
 }
 
-impl Kept {
+impl KeeperHandle {
     /// Starts an app with a keeper; `keeper` is the keeper's program. Blocks; call it within a tokio runtime, where
     /// blocking is allowed.
-    pub(super) fn start(keeper: &Path, launch: &Launch, working: &Path, log: File) -> Result<Self, StartError> {
-        let mut child = spawn(keeper, launch, working, log).map_err(|error| match error.kind() {
+    pub(super) fn start(keeper: &Path, app: &AppCommand, working: &Path, log: File) -> Result<Self, StartError> {
+        let mut child = spawn(keeper, app, working, log).map_err(|error| match error.kind() {
             // The keeper gets the app's arguments and environment.
             io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => StartError::App(error),
             _ => StartError::Keeper(error),
         })?;
         let silent = || StartError::Keeper(io::Error::new(io::ErrorKind::UnexpectedEof, "it said nothing"));
         let mut reports = BufReader::new(child.stdout.take().ok_or_else(silent)?).lines();
-        match Handle::current().block_on(next(&mut reports)) {
+        match Handle::current().block_on(next_report(&mut reports)) {
             Some(Report::Started(leader)) => Ok(Self { leader, reports, _keeper: child }),
             Some(Report::NotStarted(errno)) => Err(StartError::App(io::Error::from_raw_os_error(errno))),
             Some(Report::Ended(_)) | None => Err(silent()),
@@ -99,22 +99,22 @@ impl Kept {
 
     /// Waits for the exit of the app's leading process. `None` if the keeper has exited without reporting it.
     /// Cancel-safe.
-    pub(super) async fn ended(&mut self) -> Option<Exit> {
-        match next(&mut self.reports).await? {
+    pub(super) async fn wait_for_exit(&mut self) -> Option<Exit> {
+        match next_report(&mut self.reports).await? {
             Report::Ended(exit) => Some(exit),
             Report::Started(_) | Report::NotStarted(_) => None,
         }
     }
 }
 
-async fn next(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
+async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
     serde_json::from_str(&reports.next_line().await.ok()??).ok()
 }
 
-fn spawn(keeper: &Path, launch: &Launch, working: &Path, log: File) -> io::Result<Child> {
+fn spawn(keeper: &Path, app: &AppCommand, working: &Path, log: File) -> io::Result<Child> {
     let mut command = Command::new(keeper);
-    command.arg0(OsStr::from_bytes(NAME.to_bytes())).args([COMMAND, "--"]).arg(&launch.program).args(&launch.args);
-    command.env_clear().envs(&launch.env).env(KEEPER_MARKER, &launch.marker).env_remove(MARKER);
+    command.arg0(OsStr::from_bytes(NAME.to_bytes())).args([COMMAND, "--"]).arg(&app.program).args(&app.args);
+    command.env_clear().envs(&app.env).env(KEEPER_MARKER, &app.marker).env_remove(MARKER);
     command.current_dir(working).process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     tokio::process::Command::from(command).spawn()
@@ -163,8 +163,8 @@ fn start_app(command: impl IntoIterator<Item = OsString>) -> io::Result<Pid> {
     app.args(words).process_group(0).stdin(Stdio::null()).stdout(io::stderr().as_fd().try_clone_to_owned()?);
     let child = app.spawn()?;
     // The process exists even if it has exited, because it has not been reaped.
-    let leader = ProcessId::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
-    let pid = leader.number.pid().ok_or(io::ErrorKind::NotFound)?;
+    let leader = PersistentProcessId::of(child.id()).ok_or(io::ErrorKind::NotFound)?;
+    let pid = leader.id.pid().ok_or(io::ErrorKind::NotFound)?;
     report(&Report::Started(leader));
     Ok(pid)
 }

@@ -31,7 +31,7 @@ impl Layout {
     }
 
     /// Where the data directory was last used.
-    pub(super) fn place(&self) -> PathBuf {
+    pub(super) fn data_dir_identity(&self) -> PathBuf {
         self.data_dir.join("fleet/place.json")
     }
 

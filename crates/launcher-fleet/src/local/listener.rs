@@ -10,9 +10,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tokio::task::spawn_blocking;
 
-use super::census::Census;
-use super::process::Numbered;
-use super::shop::Shop;
+use super::process::ProcessId;
+use super::process_snapshot::ProcessSnapshot;
+use super::workload::Workload;
 
 /// State of a listening socket in `/proc/net/tcp`.
 const LISTEN: &str = "0A";
@@ -20,9 +20,9 @@ const LISTEN: &str = "0A";
 /// The program that listens on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Listener {
-    Nobody,
+    Absent,
     /// Only processes of the Workshop.
-    Ours,
+    Own,
     /// A program outside the Workshop.
     Foreign,
 }
@@ -31,33 +31,33 @@ pub(super) enum Listener {
 ///
 /// # Errors
 /// `/proc` cannot be read: no request may be forwarded.
-pub(super) async fn who_listens(shop: &Shop, port: u16) -> io::Result<Listener> {
+pub(super) async fn find_listener(workload: &Workload, port: u16) -> io::Result<Listener> {
     // The task is cancelled only when the program ends, so the result is not used.
-    let Ok(sockets) = spawn_blocking(move || sockets(port)).await else { return Ok(Listener::Nobody) };
+    let Ok(sockets) = spawn_blocking(move || sockets(port)).await else { return Ok(Listener::Absent) };
     let sockets = sockets?;
     if sockets.is_empty() {
-        return Ok(Listener::Nobody);
+        return Ok(Listener::Absent);
     }
     // Taken after the sockets were read, so that it includes every process that holds one.
-    let Some(census) = shop.context().census.fresh().await else { return Ok(Listener::Nobody) };
-    let (marker, leader) = shop.kin();
-    let judged = spawn_blocking(move || judge(&sockets, &census, &marker, leader)).await;
-    Ok(judged.unwrap_or(Listener::Nobody))
+    let Some(snapshot) = workload.context().scanner.fresh_snapshot().await else { return Ok(Listener::Absent) };
+    let (marker, leader) = workload.marker_and_leader();
+    let listener = spawn_blocking(move || classify(&sockets, &snapshot, &marker, leader)).await;
+    Ok(listener.unwrap_or(Listener::Absent))
 }
 
-/// The same as [`who_listens`] with an earlier snapshot. Blocks.
-pub(super) fn who_listened(shop: &Shop, port: u16, census: &Census) -> io::Result<Listener> {
-    let (marker, leader) = shop.kin();
-    Ok(judge(&sockets(port)?, census, &marker, leader))
+/// The same as [`find_listener`] with an earlier snapshot. Blocks.
+pub(super) fn find_listener_in(workload: &Workload, port: u16, snapshot: &ProcessSnapshot) -> io::Result<Listener> {
+    let (marker, leader) = workload.marker_and_leader();
+    Ok(classify(&sockets(port)?, snapshot, &marker, leader))
 }
 
-fn judge(sockets: &BTreeSet<u64>, census: &Census, marker: &str, leader: Option<Numbered>) -> Listener {
+fn classify(sockets: &BTreeSet<u64>, snapshot: &ProcessSnapshot, marker: &str, leader: Option<ProcessId>) -> Listener {
     if sockets.is_empty() {
-        return Listener::Nobody;
+        return Listener::Absent;
     }
-    let ours: BTreeSet<u64> = census.members(marker, leader).flat_map(Numbered::sockets).collect();
+    let ours: BTreeSet<u64> = snapshot.members(marker, leader).flat_map(ProcessId::sockets).collect();
     // Two programs may share a port (SO_REUSEPORT): the kernel would then choose between them for each connection.
-    if sockets.is_subset(&ours) { Listener::Ours } else { Listener::Foreign }
+    if sockets.is_subset(&ours) { Listener::Own } else { Listener::Foreign }
 }
 
 /// The sockets (by inode) that listen on this port, on loopback or on every address.

@@ -53,7 +53,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The login to one app.
+/// The gateway's login to one app: exchanges the app's token for its login cookie once.
 #[derive(Debug)]
 pub(super) struct Login {
     app: SocketAddr,

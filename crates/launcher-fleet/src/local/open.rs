@@ -17,16 +17,16 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::board::Board;
-use super::census::{Census, CensusTaker};
 use super::exit::ExitWatch;
 use super::layout::{self, Layout};
-use super::listener::{Listener, who_listened};
-use super::ports::Ports;
+use super::listener::{Listener, find_listener_in};
+use super::ports::PortPool;
+use super::process_snapshot::{ProcessScanner, ProcessSnapshot};
 use super::settings::{LocalFleetError, LocalSettings};
-use super::shop::Shop;
 use super::state::{self, Record};
-use super::{Context, Inner, LocalFleet, ending, place};
+use super::watch_cache::WatchCache;
+use super::workload::Workload;
+use super::{Context, Inner, LocalFleet, data_dir_identity, termination};
 
 /// Number of tries for the lock, and the pause between them.
 const LOCK_ATTEMPTS: u32 = 20;
@@ -52,76 +52,80 @@ impl LocalFleet {
         let lock = take_lock(&layout)?;
         let fleet_id = identity(&layout, &*clock)?;
         let mut records = at(&layout.records(), state::load(&layout))?;
-        let place_id = at(&layout.place(), place::settle(&layout, &lock, &fleet_id, &mut records, &*clock))?;
-        // Before anything is started: every process in it was left by an earlier launcher.
-        let census = Census::take(&place_id);
+        let data_dir_id = at(
+            &layout.data_dir_identity(),
+            data_dir_identity::resolve(&layout, &lock, &fleet_id, &mut records, &*clock),
+        )?;
+        // Taken before this launcher starts any process, so it lists only processes of earlier launchers.
+        let snapshot = ProcessSnapshot::take(&data_dir_id);
         let context = Arc::new(Context {
             settings,
             layout,
-            census: CensusTaker::new(place_id.clone()),
+            scanner: ProcessScanner::new(data_dir_id.clone()),
             fleet_id,
-            place_id,
+            data_dir_id,
             clock,
-            ports: Ports::of_this_machine(),
+            ports: PortPool::of_this_machine(),
             stop,
             closing: CancellationToken::new(),
             _lock: lock,
         });
         let inner = Arc::new(Inner {
             context,
-            shops: Mutex::new(BTreeMap::new()),
-            board: Board::new(),
+            workloads: Mutex::new(BTreeMap::new()),
+            cache: WatchCache::new(),
             closed: tokio::sync::Mutex::new(false),
             tasks: TaskTracker::new(),
         });
-        let shops = inner.shops_of(records);
-        let markers = shops.iter().map(|shop| shop.marker()).collect();
-        for shop in shops {
-            inner.take_up(shop, &census)?;
+        let workloads = inner.create_workloads(records);
+        let markers = workloads.iter().map(|workload| workload.marker()).collect();
+        for workload in workloads {
+            inner.restore(workload, &snapshot)?;
         }
-        inner.end_strangers(&census, markers);
+        inner.terminate_orphans(&snapshot, markers);
         Ok(Self(inner))
     }
 }
 
 impl Inner {
     /// Creates the Workshops from their records. All of them hold their ports before the first one starts.
-    fn shops_of(&self, records: Vec<(String, Record)>) -> Vec<Arc<Shop>> {
-        let shop = |(name, record)| Shop::new(name, Arc::clone(&self.context), Arc::clone(&self.board), record);
-        records.into_iter().map(shop).map(Arc::new).collect()
+    fn create_workloads(&self, records: Vec<(String, Record)>) -> Vec<Arc<Workload>> {
+        let workload = |(name, record)| Workload::new(name, Arc::clone(&self.context), Arc::clone(&self.cache), record);
+        records.into_iter().map(workload).map(Arc::new).collect()
     }
 
     /// Takes over one Workshop.
-    fn take_up(self: &Arc<Self>, shop: Arc<Shop>, census: &Census) -> Result<(), LocalFleetError> {
-        let (phase, started) = (shop.phase(), shop.record().process);
+    fn restore(self: &Arc<Self>, workload: Arc<Workload>, snapshot: &ProcessSnapshot) -> Result<(), LocalFleetError> {
+        let (phase, started) = (workload.phase(), workload.record().process);
         let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
-        let state = self.context.layout.state(shop.name());
+        let state = self.context.layout.state(workload.name());
         match started.filter(|_| adopted.is_some()) {
             // Its descendants may still run: its record has their process group.
-            None => at(&state, shop.adopt(false).map_err(io::Error::other))?,
+            None => at(&state, workload.adopt(false).map_err(io::Error::other))?,
             Some(started) if phase == Phase::Running => {
                 let path = Path::new("/proc/net/tcp");
-                let is_ours = at(path, who_listened(&shop, started.port, census))? == Listener::Ours;
-                at(&state, shop.adopt(is_ours).map_err(io::Error::other))?;
+                let is_ours = at(path, find_listener_in(&workload, started.port, snapshot))? == Listener::Own;
+                at(&state, workload.adopt(is_ours).map_err(io::Error::other))?;
                 if is_ours {
-                    shop.open_door(&started);
+                    workload.attach_proxy(&started);
                 }
             }
             Some(_) => {}
         }
-        tracing::info!(workshop = shop.name(), adopted = adopted.is_some(), ?phase, "restoring Workshop");
-        self.supervise(shop, adopted);
+        tracing::info!(workshop = workload.name(), adopted = adopted.is_some(), ?phase, "restoring Workshop");
+        self.supervise(workload, adopted);
         Ok(())
     }
 
     /// Terminates the processes of this fleet whose marker belongs to no Workshop.
-    fn end_strangers(&self, census: &Census, accounted: Vec<String>) {
-        let strangers = census.markers().into_iter().filter(|held| !accounted.contains(held));
-        for marker in strangers {
+    fn terminate_orphans(&self, snapshot: &ProcessSnapshot, accounted: Vec<String>) {
+        let orphans = snapshot.markers().into_iter().filter(|held| !accounted.contains(held));
+        for marker in orphans {
             tracing::warn!(marker, "terminating orphaned processes");
             let context = Arc::clone(&self.context);
-            self.tasks
-                .spawn(async move { ending::end(&context.census, &marker, None, context.settings.stop_grace).await });
+            self.tasks.spawn(async move {
+                termination::terminate(&context.scanner, &marker, None, context.settings.stop_grace).await
+            });
         }
     }
 }

@@ -10,30 +10,30 @@ use std::sync::{Arc, Mutex};
 use launcher_domain::Entropy;
 use tokio::net::TcpSocket;
 
-use super::shop::lock;
+use super::workload::lock;
 
 /// Range of the candidates: above the ports of well-known services.
-const WANTED: RangeInclusive<u16> = 20_000..=u16::MAX;
+const CANDIDATE_RANGE: RangeInclusive<u16> = 20_000..=u16::MAX;
 /// Kubernetes NodePorts: a node answers on them without a listening socket.
 const NODE_PORTS: RangeInclusive<u16> = 30_000..=32_767;
 /// Minimum number of candidates outside the kernel's ephemeral range. With fewer, that range is used as well.
-const ENOUGH: usize = 1_000;
+const MIN_CANDIDATES: usize = 1_000;
 
 /// The candidate ports of one fleet, and the ports in use.
 #[derive(Debug)]
-pub(super) struct Ports {
+pub(super) struct PortPool {
     candidates: Vec<u16>,
     held: Arc<Mutex<BTreeSet<u16>>>,
 }
 
 /// A reserved port: held from before its app starts until all its processes are gone.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct PortLease {
     port: u16,
     held: Arc<Mutex<BTreeSet<u16>>>,
 }
 
-impl Ports {
+impl PortPool {
     /// The candidates on this machine, preferably outside the kernel's ephemeral range: between our choice and the
     /// app's start, the kernel then gives the port to no other program.
     pub(super) fn of_this_machine() -> Self {
@@ -46,7 +46,7 @@ impl Ports {
     }
 
     /// Reserves a port that is free now; `None` if there is none. Another program may still bind it.
-    pub(super) fn take(&self, entropy: &dyn Entropy) -> Option<Lease> {
+    pub(super) fn allocate(&self, entropy: &dyn Entropy) -> Option<PortLease> {
         let mut random = [0; 4];
         entropy.fill(&mut random);
         let from = usize::try_from(u32::from_ne_bytes(random)).unwrap_or(0) % self.candidates.len().max(1);
@@ -54,32 +54,32 @@ impl Ports {
         let mut ports = self.candidates.iter().cycle().skip(from).take(self.candidates.len());
         let port = *ports.find(|port| !held.contains(port) && is_free(**port))?;
         held.insert(port);
-        Some(Lease { port, held: Arc::clone(&self.held) })
+        Some(PortLease { port, held: Arc::clone(&self.held) })
     }
 
     /// Reserves the port of an app that started before this program; `None` if another workshop has it.
-    pub(super) fn hold(&self, port: u16) -> Option<Lease> {
-        lock(&self.held).insert(port).then(|| Lease { port, held: Arc::clone(&self.held) })
+    pub(super) fn reserve(&self, port: u16) -> Option<PortLease> {
+        lock(&self.held).insert(port).then(|| PortLease { port, held: Arc::clone(&self.held) })
     }
 }
 
-impl Lease {
+impl PortLease {
     pub(super) fn port(&self) -> u16 {
         self.port
     }
 }
 
-impl Drop for Lease {
+impl Drop for PortLease {
     fn drop(&mut self) {
         lock(&self.held).remove(&self.port);
     }
 }
 
 fn candidates(ephemeral: Option<RangeInclusive<u16>>) -> Vec<u16> {
-    let wanted = || WANTED.filter(|port| !NODE_PORTS.contains(port));
+    let wanted = || CANDIDATE_RANGE.filter(|port| !NODE_PORTS.contains(port));
     let outside: Vec<u16> =
         wanted().filter(|port| ephemeral.as_ref().is_none_or(|range| !range.contains(port))).collect();
-    if outside.len() >= ENOUGH { outside } else { wanted().collect() }
+    if outside.len() >= MIN_CANDIDATES { outside } else { wanted().collect() }
 }
 
 fn parse_range(text: &str) -> Option<RangeInclusive<u16>> {
@@ -101,7 +101,7 @@ mod tests {
 
     use launcher_domain::clock::SystemEntropy;
 
-    use super::{Ports, candidates, parse_range};
+    use super::{PortPool, candidates, parse_range};
 
     /// A free port, chosen by the kernel.
     fn some_port() -> (TcpListener, u16) {
@@ -113,20 +113,20 @@ mod tests {
     #[test]
     fn port_is_reserved_until_its_lease_is_dropped() {
         let (listener, port) = some_port();
-        let ports = Ports::new(vec![port]);
-        assert!(ports.take(&SystemEntropy).is_none(), "somebody listens on it");
+        let ports = PortPool::new(vec![port]);
+        assert!(ports.allocate(&SystemEntropy).is_none(), "somebody listens on it");
         drop(listener);
 
-        let lease = ports.take(&SystemEntropy).unwrap();
+        let lease = ports.allocate(&SystemEntropy).unwrap();
 
         assert_eq!(lease.port(), port);
-        assert!(ports.take(&SystemEntropy).is_none(), "nobody listens on it yet, and it is held all the same");
-        assert!(ports.hold(port).is_none());
+        assert!(ports.allocate(&SystemEntropy).is_none(), "nobody listens on it yet, and it is held all the same");
+        assert!(ports.reserve(port).is_none());
         drop(lease);
-        let adopted = ports.hold(port).unwrap();
-        assert!(ports.take(&SystemEntropy).is_none());
+        let adopted = ports.reserve(port).unwrap();
+        assert!(ports.allocate(&SystemEntropy).is_none());
         drop(adopted);
-        assert!(ports.take(&SystemEntropy).is_some());
+        assert!(ports.allocate(&SystemEntropy).is_some());
     }
 
     #[test]

@@ -13,16 +13,16 @@ pub(super) const KEEPER_MARKER: &str = "WORKSHOP_LAUNCHER_KEEPER";
 /// Identifies one process uniquely. A PID alone may be reused later, or after a reboot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ProcessId {
+pub(super) struct PersistentProcessId {
     #[serde(flatten)]
-    pub(super) number: Numbered,
+    pub(super) id: ProcessId,
     /// Boot ID of the machine.
     boot: String,
 }
 
 /// Identifies one process since the machine booted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Numbered {
+pub(super) struct ProcessId {
     pid: i32,
     /// Start time in clock ticks since boot.
     started: u64,
@@ -30,15 +30,15 @@ pub(super) struct Numbered {
 
 /// A running process, with its parent and its process group.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Running {
-    pub(super) process: Numbered,
+pub(super) struct RunningProcess {
+    pub(super) process: ProcessId,
     pub(super) parent: i32,
     pub(super) group: i32,
 }
 
 /// The marker of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct ProcessMarker {
     pub(super) marker: String,
     /// True for the Workshop's keeper, false for its app and the app's descendants.
     pub(super) is_keeper: bool,
@@ -70,26 +70,26 @@ impl Stat {
     }
 }
 
-impl ProcessId {
+impl PersistentProcessId {
     /// The process that has this PID now.
     pub(super) fn of(pid: u32) -> Option<Self> {
         let pid = i32::try_from(pid).ok()?;
         let started = Stat::read(pid)?.started;
-        Some(Self { number: Numbered { pid, started }, boot: boot()? })
+        Some(Self { id: ProcessId { pid, started }, boot: boot_id()? })
     }
 
     /// The identity since boot; `None` if it belongs to another boot.
-    pub(super) fn of_this_boot(&self) -> Option<Numbered> {
-        (boot().as_ref() == Some(&self.boot)).then_some(self.number)
+    pub(super) fn of_this_boot(&self) -> Option<ProcessId> {
+        (boot_id().as_ref() == Some(&self.boot)).then_some(self.id)
     }
 
     /// True if exactly this process still runs.
     pub(super) fn is_alive(&self) -> bool {
-        self.of_this_boot().is_some_and(Numbered::is_alive)
+        self.of_this_boot().is_some_and(ProcessId::is_alive)
     }
 }
 
-impl Numbered {
+impl ProcessId {
     pub(super) fn pid(self) -> Option<Pid> {
         Pid::from_raw(self.pid)
     }
@@ -103,15 +103,15 @@ impl Numbered {
     }
 
     /// The marker in its environment; `None` also if the environment is not readable, as another user's.
-    pub(super) fn mark(self) -> Option<Mark> {
+    pub(super) fn read_marker(self) -> Option<ProcessMarker> {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).ok()?;
         let value = |name: &str| {
             let mut lines = environment.split(|byte| *byte == 0);
             let held = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
             String::from_utf8(held.to_vec()).ok()
         };
-        let of_keeper = || value(KEEPER_MARKER).map(|marker| Mark { marker, is_keeper: true });
-        value(MARKER).map(|marker| Mark { marker, is_keeper: false }).or_else(of_keeper)
+        let of_keeper = || value(KEEPER_MARKER).map(|marker| ProcessMarker { marker, is_keeper: true });
+        value(MARKER).map(|marker| ProcessMarker { marker, is_keeper: false }).or_else(of_keeper)
     }
 
     /// The sockets (by inode) that it holds; none if it has exited or is not readable.
@@ -138,20 +138,20 @@ impl Numbered {
 }
 
 /// All running processes except this program.
-pub(super) fn all() -> impl Iterator<Item = Running> {
+pub(super) fn running_processes() -> impl Iterator<Item = RunningProcess> {
     let own = getpid().as_raw_nonzero().get();
-    numbers().filter(move |pid| *pid != own).filter_map(|pid| {
+    pids().filter(move |pid| *pid != own).filter_map(|pid| {
         let stat = Stat::read(pid).filter(Stat::is_alive)?;
-        let process = Numbered { pid, started: stat.started };
-        Some(Running { process, parent: stat.parent, group: stat.group })
+        let process = ProcessId { pid, started: stat.started };
+        Some(RunningProcess { process, parent: stat.parent, group: stat.group })
     })
 }
 
-fn numbers() -> impl Iterator<Item = i32> {
+fn pids() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-fn boot() -> Option<String> {
+fn boot_id() -> Option<String> {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{self, Layout};
 use super::login::Token;
-use super::process::ProcessId;
+use super::process::PersistentProcessId;
 
 /// The fleet's state of one Workshop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Record {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Started {
     /// The leader of its process group.
-    pub(super) leader: ProcessId,
+    pub(super) leader: PersistentProcessId,
     /// The app's loopback port.
     pub(super) port: u16,
     /// The app's token; `None` if the app supports none, or was started by a version that set none.

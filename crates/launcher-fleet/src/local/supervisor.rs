@@ -10,22 +10,22 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::Context;
 use super::exit::ExitWatch;
-use super::listener::{Listener, who_listens};
-use super::readiness::{Readiness, answers};
-use super::shop::{Shop, Wish};
+use super::listener::{Listener, find_listener};
+use super::readiness::{Readiness, wait_for_app};
 use super::state::Record;
-use super::{ending, layout, log, start};
+use super::workload::{DesiredState, Workload};
+use super::{layout, log, start, termination};
 
 /// Polling interval of the clock and the log. The clock is polled because it may jump, and the machine may be
 /// suspended.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum number of ports tried when other programs take them.
 const PORT_ATTEMPTS: u32 = 3;
 
 /// Supervises one Workshop.
 #[derive(Debug)]
 pub(super) struct Supervisor {
-    shop: Arc<Shop>,
+    workload: Arc<Workload>,
     context: Arc<Context>,
     /// The exit of the leading process, while one runs.
     exit: Option<ExitWatch>,
@@ -33,14 +33,14 @@ pub(super) struct Supervisor {
 
 /// The remainder of a Workshop when its supervisor ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum Remainder {
     /// Its record, or a part of it: the next launcher takes it over or clears it.
     Record,
     /// Nothing remains.
     Nothing,
 }
 
-impl Left {
+impl Remainder {
     pub(super) fn is_gone(self) -> bool {
         self == Self::Nothing
     }
@@ -48,111 +48,112 @@ impl Left {
 
 /// Why a Workshop stops.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum StopReason {
     Failed(FailureReason),
     Expired,
     /// The desired state changed during the start.
-    Overtaken,
+    Superseded,
 }
 
 /// Why the wait for an app ends.
 #[derive(Debug)]
-enum Halt {
-    End(End),
+enum AppOutcome {
+    Stopped(StopReason),
     /// Another program has its port: it is restarted on another one.
     PortTaken,
 }
 
 impl Supervisor {
     /// Creates the supervisor of a Workshop that does not run, or whose process was adopted from an earlier launcher.
-    pub(super) fn new(shop: Arc<Shop>, adopted: Option<ExitWatch>) -> Self {
-        let context = Arc::clone(shop.context());
-        Self { shop, context, exit: adopted }
+    pub(super) fn new(workload: Arc<Workload>, adopted: Option<ExitWatch>) -> Self {
+        let context = Arc::clone(workload.context());
+        Self { workload, context, exit: adopted }
     }
 
     /// Follows the desired state until it cannot change any more.
-    pub(super) async fn run(mut self) -> Left {
-        let mut wishes = self.shop.wishes();
+    pub(super) async fn run(mut self) -> Remainder {
+        let mut desired_states = self.workload.watch_desired_state();
         loop {
-            let wish = *wishes.borrow_and_update();
-            match wish {
-                Wish::Delete => return self.delete().await,
-                Wish::Rest => return self.rest().await,
-                Wish::Run => {}
+            let desired_state = *desired_states.borrow_and_update();
+            match desired_state {
+                DesiredState::Deleted => return self.delete().await,
+                DesiredState::Stopped => return self.stop().await,
+                DesiredState::Running => {}
             }
-            let end = tokio::select! {
-                _ = wishes.changed() => continue,
-                end = self.keep() => end,
+            let reason = tokio::select! {
+                _ = desired_states.changed() => continue,
+                reason = self.run_app() => reason,
             };
-            self.finish(end).await;
+            self.finish(reason).await;
         }
     }
 
     /// Starts the app and supervises it until it stops. Cancel-safe: the started process is in the record.
-    async fn keep(&mut self) -> End {
-        if matches!(self.shop.phase(), Phase::Failed | Phase::Expired) {
+    async fn run_app(&mut self) -> StopReason {
+        if matches!(self.workload.phase(), Phase::Failed | Phase::Expired) {
             return std::future::pending().await;
         }
         let mut attempts = 1;
         loop {
-            if self.is_over() {
-                return End::Expired;
+            if self.is_expired() {
+                return StopReason::Expired;
             }
             if self.exit.is_none() {
-                self.end_processes().await;
-                match start::start(&self.shop).await {
+                self.terminate_processes().await;
+                match start::start(&self.workload).await {
                     Ok(watch) => self.exit = Some(watch),
-                    Err(end) => return end,
+                    Err(reason) => return reason,
                 }
             }
-            let halt = tokio::select! {
-                ended = ended(&mut self.exit) => Err(ended),
-                halt = bring_up(&self.shop) => Ok(halt),
+            let outcome = tokio::select! {
+                ended = wait_for_exit(&mut self.exit) => Err(ended),
+                outcome = monitor_app(&self.workload) => Ok(outcome),
             };
-            let halt = match halt {
-                Ok(halt) => halt,
-                Err(ended) => self.crashed(&ended).await,
+            let outcome = match outcome {
+                Ok(outcome) => outcome,
+                Err(ended) => self.classify_exit(&ended).await,
             };
-            match halt {
-                Halt::End(end) => return end,
-                Halt::PortTaken if attempts == PORT_ATTEMPTS => return End::Failed(ports_taken()),
-                Halt::PortTaken => {
-                    tracing::warn!(workshop = self.shop.name(), "port taken by another program, restarting app");
+            match outcome {
+                AppOutcome::Stopped(reason) => return reason,
+                AppOutcome::PortTaken if attempts == PORT_ATTEMPTS => return StopReason::Failed(ports_taken()),
+                AppOutcome::PortTaken => {
+                    tracing::warn!(workshop = self.workload.name(), "port taken by another program, restarting app");
                     attempts += 1;
-                    self.end_processes().await;
+                    self.terminate_processes().await;
                 }
             }
         }
     }
 
     /// Interprets the exit of the leading process: an app whose port is taken exits, each with its own message.
-    async fn crashed(&mut self, ended: &str) -> Halt {
+    async fn classify_exit(&mut self, ended: &str) -> AppOutcome {
         self.exit = None;
-        let port = self.shop.record().process.filter(|_| self.shop.phase() != Phase::Running).map(|held| held.port);
+        let port =
+            self.workload.record().process.filter(|_| self.workload.phase() != Phase::Running).map(|held| held.port);
         if let Some(port) = port
-            && matches!(who_listens(&self.shop, port).await, Ok(Listener::Foreign))
+            && matches!(find_listener(&self.workload, port).await, Ok(Listener::Foreign))
         {
-            return Halt::PortTaken;
+            return AppOutcome::PortTaken;
         }
-        Halt::End(End::Failed(FailureReason::new(FailureCode::Crashed, Some(ended))))
+        AppOutcome::Stopped(StopReason::Failed(FailureReason::new(FailureCode::Crashed, Some(ended))))
     }
 
-    fn is_over(&self) -> bool {
-        end_of(&self.shop.record()).is_some_and(|end| end <= self.context.clock.now())
+    fn is_expired(&self) -> bool {
+        expiry_of(&self.workload.record()).is_some_and(|end| end <= self.context.clock.now())
     }
 
     /// Terminates the processes first, then sets the status: a Workshop with the status Failed or Expired has no
     /// processes.
-    async fn finish(&mut self, end: End) {
-        let tail = log::tail(&self.context.layout.log(self.shop.name()));
-        self.end_processes().await;
-        let status = match end {
-            End::Overtaken => return,
-            End::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
-            End::Failed(reason) => WorkshopStatus::failed(reason, tail),
+    async fn finish(&mut self, reason: StopReason) {
+        let tail = log::tail(&self.context.layout.log(self.workload.name()));
+        self.terminate_processes().await;
+        let status = match reason {
+            StopReason::Superseded => return,
+            StopReason::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
+            StopReason::Failed(failure) => WorkshopStatus::failed(failure, tail),
         };
-        tracing::info!(workshop = self.shop.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
-        self.shop
+        tracing::info!(workshop = self.workload.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
+        self.workload
             .settle(move |record| {
                 let ready_at = record.status().ready_at;
                 record.set_status(WorkshopStatus { ready_at, ..status.clone() });
@@ -161,38 +162,38 @@ impl Supervisor {
             .await;
     }
 
-    async fn rest(&mut self) -> Left {
-        self.end_processes().await;
-        self.shop.settle(|record| record.process = None).await;
-        Left::Record
+    async fn stop(&mut self) -> Remainder {
+        self.terminate_processes().await;
+        self.workload.settle(|record| record.process = None).await;
+        Remainder::Record
     }
 
     /// Terminates the processes and removes the files. The record is removed last, so that a launcher that is killed in
     /// between can resume.
-    async fn delete(&mut self) -> Left {
-        self.end_processes().await;
-        let working = self.context.layout.working(self.shop.name());
+    async fn delete(&mut self) -> Remainder {
+        self.terminate_processes().await;
+        let working = self.context.layout.working(self.workload.name());
         if let Err(error) = tokio::task::spawn_blocking(move || layout::remove(&working)).await.unwrap_or(Ok(())) {
-            tracing::warn!(workshop = self.shop.name(), %error, "removing working directory failed");
+            tracing::warn!(workshop = self.workload.name(), %error, "removing working directory failed");
         }
-        if self.shop.remove().await { Left::Nothing } else { Left::Record }
+        if self.workload.remove().await { Remainder::Nothing } else { Remainder::Record }
     }
 
     /// Detaches the proxy, and terminates all processes of this Workshop.
-    async fn end_processes(&mut self) {
-        self.shop.close_door();
+    async fn terminate_processes(&mut self) {
+        self.workload.detach_proxy();
         // Waits for a start in progress. No other start can follow, because the desired state has changed.
-        let leader = self.shop.settled_record().await.process.map(|started| started.leader);
+        let leader = self.workload.settled_record().await.process.map(|started| started.leader);
         let grace = self.context.settings.stop_grace;
-        ending::end(&self.context.census, &self.shop.marker(), leader.as_ref(), grace).await;
-        self.shop.release_port();
+        termination::terminate(&self.context.scanner, &self.workload.marker(), leader.as_ref(), grace).await;
+        self.workload.release_port();
         self.exit = None;
     }
 }
 
-async fn ended(exit: &mut Option<ExitWatch>) -> String {
+async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> String {
     match exit {
-        Some(exit) => exit.ended().await,
+        Some(exit) => exit.wait_for_exit().await,
         None => std::future::pending().await,
     }
 }
@@ -205,56 +206,61 @@ fn ports_taken() -> FailureReason {
 }
 
 /// Waits until the app answers, sets the status, and then waits for the expiry.
-async fn bring_up(shop: &Arc<Shop>) -> Halt {
-    let record = shop.record();
+async fn monitor_app(workload: &Arc<Workload>) -> AppOutcome {
+    let record = workload.record();
     let Some(started) = &record.process else { return std::future::pending().await };
     if record.status().phase != Phase::Running {
-        let context = shop.context();
+        let context = workload.context();
         tokio::select! {
-            readiness = answers(shop, started.port) => match readiness {
+            readiness = wait_for_app(workload, started.port) => match readiness {
                 Ok(Readiness::Ready) => {}
-                Ok(Readiness::Taken) => return Halt::PortTaken,
-                Err(error) => return Halt::End(start::broken("it cannot be told who listens on its port", &error)),
+                Ok(Readiness::PortTaken) => return AppOutcome::PortTaken,
+                Err(error) => {
+                    let reason = start::broken("it cannot be told who listens on its port", &error);
+                    return AppOutcome::Stopped(reason);
+                }
             },
-            () = time_up(shop) => return Halt::End(End::Expired),
+            () = wait_for_expiry(workload) => return AppOutcome::Stopped(StopReason::Expired),
             () = sleep(context.settings.start_timeout) => {
                 let detail = format!("It was given {} seconds.", context.settings.start_timeout.as_secs());
-                return Halt::End(End::Failed(FailureReason::new(FailureCode::StartTimeout, Some(&detail))));
+                let reason = FailureReason::new(FailureCode::StartTimeout, Some(&detail));
+                return AppOutcome::Stopped(StopReason::Failed(reason));
             }
         }
-        shop.open_door(started);
-        let (now, url) = (context.clock.now(), context.settings.url(shop.name()));
-        shop.settle(move |record| {
-            let ready_at = record.status().ready_at.or(Some(now));
-            record.set_status(WorkshopStatus {
-                phase: Phase::Running,
-                url: Some(url.clone()),
-                ready_at,
-                ..WorkshopStatus::default()
-            });
-        })
-        .await;
-        tracing::info!(workshop = shop.name(), "Workshop ready");
+        workload.attach_proxy(started);
+        let (now, url) = (context.clock.now(), context.settings.url(workload.name()));
+        workload
+            .settle(move |record| {
+                let ready_at = record.status().ready_at.or(Some(now));
+                record.set_status(WorkshopStatus {
+                    phase: Phase::Running,
+                    url: Some(url.clone()),
+                    ready_at,
+                    ..WorkshopStatus::default()
+                });
+            })
+            .await;
+        tracing::info!(workshop = workload.name(), "Workshop ready");
     }
-    time_up(shop).await;
-    Halt::End(End::Expired)
+    wait_for_expiry(workload).await;
+    AppOutcome::Stopped(StopReason::Expired)
 }
 
 /// Waits for the expiry, which each extension changes; meanwhile keeps the log small.
-async fn time_up(shop: &Arc<Shop>) {
-    let mut looks = interval(LOOK_EVERY);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+async fn wait_for_expiry(workload: &Arc<Workload>) {
+    let mut ticks = interval(POLL_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        looks.tick().await;
-        if end_of(&shop.record()).is_some_and(|end| end <= shop.context().clock.now()) {
+        ticks.tick().await;
+        if expiry_of(&workload.record()).is_some_and(|end| end <= workload.context().clock.now()) {
             return;
         }
-        if let Err(error) = log::cap(&shop.context().layout.log(shop.name())) {
-            tracing::debug!(workshop = shop.name(), %error, "truncating log failed");
+        if let Err(error) = log::cap(&workload.context().layout.log(workload.name())) {
+            tracing::debug!(workshop = workload.name(), %error, "truncating log failed");
         }
     }
 }
 
-fn end_of(record: &Record) -> Option<Timestamp> {
-    record.workshop.spec.end(record.status().ready_at)
+fn expiry_of(record: &Record) -> Option<Timestamp> {
+    record.workshop.spec.expiry(record.status().ready_at)
 }

@@ -93,14 +93,14 @@ impl Home {
     }
 
     /// Identifier of the processes that were started from this directory.
-    fn place_id(&self) -> Option<String> {
-        let place: Value = serde_json::from_slice(&fs::read(self.path().join("fleet/place.json")).ok()?).unwrap();
-        Some(place["id"].as_str().unwrap().to_owned())
+    fn data_dir_id(&self) -> Option<String> {
+        let identity: Value = serde_json::from_slice(&fs::read(self.path().join("fleet/place.json")).ok()?).unwrap();
+        Some(identity["id"].as_str().unwrap().to_owned())
     }
 
     /// The processes of this directory's fleet, by their environment.
     pub(crate) fn processes(&self) -> Vec<i32> {
-        let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.place_id().unwrap_or_else(|| self.fleet_id()));
+        let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.data_dir_id().unwrap_or_else(|| self.fleet_id()));
         let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         numbers
             .filter(|pid: &i32| {

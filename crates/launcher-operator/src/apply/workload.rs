@@ -6,29 +6,29 @@ use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-use super::ledger::{Entry, Version};
+use super::cache::{Entry, Version};
 use super::{ApplyError, ensure as apply};
 use crate::FIELD_MANAGER;
 use crate::context::Context;
 use crate::rollout::{Rollout, annotations, decide, has_annotations};
 
 /// Creates, changes or keeps the Deployment.
-pub(super) async fn ensure(context: &Context, mut wanted: Deployment, holds_work: bool) -> Result<(), ApplyError> {
+pub(super) async fn ensure(context: &Context, mut wanted: Deployment, has_been_ready: bool) -> Result<(), ApplyError> {
     let name = wanted.name_any();
     let seen = context.children.deployment(&context.settings.namespace, &name);
     let (live, is_watched) = match seen {
         Some(seen) => (Some(seen.metadata.clone()), true),
         // The watch selects by labels: a Deployment that has lost a label is not in the cache but may exist.
-        None if holds_work => (find(context, &name).await?, false),
+        None if has_been_ready => (find(context, &name).await?, false),
         None => (None, false),
     };
-    let rollout = decide(live.as_ref(), &wanted.metadata, holds_work);
+    let rollout = decide(live.as_ref(), &wanted.metadata, has_been_ready);
     let annotations = annotations(rollout, live.as_ref(), &wanted.metadata);
     match (rollout, live) {
         (Rollout::AllButTemplate, Some(live)) => {
-            let is_in_line = is_watched && has_annotations(&live, &annotations);
+            let is_up_to_date = is_watched && has_annotations(&live, &annotations);
             wanted.metadata.annotations = Some(annotations);
-            if is_in_line && context.ledger.is_as_left(&key(&name), &version_by_generation(&live)) {
+            if is_up_to_date && context.apply_cache.is_unchanged(&key(&name), &version_by_generation(&live)) {
                 return Ok(());
             }
             patch_all_but_template(context, &wanted).await
@@ -72,7 +72,7 @@ async fn patch_all_but_template(context: &Context, wanted: &Deployment) -> Resul
     let params = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let patched = api.patch_metadata(&name, &params, &Patch::Merge(&patch)).await;
     let patched = patched.map_err(|source| failed(&name, source))?;
-    context.ledger.note(key(&name), Entry::new(&patch, version_by_generation(&patched.metadata)));
+    context.apply_cache.record(key(&name), Entry::new(&patch, version_by_generation(&patched.metadata)));
     Ok(())
 }
 

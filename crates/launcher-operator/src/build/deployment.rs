@@ -10,7 +10,7 @@ use crate::validate::Validated;
 
 /// Annotations for the cluster autoscaler and Karpenter: they must not remove a node while a workshop runs there,
 /// because the work in its memory would be lost.
-const KEPT: [(&str, &str); 2] =
+const NO_EVICTION: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
 
 pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> Deployment {
@@ -26,7 +26,7 @@ pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> D
             template: PodTemplateSpec {
                 metadata: Some(ObjectMeta {
                     labels: Some(labels(workshop)),
-                    annotations: Some(KEPT.map(|(name, value)| (name.to_owned(), value.to_owned())).into()),
+                    annotations: Some(NO_EVICTION.map(|(name, value)| (name.to_owned(), value.to_owned())).into()),
                     ..ObjectMeta::default()
                 }),
                 spec: Some(pod::pod(workshop, settings)),

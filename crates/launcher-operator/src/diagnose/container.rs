@@ -26,7 +26,7 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
 }
 
 /// Returns the failure of a pod that cannot recover by waiting.
-pub(super) fn cannot_go_on(pod: &Pod) -> Option<Failure> {
+pub(super) fn find_permanent_failure(pod: &Pod) -> Option<Failure> {
     statuses(pod).find_map(|status| failure(pod, status))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn is_ready(pod: &Pod) -> bool {
 
 /// Returns the failure of a pod that the cluster has taken off its node. The work in its memory is lost, so the
 /// operator does not restart it without the owner's knowledge.
-pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
+pub(super) fn find_disruption(pod: &Pod) -> Option<Failure> {
     let status = pod.status.as_ref()?;
     let reason = status.reason.as_deref().unwrap_or_default();
     let disrupted = condition(pod, "DisruptionTarget").filter(|condition| condition.status == "True");
@@ -37,7 +37,7 @@ pub(super) fn taken_away(pod: &Pod) -> Option<Failure> {
 }
 
 /// Returns the deadline of the pod's current wait.
-pub(super) fn waits(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
+pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
         && is_unschedulable(scheduled)
     {

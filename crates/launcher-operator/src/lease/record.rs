@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// The decision of a candidate about a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LeaseDecision {
     /// The lease is ours, free, or expired.
     Take,
     /// Another operator holds it.
@@ -18,28 +18,28 @@ pub enum Verdict {
 
 /// The last seen content of a lease, and when it last changed on our own clock.
 #[derive(Debug, Default)]
-pub struct Watched(Option<(LeaseSpec, Instant)>);
+pub struct ObservedLease(Option<(LeaseSpec, Instant)>);
 
-impl Watched {
+impl ObservedLease {
     /// Decides if `me` may take the lease. Another holder's lease expires after we have seen it unchanged for its whole
     /// duration.
-    pub fn verdict(&mut self, lease: &Lease, me: &str, now: Instant) -> Verdict {
+    pub fn decide(&mut self, lease: &Lease, me: &str, now: Instant) -> LeaseDecision {
         let spec = lease.spec.clone().unwrap_or_default();
         if matches!(spec.holder_identity.as_deref(), None | Some("")) || spec.holder_identity.as_deref() == Some(me) {
-            return Verdict::Take;
+            return LeaseDecision::Take;
         }
         let duration = u64::try_from(spec.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
         match &self.0 {
             Some((seen, since)) if *seen == spec => {
                 if now.duration_since(*since) > Duration::from_secs(duration) {
-                    Verdict::Take
+                    LeaseDecision::Take
                 } else {
-                    Verdict::Wait
+                    LeaseDecision::Wait
                 }
             }
             _ => {
                 self.0 = Some((spec, now));
-                Verdict::Wait
+                LeaseDecision::Wait
             }
         }
     }

@@ -26,7 +26,7 @@ fn workshop(status: Option<WorkshopStatus>) -> Workshop {
 }
 
 fn applied() -> Applied {
-    Applied { url: Some("https://intro.example.org/".to_owned()), way_in: WayIn::Ingress, deployment: None }
+    Applied { url: Some("https://intro.example.org/".to_owned()), exposure: Exposure::Ingress, deployment: None }
 }
 
 fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
@@ -35,7 +35,7 @@ fn ready(condition: &WorkshopStatus) -> (&str, Timestamp) {
 }
 
 fn waiting() -> Diagnosis {
-    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00"), stuck: None }
+    Diagnosis::Waiting { step: StartStep::PullingImage, until: at("13:00:00"), stuck_pod: None }
 }
 
 fn step(before: Option<WorkshopStatus>, diagnosis: &Diagnosis, now: &str) -> WorkshopStatus {
@@ -66,7 +66,7 @@ fn unchanged_diagnosis_keeps_the_status() {
 
 #[test]
 fn status_without_exposure_has_no_url_and_a_condition() {
-    let hidden = Applied { url: None, way_in: WayIn::None, deployment: None };
+    let hidden = Applied { url: None, exposure: Exposure::None, deployment: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
     assert_eq!((status.phase, status.url), (Phase::Running, None));
     let exposed = status.conditions.iter().find(|one| one.type_ == EXPOSED).unwrap();

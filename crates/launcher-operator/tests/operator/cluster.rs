@@ -85,7 +85,7 @@ impl Cluster {
     }
 
     /// Runs an operator for two minutes from then on; returns its requests except Lease requests and lists.
-    pub(crate) async fn operated(&self, from: Timestamp) -> Vec<Call> {
+    pub(crate) async fn run_operator(&self, from: Timestamp) -> Vec<Call> {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
@@ -186,7 +186,7 @@ pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
 }
 
-/// A clock that starts at this time and follows the test's paused time.
+/// A clock: the given start time plus the tokio time elapsed since the given instant. Tests pause tokio's time.
 #[derive(Debug)]
 struct Since(Timestamp, Instant);
 

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
-use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose, prune};
+use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, ObservedWorkload, diagnose, prune};
 use serde_json::{Value, json};
 
 use crate::support::{at, settings};
@@ -30,21 +30,21 @@ fn app(state: Value, last: Value) -> Pod {
 }
 
 /// Diagnoses pods as the operator caches them.
-fn look(pods: &[Pod], now: &str) -> Diagnosis {
-    look_since(None, pods, now)
+fn diagnose_pods(pods: &[Pod], now: &str) -> Diagnosis {
+    diagnose_since(None, pods, now)
 }
 
 /// The same, for pods whose image pull has failed since then.
-fn look_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
+fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
     let pull_fails_since = failed.map(at);
-    let seen = Seen { deployment: None, pods: &pods, waiting_since: at(START), pull_fails_since };
-    diagnose(&seen, &settings(), at(now))
+    let observed = ObservedWorkload { deployment: None, pods: &pods, waiting_since: at(START), pull_fails_since };
+    diagnose(&observed, &settings(), at(now))
 }
 
 fn waiting(step: StartStep, until: &str) -> Diagnosis {
-    Diagnosis::Waiting { step, until: at(until), stuck: None }
+    Diagnosis::Waiting { step, until: at(until), stuck_pod: None }
 }
 
 fn failure(diagnosis: Diagnosis) -> Failure {
@@ -58,17 +58,17 @@ fn ready(status: &str) -> Value {
 
 #[test]
 fn ready_condition_of_pod_decides_readiness() {
-    assert_eq!(look(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
-    let not = look(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
+    assert_eq!(diagnose_pods(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
+    let not = diagnose_pods(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
     assert_eq!(not, waiting(Preparing, "12:10:00"));
-    assert_eq!(look(&[], "12:00:01"), waiting(Preparing, "12:10:00"));
+    assert_eq!(diagnose_pods(&[], "12:00:01"), waiting(Preparing, "12:10:00"));
 }
 
 #[test]
 fn terminating_pod_is_not_ready() {
     let mut leaving = pod(json!({ "conditions": ready("True") }));
     leaving.metadata.deletion_timestamp = leaving.metadata.creation_timestamp.clone();
-    assert_eq!(look(&[leaving], "12:00:01"), waiting(Preparing, "12:10:00"));
+    assert_eq!(diagnose_pods(&[leaving], "12:00:01"), waiting(Preparing, "12:10:00"));
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn image_pull_error_fails_after_15_seconds() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
     let pods = std::slice::from_ref(&pod);
     // The pull took long before it failed.
-    assert_eq!(look(pods, "12:00:40"), waiting(Preparing, "12:00:55"));
+    assert_eq!(diagnose_pods(pods, "12:00:40"), waiting(Preparing, "12:00:55"));
     let seen = Some("12:00:40");
-    assert_eq!(look_since(seen, pods, "12:00:54"), waiting(Preparing, "12:00:55"));
-    let failure = failure(look_since(seen, pods, "12:00:55"));
+    assert_eq!(diagnose_since(seen, pods, "12:00:54"), waiting(Preparing, "12:00:55"));
+    let failure = failure(diagnose_since(seen, pods, "12:00:55"));
     assert_eq!(failure.reason.code, FailureCode::ImagePullFailed);
     assert!(failure.reason.message.ends_with("not found"), "{}", failure.reason.message);
 }
@@ -87,7 +87,7 @@ fn image_pull_error_fails_after_15_seconds() {
 #[test]
 fn invalid_image_name_fails_at_once() {
     let pod = app(json!({ "waiting": { "reason": "InvalidImageName" } }), json!(null));
-    assert_eq!(failure(look(&[pod], START)).reason.code, FailureCode::ImagePullFailed);
+    assert_eq!(failure(diagnose_pods(&[pod], START)).reason.code, FailureCode::ImagePullFailed);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn crash_loop_fails_with_exit_status_and_log() {
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 3, "reason": "Error" } }),
     );
-    let failure = failure(look(&[pod], "12:00:05"));
+    let failure = failure(diagnose_pods(&[pod], "12:00:05"));
     assert_eq!(failure.reason.code, FailureCode::Crashed);
     assert!(failure.reason.message.contains("status 3"), "{}", failure.reason.message);
     assert_eq!(failure.evidence, Evidence::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
@@ -105,7 +105,7 @@ fn crash_loop_fails_with_exit_status_and_log() {
 #[test]
 fn app_that_exited_once_is_restarting() {
     let pod = app(json!({ "running": {} }), json!({ "terminated": { "exitCode": 0, "reason": "Completed" } }));
-    assert_eq!(look(&[pod], "12:00:05"), waiting(RestartingApp, "12:10:00"));
+    assert_eq!(diagnose_pods(&[pod], "12:00:05"), waiting(RestartingApp, "12:10:00"));
 }
 
 #[test]
@@ -114,14 +114,14 @@ fn missing_command_is_an_invalid_spec() {
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"nope\": not found" } }),
     );
-    assert_eq!(failure(look(&[pod], "12:00:05")).reason.code, FailureCode::InvalidSpec);
+    assert_eq!(failure(diagnose_pods(&[pod], "12:00:05")).reason.code, FailureCode::InvalidSpec);
 }
 
 #[test]
 fn oom_killed_app_fails_even_after_its_restart() {
     let killed = json!({ "terminated": { "exitCode": 137, "reason": "OOMKilled" } });
     for (state, last) in [(killed.clone(), json!(null)), (json!({ "running": {} }), killed)] {
-        assert_eq!(failure(look(&[app(state, last)], "12:00:05")).reason.code, FailureCode::OutOfMemory);
+        assert_eq!(failure(diagnose_pods(&[app(state, last)], "12:00:05")).reason.code, FailureCode::OutOfMemory);
     }
 }
 
@@ -131,8 +131,8 @@ fn unschedulable_pod_fails_after_one_minute() {
         "type": "PodScheduled", "status": "False", "reason": "Unschedulable",
         "message": "0/1 nodes are available", "lastTransitionTime": "2026-01-01T12:01:00Z",
     }]}));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:01:59"), waiting(WaitingForRoom, "12:02:00"));
-    let failure = failure(look(&[pod], "12:02:00"));
+    assert_eq!(diagnose_pods(std::slice::from_ref(&pod), "12:01:59"), waiting(WaitingForRoom, "12:02:00"));
+    let failure = failure(diagnose_pods(&[pod], "12:02:00"));
     assert_eq!(failure.reason.code, FailureCode::Unschedulable);
     assert!(failure.reason.message.contains("0/1 nodes"), "{}", failure.reason.message);
 }
@@ -148,9 +148,10 @@ fn exceeded_quota_and_pod_security_violation_have_different_codes() {
             "lastTransitionTime": "2026-01-01T12:00:00Z",
         }]}))
         .unwrap();
-        let seen = Seen { deployment: Some(&status), pods: &[], waiting_since: at(START), pull_fails_since: None };
-        assert_eq!(diagnose(&seen, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
-        assert_eq!(failure(diagnose(&seen, &settings(), at("12:01:00"))).reason.code, code);
+        let observed =
+            ObservedWorkload { deployment: Some(&status), pods: &[], waiting_since: at(START), pull_fails_since: None };
+        assert_eq!(diagnose(&observed, &settings(), at("12:00:59")), waiting(WaitingForRoom, "12:01:00"));
+        assert_eq!(failure(diagnose(&observed, &settings(), at("12:01:00"))).reason.code, code);
     }
 }
 
@@ -163,7 +164,7 @@ fn evicted_or_lost_pod_fails_with_its_reason() {
         (disrupted("PreemptionByScheduler"), FailureCode::Evicted),
         (disrupted("EvictionByEvictionAPI"), FailureCode::Evicted),
     ] {
-        assert_eq!(failure(look(&[pod(status)], "12:00:05")).reason.code, code);
+        assert_eq!(failure(diagnose_pods(&[pod(status)], "12:00:05")).reason.code, code);
     }
 }
 
@@ -176,14 +177,14 @@ fn terminating_pod_with_ready_replacement_is_ready() {
     let mut gone = pod(json!({ "conditions": ready("False") }));
     gone.metadata.deletion_timestamp = gone.metadata.creation_timestamp.clone();
     let next = pod(json!({ "conditions": ready("True") }));
-    assert_eq!(look(&[gone, next], "12:00:05"), Diagnosis::Ready);
+    assert_eq!(diagnose_pods(&[gone, next], "12:00:05"), Diagnosis::Ready);
 }
 
 #[test]
 fn unresponsive_app_times_out_with_its_log() {
     let pod = app(json!({ "running": {} }), json!(null));
-    assert_eq!(look(std::slice::from_ref(&pod), "12:09:59"), waiting(StartingApp, "12:10:00"));
-    let failure = failure(look(&[pod], "12:10:00"));
+    assert_eq!(diagnose_pods(std::slice::from_ref(&pod), "12:09:59"), waiting(StartingApp, "12:10:00"));
+    let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
     assert!(matches!(failure.evidence, Evidence::Log { .. }));
@@ -192,7 +193,7 @@ fn unresponsive_app_times_out_with_its_log() {
 #[test]
 fn pod_that_never_runs_times_out_with_its_events() {
     let pod = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
-    let failure = failure(look(&[pod], "12:10:00"));
+    let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert_eq!(failure.evidence, Evidence::Events { pod: "intro-1".to_owned() });
 }
@@ -208,6 +209,6 @@ fn start_step_follows_the_pod_status() {
     let ended = app(json!({ "terminated": { "exitCode": 1 } }), json!(null));
     for (pod, step) in [(creating, Preparing), (pulling, PullingImage), (running, StartingApp), (ended, RestartingApp)]
     {
-        assert_eq!(look(&[pod], "12:00:05"), waiting(step, "12:10:00"));
+        assert_eq!(diagnose_pods(&[pod], "12:00:05"), waiting(step, "12:10:00"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use launcher_operator::build::Built;
+use launcher_operator::build::Manifests;
 use launcher_operator::build::build;
 use launcher_operator::validate::validate;
 use launcher_workshop::Workshop;
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::{built, settings, workshop};
 
-fn compare(name: &str, built: &Built) {
-    let Built { deployment, service, ingress, url } = built;
+fn compare(name: &str, built: &Manifests) {
+    let Manifests { deployment, service, ingress, url } = built;
     let found = json!({ "deployment": deployment, "service": service, "ingress": ingress, "url": url });
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/operator/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -59,7 +59,7 @@ fn workshop_without_auth_middleware_has_no_ingress() {
     settings.ingress.annotations.insert("cert-manager.io/cluster-issuer".to_owned(), "letsencrypt".to_owned());
     let open = build(&validated, &settings);
     assert_eq!((open.ingress, open.url), (None, None));
-    settings.ingress.gated_elsewhere = true;
+    settings.ingress.has_external_auth = true;
     let gated = build(&validated, &settings);
     assert!(gated.ingress.is_some());
     assert_eq!(gated.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
@@ -68,7 +68,7 @@ fn workshop_without_auth_middleware_has_no_ingress() {
 #[test]
 fn externally_routed_workshop_has_url_and_no_ingress() {
     let mut settings = settings();
-    settings.ingress.routed_elsewhere = true;
+    settings.ingress.has_external_route = true;
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
     assert_eq!(built.ingress, None);
     assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, StartStep};
-use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, Seen, diagnose, prune};
+use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, ObservedWorkload, diagnose, prune};
 use serde_json::{Value, json};
 
 use crate::support::{at, pod, settings};
@@ -65,14 +65,14 @@ fn waits(state: &Value, last: &Value) -> Pod {
     pod
 }
 
-fn look(pod: &Pod) -> Diagnosis {
+fn diagnose_pod(pod: &Pod) -> Diagnosis {
     let pods = std::slice::from_ref(pod);
-    let seen = Seen { deployment: None, pods, waiting_since: at("12:00:00"), pull_fails_since: None };
-    diagnose(&seen, &settings(), at("12:00:05"))
+    let observed = ObservedWorkload { deployment: None, pods, waiting_since: at("12:00:00"), pull_fails_since: None };
+    diagnose(&observed, &settings(), at("12:00:05"))
 }
 
 fn failed(pod: &Pod) -> Failure {
-    let Diagnosis::Failed(failure) = look(pod) else { unreachable!("not failed: {:?}", look(pod)) };
+    let Diagnosis::Failed(failure) = diagnose_pod(pod) else { unreachable!("not failed: {:?}", diagnose_pod(pod)) };
     failure
 }
 
@@ -98,7 +98,7 @@ fn crash_of_isolation_check_names_the_check() {
 
 #[test]
 fn start_step_is_preparing_until_the_pod_is_isolated() {
-    let step = |state: Value| match look(&waits(&state, &Value::Null)) {
+    let step = |state: Value| match diagnose_pod(&waits(&state, &Value::Null)) {
         Diagnosis::Waiting { step, .. } => step,
         other => unreachable!("{other:?}"),
     };
@@ -109,6 +109,8 @@ fn start_step_is_preparing_until_the_pod_is_isolated() {
 #[test]
 fn image_pull_error_of_init_container_is_tolerated_for_15_seconds() {
     let pulls = json!({ "waiting": { "reason": "ErrImagePull", "message": "not found" } });
-    let Diagnosis::Waiting { until, .. } = look(&waits(&pulls, &Value::Null)) else { unreachable!("not waiting") };
+    let Diagnosis::Waiting { until, .. } = diagnose_pod(&waits(&pulls, &Value::Null)) else {
+        unreachable!("not waiting")
+    };
     assert_eq!(until, at("12:00:20"), "15 seconds after it was first seen");
 }

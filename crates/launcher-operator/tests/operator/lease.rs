@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use launcher_operator::lease::{Fence, NotLeading, Verdict, Watched};
+use launcher_operator::lease::{Fence, LeaseDecision, NotLeading, ObservedLease};
 use tokio::time::{Instant, advance, pause};
 
 const DURATION: Duration = Duration::from_secs(15);
@@ -22,27 +22,27 @@ fn held_by(holder: Option<&str>, transitions: i32) -> Lease {
 fn free_lease_and_own_lease_are_taken() {
     let now = Instant::now();
     for lease in [Lease::default(), held_by(None, 1), held_by(Some(""), 1), held_by(Some("me"), 1)] {
-        assert_eq!(Watched::default().verdict(&lease, "me", now), Verdict::Take);
+        assert_eq!(ObservedLease::default().decide(&lease, "me", now), LeaseDecision::Take);
     }
 }
 
 #[test]
 fn foreign_lease_is_taken_after_its_duration_without_renewal() {
-    let mut watched = Watched::default();
+    let mut watched = ObservedLease::default();
     let (start, lease) = (Instant::now(), held_by(Some("other"), 1));
-    assert_eq!(watched.verdict(&lease, "me", start), Verdict::Wait);
-    assert_eq!(watched.verdict(&lease, "me", start + DURATION), Verdict::Wait);
-    assert_eq!(watched.verdict(&lease, "me", start + DURATION + Duration::from_millis(1)), Verdict::Take);
+    assert_eq!(watched.decide(&lease, "me", start), LeaseDecision::Wait);
+    assert_eq!(watched.decide(&lease, "me", start + DURATION), LeaseDecision::Wait);
+    assert_eq!(watched.decide(&lease, "me", start + DURATION + Duration::from_millis(1)), LeaseDecision::Take);
 }
 
 #[test]
 fn renewal_of_foreign_lease_restarts_the_wait() {
-    let mut watched = Watched::default();
+    let mut watched = ObservedLease::default();
     let start = Instant::now();
-    assert_eq!(watched.verdict(&held_by(Some("other"), 1), "me", start), Verdict::Wait);
-    assert_eq!(watched.verdict(&held_by(Some("other"), 2), "me", start + DURATION * 2), Verdict::Wait);
-    assert_eq!(watched.verdict(&held_by(Some("other"), 2), "me", start + DURATION * 3), Verdict::Wait);
-    assert_eq!(watched.verdict(&held_by(Some("other"), 2), "me", start + DURATION * 4), Verdict::Take);
+    assert_eq!(watched.decide(&held_by(Some("other"), 1), "me", start), LeaseDecision::Wait);
+    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 2), LeaseDecision::Wait);
+    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 3), LeaseDecision::Wait);
+    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 4), LeaseDecision::Take);
 }
 
 #[tokio::test]
@@ -55,9 +55,9 @@ async fn leader_stops_before_a_standby_may_take_over() {
     assert_eq!(fence.check(), Ok(()));
     advance(Duration::from_millis(1)).await;
     assert_eq!(fence.check(), Err(NotLeading));
-    let mut standby = Watched::default();
-    standby.verdict(&held_by(Some("other"), 1), "me", asked);
-    assert_eq!(standby.verdict(&held_by(Some("other"), 1), "me", Instant::now()), Verdict::Wait);
+    let mut standby = ObservedLease::default();
+    standby.decide(&held_by(Some("other"), 1), "me", asked);
+    assert_eq!(standby.decide(&held_by(Some("other"), 1), "me", Instant::now()), LeaseDecision::Wait);
 }
 
 #[tokio::test]

@@ -85,7 +85,7 @@ async fn missing_proxy_secret_is_named_in_the_failure() {
         "MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found",
         "MountVolume.SetUp failed for volume \"proxy-secret\" : references non-existent secret key: secrets",
     ] {
-        let calls = unprepared(warning).operated(at("12:00:10")).await;
+        let calls = unprepared(warning).run_operator(at("12:00:10")).await;
         let told: Vec<&Value> = statuses(&calls).collect();
         assert_eq!(told.iter().map(|one| &one["phase"]).collect::<Vec<_>>(), ["Starting", "Failed"]);
         let message = told[1]["message"].as_str().unwrap();
@@ -101,6 +101,6 @@ async fn missing_proxy_secret_is_named_in_the_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn pod_waiting_for_other_reason_stays_starting() {
-    let calls = unprepared("failed to set up sandbox network").operated(at("12:00:10")).await;
+    let calls = unprepared("failed to set up sandbox network").run_operator(at("12:00:10")).await;
     assert!(statuses(&calls).all(|one| one["phase"] == "Starting"), "{calls:?}");
 }

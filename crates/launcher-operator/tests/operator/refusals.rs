@@ -39,7 +39,7 @@ fn last_told(calls: &[Call]) -> Timestamp {
 
 #[tokio::test(start_paused = true)]
 async fn workshop_over_quota_waits_and_then_fails() {
-    let calls = refusing("services", 403, QUOTA).operated(at("12:00:00")).await;
+    let calls = refusing("services", 403, QUOTA).run_operator(at("12:00:00")).await;
     assert_eq!(told(&calls), [("Starting", "waiting-for-room"), ("Failed", "quota-exceeded")]);
     let last = statuses(&calls).last().unwrap();
     assert!(last["message"].as_str().unwrap().ends_with(QUOTA), "{last}");
@@ -49,7 +49,7 @@ async fn workshop_over_quota_waits_and_then_fails() {
 #[tokio::test(start_paused = true)]
 async fn workshop_denied_by_admission_waits_and_then_fails() {
     for (code, message) in [(403, WEBHOOK), (400, WEBHOOK), (403, POLICY), (422, POLICY), (422, INVALID)] {
-        let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
+        let calls = refusing("deployments", code, message).run_operator(at("12:00:00")).await;
         assert_eq!(told(&calls), [("Starting", "preparing"), ("Failed", "invalid-spec")], "{code} {message}");
         let last = statuses(&calls).last().unwrap();
         assert!(last["message"].as_str().unwrap().ends_with(message), "{last}");
@@ -59,7 +59,7 @@ async fn workshop_denied_by_admission_waits_and_then_fails() {
 #[tokio::test(start_paused = true)]
 async fn missing_permission_and_webhook_outage_are_retried_without_failure() {
     for (code, message) in [(403, RIGHT), (500, "failed calling webhook: timeout")] {
-        let calls = refusing("deployments", code, message).operated(at("12:00:00")).await;
+        let calls = refusing("deployments", code, message).run_operator(at("12:00:00")).await;
         assert_eq!(told(&calls), Vec::new(), "{code} {message}");
         let tries = calls.iter().filter(|(what, _)| what == "PATCH deployments").count();
         assert!(tries > 5, "{tries}");
@@ -72,7 +72,7 @@ async fn workshop_that_was_ready_survives_refused_apply() {
         let mut workshop = running();
         workshop["status"]["phase"] = phase.into();
         let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
-        let calls = cluster.refusing("deployments", 422, POLICY).operated(at("12:30:00")).await;
+        let calls = cluster.refusing("deployments", 422, POLICY).run_operator(at("12:30:00")).await;
         assert_eq!(told(&calls), Vec::new());
         assert!(!calls.iter().any(|(what, _)| what.starts_with("DELETE")), "{calls:?}");
     }
@@ -83,7 +83,7 @@ async fn objects_created_before_the_refusal_are_deleted_on_failure() {
     let mut workshop = running();
     workshop["status"] = json!({ "phase": "Starting" });
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
-    let calls = cluster.refusing("ingresses", 403, WEBHOOK).operated(at("12:00:00")).await;
+    let calls = cluster.refusing("ingresses", 403, WEBHOOK).run_operator(at("12:00:00")).await;
     assert_eq!(told(&calls).last(), Some(&("Failed", "invalid-spec")));
     assert!(calls.iter().any(|(what, _)| what == "DELETE deployments"), "{calls:?}");
 }

@@ -124,7 +124,7 @@ fn patches(calls: &[Call]) -> Vec<&Value> {
 async fn new_leader_restores_all_but_the_template_of_a_running_workshop() {
     let unlike: fn(&mut ObjectMeta) = |metadata| metadata.annotations = None;
     for change in [|_: &mut ObjectMeta| {}, unlike] {
-        let calls = cluster(change).operated(at("12:30:00")).await;
+        let calls = cluster(change).run_operator(at("12:30:00")).await;
         let patches = patches(&calls);
         assert!(!patches.is_empty());
         for patch in patches {
@@ -139,6 +139,6 @@ async fn new_leader_restores_all_but_the_template_of_a_running_workshop() {
 
 #[tokio::test(start_paused = true)]
 async fn template_changed_by_hand_is_written_whole() {
-    let calls = cluster(|metadata| note(metadata, REVISION, "2")).operated(at("12:30:00")).await;
+    let calls = cluster(|metadata| note(metadata, REVISION, "2")).run_operator(at("12:30:00")).await;
     assert_eq!(patches(&calls)[0]["spec"]["template"]["spec"]["containers"][0]["name"], "app");
 }

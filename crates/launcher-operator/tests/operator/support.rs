@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
-use launcher_operator::build::{Built, build};
+use launcher_operator::build::{Manifests, build};
 use launcher_operator::validate::validate;
 use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings};
 use launcher_workshop::Workshop;
@@ -46,7 +46,7 @@ pub(crate) fn running() -> Value {
     workshop
 }
 
-pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Built {
+pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Manifests {
     build(&validate(&workshop(change)).unwrap(), &settings())
 }
 
@@ -69,8 +69,8 @@ pub(crate) fn settings() -> OperatorSettings {
                 "workshops-strip@kubernetescrd,workshops-auth@kubernetescrd".to_owned(),
             )]),
             tls_secret: Some("workshops-tls".to_owned()),
-            gated_elsewhere: false,
-            routed_elsewhere: false,
+            has_external_auth: false,
+            has_external_route: false,
         },
         sidecar: SidecarSettings {
             image: "registry.example.org/sidecar:1".to_owned(),

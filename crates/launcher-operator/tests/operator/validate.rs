@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::FailureCode;
-use launcher_operator::validate::{is_over, validate};
+use launcher_operator::validate::{has_passed, validate};
 use launcher_workshop::Workshop;
 
 use crate::support::{at, workshop};
@@ -42,7 +42,7 @@ fn invalid_workshop_is_refused_with_its_field() {
 
 #[test]
 fn workshop_is_over_at_its_expiry_and_not_before() {
-    assert!(!is_over(None, Timestamp::MAX));
-    assert!(!is_over(Some(at("12:00:01")), at("12:00:00")));
-    assert!(is_over(Some(at("12:00:00")), at("12:00:00")));
+    assert!(!has_passed(None, Timestamp::MAX));
+    assert!(!has_passed(Some(at("12:00:01")), at("12:00:00")));
+    assert!(has_passed(Some(at("12:00:00")), at("12:00:00")));
 }

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpStream};
 
 /// Closes a listener, and returns the connections that the kernel has established by then. The close resets connections
-/// that were not accepted, although their clients may have sent requests already. Call [`let_nobody_in`] first.
+/// that were not accepted, although their clients may have sent requests already. Call [`drop_connection_attempts`]
+/// first.
 pub(super) fn close(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     accept_all(listener).unwrap_or_else(|error| {
         tracing::warn!(%error, "accepting pending connections failed: they are lost");
@@ -29,7 +30,7 @@ fn accept_all(listener: TcpListener) -> io::Result<Vec<(TcpStream, SocketAddr)>>
 /// close. Their clients retry a second later; they are then refused, or accepted by the next listener. Handshakes in
 /// progress still complete.
 #[cfg(target_os = "linux")]
-pub(super) fn let_nobody_in(listener: &TcpListener) {
+pub(super) fn drop_connection_attempts(listener: &TcpListener) {
     use socket2::{SockFilter, SockRef};
 
     // A packet filter on the flags byte of the TCP header: drops packets with SYN, accepts all others.
@@ -45,4 +46,4 @@ pub(super) fn let_nobody_in(listener: &TcpListener) {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn let_nobody_in(_: &TcpListener) {}
+pub(super) fn drop_connection_attempts(_: &TcpListener) {}

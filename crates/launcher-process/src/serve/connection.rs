@@ -17,8 +17,8 @@ use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
 use super::Body;
-use super::connections::Place;
-use super::heads::{Heads, IDLE_TIMEOUT};
+use super::connections::ConnectionSlot;
+use super::head_tracker::{HeadTracker, IDLE_TIMEOUT};
 use super::stream::BoundedStream;
 use crate::stop::Stop;
 
@@ -31,11 +31,11 @@ const MAX_HEADERS: usize = 100;
 const KEEPALIVE: Duration = Duration::from_secs(60);
 /// Maximum wait for a head in progress after the listener has closed: an established connection has most likely sent a
 /// request already.
-const LAST_HEAD: Duration = Duration::from_secs(1);
+const LAST_HEAD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Request extension: the connection of the request.
 #[derive(Debug, Clone)]
-pub struct Connection(Heads);
+pub struct Connection(HeadTracker);
 
 impl Connection {
     /// Marks the connection as carrying a workshop's traffic: it gets larger buffers and longer timeouts.
@@ -46,7 +46,7 @@ impl Connection {
 
 /// Shared by all connections of a listener.
 #[derive(Debug, Clone)]
-pub(super) struct Serving<A> {
+pub(super) struct ServerContext<A> {
     pub(super) stop: Stop,
     /// Once cancelled, a connection accepts only a request that is already on its way.
     pub(super) closed: CancellationToken,
@@ -54,23 +54,23 @@ pub(super) struct Serving<A> {
 }
 
 /// Answers the requests of a connection.
-pub(super) async fn serve<A, F>(stream: TcpStream, peer: SocketAddr, place: Place, serving: Serving<A>)
+pub(super) async fn serve<A, F>(stream: TcpStream, peer: SocketAddr, slot: ConnectionSlot, server: ServerContext<A>)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     set_options(&stream);
-    let heads = place.heads().clone();
-    let Serving { stop, closed, answer } = serving;
-    let completed = heads.clone();
+    let tracker = slot.tracker().clone();
+    let ServerContext { stop, closed, answer } = server;
+    let completed = tracker.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         completed.complete(!request.body().is_end_stream());
         request.extensions_mut().insert(Connection(completed.clone()));
-        let (response, stop, heads) = (answer(request, peer), stop.clone(), completed.clone());
+        let (response, stop, tracker) = (answer(request, peer), stop.clone(), completed.clone());
         async move {
             let mut response = response.await;
-            heads.answer();
-            let is_last = stop.is_requested() || heads.was_large();
+            tracker.answer();
+            let is_last = stop.is_requested() || tracker.was_large();
             if is_last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
@@ -78,12 +78,12 @@ where
         }
     });
     let connection = http1::Builder::new()
-        .timer(heads.clone())
+        .timer(tracker.clone())
         .header_read_timeout(IDLE_TIMEOUT)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_BYTES)
         .preserve_header_case(true)
-        .serve_connection(TokioIo::new(BoundedStream::new(stream, place)), service)
+        .serve_connection(TokioIo::new(BoundedStream::new(stream, slot)), service)
         .with_upgrades();
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
@@ -93,10 +93,10 @@ where
             // Continues while a head is being received.
             let last_head = poll_fn(|cx| match connection.as_mut().poll(cx) {
                 Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-                Poll::Pending if heads.is_under_way() => Poll::Pending,
+                Poll::Pending if tracker.is_receiving_head() => Poll::Pending,
                 Poll::Pending => Poll::Ready(None),
             });
-            tokio::time::timeout(LAST_HEAD, last_head).await.ok().flatten()
+            tokio::time::timeout(LAST_HEAD_TIMEOUT, last_head).await.ok().flatten()
         }
     };
     let outcome = match ended {

@@ -9,17 +9,17 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-use super::heads::Heads;
+use super::head_tracker::HeadTracker;
 use super::limits::ServeLimits;
 
 /// Minimum time without progress before a connection is closed for another one.
-const PATIENCE: Duration = Duration::from_millis(250);
+const MIN_STALL_TIME: Duration = Duration::from_millis(250);
 /// Interval between two looks for a connection to close while another one waits.
 const RETRY: Duration = Duration::from_millis(20);
 /// Minimum time between two warnings that the limit is reached.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
 /// Maximum number of connections that were asked to close and still hold their memory.
-pub(super) const MAX_LEAVING: usize = 32;
+pub(super) const MAX_CLOSING: usize = 32;
 
 /// The open connections of a listener. Clones share them.
 #[derive(Debug, Clone)]
@@ -39,21 +39,21 @@ struct Inner {
 struct Open {
     connections: HashMap<u64, Connection>,
     /// Number of connections that were asked to close.
-    leaving: usize,
+    closing: usize,
     warned: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Connection {
-    heads: Heads,
+    tracker: HeadTracker,
     task: Option<AbortHandle>,
 }
 
 /// The slot of one connection. Dropping it, together with its socket, frees the slot.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     id: u64,
-    heads: Heads,
+    tracker: HeadTracker,
     connections: Connections,
 }
 
@@ -70,24 +70,24 @@ impl Connections {
     }
 
     /// Waits for a slot for an accepted connection, and frees one from a connection without progress.
-    pub(super) async fn admit(&self) -> Place {
+    pub(super) async fn admit(&self) -> ConnectionSlot {
         loop {
-            if self.has_room() {
-                return self.admit_anyway();
+            if self.make_room() {
+                return self.admit_over_limit();
             }
             drop(timeout(RETRY, self.0.closed.notified()).await);
         }
     }
 
     /// Returns a slot even above the limit: for the last connections before the listener closes.
-    pub(super) fn admit_anyway(&self) -> Place {
-        let (id, heads) = (self.0.next.fetch_add(1, Ordering::Relaxed), Heads::new());
-        self.lock().connections.insert(id, Connection { heads: heads.clone(), task: None });
-        Place { id, heads, connections: self.clone() }
+    pub(super) fn admit_over_limit(&self) -> ConnectionSlot {
+        let (id, tracker) = (self.0.next.fetch_add(1, Ordering::Relaxed), HeadTracker::new());
+        self.lock().connections.insert(id, Connection { tracker: tracker.clone(), task: None });
+        ConnectionSlot { id, tracker, connections: self.clone() }
     }
 
     /// Records the task that serves a slot's connection, unless it has already ended.
-    pub(super) fn serve_with(&self, id: u64, task: AbortHandle) {
+    pub(super) fn set_task(&self, id: u64, task: AbortHandle) {
         if let Some(connection) = self.lock().connections.get_mut(&id) {
             connection.task = Some(task);
         }
@@ -95,20 +95,20 @@ impl Connections {
 
     /// True if a slot is free. Otherwise closes the connection that has made no progress for longest. One with a stuck
     /// head, body or answer is closed before an idle one.
-    fn has_room(&self) -> bool {
+    fn make_room(&self) -> bool {
         let mut open = self.lock();
         if open.connections.len() < self.0.limits.connections {
             return true;
         }
         let now = Instant::now();
         self.warn(&mut open, now);
-        if open.leaving >= MAX_LEAVING {
+        if open.closing >= MAX_CLOSING {
             return false;
         }
-        let Some(evicted) = open.without_progress(now).and_then(|id| open.connections.remove(&id)) else {
+        let Some(evicted) = open.longest_stalled(now).and_then(|id| open.connections.remove(&id)) else {
             return false;
         };
-        open.leaving += 1;
+        open.closing += 1;
         drop(open);
         if let Some(task) = evicted.task {
             tracing::debug!("closing stalled connection at the connection limit");
@@ -131,23 +131,23 @@ impl Connections {
 }
 
 impl Open {
-    /// The connection without progress for longest, if any exceeds [`PATIENCE`].
-    fn without_progress(&self, now: Instant) -> Option<u64> {
+    /// The connection without progress for longest, if any exceeds [`MIN_STALL_TIME`].
+    fn longest_stalled(&self, now: Instant) -> Option<u64> {
         let served = self.connections.iter().filter(|(_, connection)| connection.task.is_some());
-        let unproductive = served.filter_map(|(id, connection)| Some((connection.heads.unproductive()?, *id)));
-        let longest = unproductive.filter(|((_, since), _)| now.duration_since(*since) >= PATIENCE).min();
+        let unproductive = served.filter_map(|(id, connection)| Some((connection.tracker.unproductive()?, *id)));
+        let longest = unproductive.filter(|((_, since), _)| now.duration_since(*since) >= MIN_STALL_TIME).min();
         longest.map(|(_, id)| id)
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     pub(super) fn id(&self) -> u64 {
         self.id
     }
 
     /// The head state of its connection.
-    pub(super) fn heads(&self) -> &Heads {
-        &self.heads
+    pub(super) fn tracker(&self) -> &HeadTracker {
+        &self.tracker
     }
 
     /// Memory for large heads, in bytes, shared by all connections.
@@ -165,11 +165,11 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = self.connections.lock();
         if open.connections.remove(&self.id).is_none() {
-            open.leaving = open.leaving.saturating_sub(1);
+            open.closing = open.closing.saturating_sub(1);
         }
         drop(open);
         self.connections.0.closed.notify_one();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::connections::MAX_LEAVING;
+use super::connections::MAX_CLOSING;
 use crate::listen::ListenOptions;
 
 const KIB: usize = 1024;
@@ -78,7 +78,7 @@ impl ServeLimits {
     #[must_use]
     pub const fn worst_case_bytes(&self) -> Option<usize> {
         let Some(Buffers { receive, send }) = self.buffers else { return None };
-        let connections = (self.connections + MAX_LEAVING) * (2 * receive + 2 * send + OTHER_BYTES);
+        let connections = (self.connections + MAX_CLOSING) * (2 * receive + 2 * send + OTHER_BYTES);
         let waiting = self.backlog as usize * 2 * receive;
         Some(connections + waiting + self.large_heads + self.large_answers)
     }

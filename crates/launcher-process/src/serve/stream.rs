@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep};
 use tokio_util::sync::PollSemaphore;
 
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 use super::limits::Buffers;
 
 /// Free space that hyper requires in its read buffer before it reads.
@@ -25,7 +25,7 @@ const FREE_READ_BUFFER: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: TcpStream,
-    place: Place,
+    slot: ConnectionSlot,
     large_heads: PollSemaphore,
     /// Permits for a large head. The connection keeps them until it closes, because hyper keeps its read buffer.
     large_head: Option<OwnedSemaphorePermit>,
@@ -34,7 +34,7 @@ pub(super) struct BoundedStream {
     /// The last write made no progress.
     is_stalled: bool,
     /// A write has been delayed since everything was last written.
-    is_behind: bool,
+    is_write_blocked: bool,
     is_relaxed: bool,
 }
 
@@ -44,23 +44,23 @@ const WORKSHOP_BUFFERS: Buffers = Buffers { receive: 256 * 1024, send: 256 * 102
 const WORKSHOP_WRITE_STALL: Duration = Duration::from_secs(300);
 
 impl BoundedStream {
-    pub(super) fn new(stream: TcpStream, place: Place) -> Self {
+    pub(super) fn new(stream: TcpStream, slot: ConnectionSlot) -> Self {
         Self {
-            large_heads: PollSemaphore::new(place.large_heads()),
+            large_heads: PollSemaphore::new(slot.large_heads()),
             stream,
-            place,
+            slot,
             large_head: None,
             large_answer: None,
             stall: None,
             is_stalled: false,
-            is_behind: false,
+            is_write_blocked: false,
             is_relaxed: false,
         }
     }
 
     /// Takes memory permits for the read buffer before more of a head is read into it.
     fn poll_room_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let needed = beyond_free(self.place.heads().head_bytes());
+        let needed = beyond_free(self.slot.tracker().head_bytes());
         let held = self.large_head.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let Some(missing) = needed.checked_sub(held).filter(|missing| *missing > 0) else { return Poll::Ready(Ok(())) };
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
@@ -80,12 +80,12 @@ impl BoundedStream {
             self.is_stalled = false;
             return written;
         }
-        if !self.is_behind {
-            self.is_behind = true;
-            self.place.heads().set_behind(true);
+        if !self.is_write_blocked {
+            self.is_write_blocked = true;
+            self.slot.tracker().set_write_blocked(true);
             self.enlarge_send_buffer();
         }
-        let patience = if self.is_relaxed { WORKSHOP_WRITE_STALL } else { self.place.limits().write_stall };
+        let patience = if self.is_relaxed { WORKSHOP_WRITE_STALL } else { self.slot.limits().write_stall };
         let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(patience)));
         if !self.is_stalled {
             self.is_stalled = true;
@@ -96,10 +96,10 @@ impl BoundedStream {
     }
 
     /// Marks everything as written.
-    fn catch_up(&mut self) {
-        if self.is_behind {
-            self.is_behind = false;
-            self.place.heads().set_behind(false);
+    fn clear_write_block(&mut self) {
+        if self.is_write_blocked {
+            self.is_write_blocked = false;
+            self.slot.tracker().set_write_blocked(false);
         }
     }
 
@@ -109,8 +109,8 @@ impl BoundedStream {
         if self.large_answer.is_some() || self.is_relaxed {
             return;
         }
-        if let Some((size, memory)) = self.place.limits().larger_send_buffer()
-            && let Some(permit) = self.place.take_large_answer(memory)
+        if let Some((size, memory)) = self.slot.limits().larger_send_buffer()
+            && let Some(permit) = self.slot.take_large_answer(memory)
         {
             self.large_answer = Some(permit);
             note(SockRef::from(&self.stream).set_send_buffer_size(size));
@@ -119,9 +119,9 @@ impl BoundedStream {
 
     /// Enlarges the buffers once the connection carries a workshop's traffic.
     fn relax(&mut self) {
-        if !self.is_relaxed && self.place.heads().is_relaxed() {
+        if !self.is_relaxed && self.slot.tracker().is_relaxed() {
             self.is_relaxed = true;
-            if self.place.limits().buffers.is_some() {
+            if self.slot.limits().buffers.is_some() {
                 let socket = SockRef::from(&self.stream);
                 note(socket.set_recv_buffer_size(WORKSHOP_BUFFERS.receive));
                 note(socket.set_send_buffer_size(WORKSHOP_BUFFERS.send));
@@ -147,7 +147,7 @@ impl AsyncRead for BoundedStream {
         self.relax();
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        self.place.heads().read(buf.filled().len() - before);
+        self.slot.tracker().read(buf.filled().len() - before);
         Poll::Ready(Ok(()))
     }
 }
@@ -174,7 +174,7 @@ impl AsyncWrite for BoundedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.catch_up();
+        self.clear_write_block();
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 

@@ -10,13 +10,13 @@ const PAGE: Page<i64> = Page { limit: 100, after: None };
 
 /// Returns the log, oldest first: actor (`-` for the service), action and detail.
 async fn told(world: &World) -> Vec<String> {
-    let lines = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
-    let line = |line: launcher_service::LoggedActivity| {
-        let line = line.activity;
-        let who = line.act.actor_email.as_ref().map_or("-", |email| email.as_str().split('@').next().unwrap());
-        format!("{who} {} {}", line.action.as_str(), line.detail.unwrap_or_default()).trim_end().to_owned()
+    let entries = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
+    let entry = |entry: launcher_service::LoggedActivity| {
+        let entry = entry.activity;
+        let who = entry.act.actor_email.as_ref().map_or("-", |email| email.as_str().split('@').next().unwrap());
+        format!("{who} {} {}", entry.action.as_str(), entry.detail.unwrap_or_default()).trim_end().to_owned()
     };
-    lines.into_iter().rev().map(line).collect()
+    entries.into_iter().rev().map(entry).collect()
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn observed_ends_and_failures_are_logged_without_actor() {
     world.fleet.expire(&expired);
     assert_eq!(world.until(&expired, InstanceState::Terminated).await.end_reason, Some(EndReason::Expired));
     let lost = launch().await;
-    world.fleet.lose(&lost);
+    world.fleet.remove_workshop(&lost);
     world.until(&lost, InstanceState::Terminated).await;
     let failed = launch().await;
     world.fleet.fail(&failed, FailureCode::OutOfMemory, "Killed");
@@ -119,9 +119,9 @@ async fn activity_log_is_purged_after_the_history_limit() {
     world.clock.advance(Duration::from_secs(7200));
     world.start();
     eventually(SOON, async || {
-        let lines = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
-        let launched = lines.iter().filter(|line| line.activity.action == ActivityAction::Launched);
-        let by: Vec<_> = launched.filter_map(|line| line.activity.act.actor_email.as_ref()).collect();
+        let entries = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
+        let launched = entries.iter().filter(|entry| entry.activity.action == ActivityAction::Launched);
+        let by: Vec<_> = launched.filter_map(|entry| entry.activity.act.actor_email.as_ref()).collect();
         (by == [caller("bob").email()]).then_some(())
     })
     .await;

@@ -30,7 +30,7 @@ async fn termination_records_end_reason_and_waits_for_deletion() {
         assert_eq!((ending.state, ending.end_reason), (InstanceState::Terminating, Some(reason)));
         let again = world.launcher.terminate(&caller(who), &running.k8s_name).await.unwrap().instance;
         assert_eq!(again.revision, ending.revision, "repeating it changes nothing");
-        world.fleet.lose(&running.k8s_name);
+        world.fleet.remove_workshop(&running.k8s_name);
         let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
         assert!(ended.ended_at.is_some() && ended.url.is_none());
         assert_eq!(ended.end_reason, Some(reason));
@@ -82,11 +82,11 @@ async fn workshop_deleted_from_outside_is_lost() {
     let world = World::new().await;
     let (alice, bob) = (caller("alice"), caller("bob"));
     let seen = world.running(&alice).await;
-    world.fleet.lose(&seen.k8s_name);
+    world.fleet.remove_workshop(&seen.k8s_name);
     assert_eq!(world.until(&seen.k8s_name, InstanceState::Terminated).await.end_reason, Some(EndReason::Lost));
 
     let unseen = world.running(&bob).await;
-    world.fleet.vanish(&unseen.k8s_name);
+    world.fleet.remove_silently(&unseen.k8s_name);
     world.fleet.relist();
     assert_eq!(world.until(&unseen.k8s_name, InstanceState::Terminated).await.end_reason, Some(EndReason::Lost));
 }

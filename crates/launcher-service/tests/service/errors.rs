@@ -1,4 +1,4 @@
-use launcher_service::{Chain, ServiceError};
+use launcher_service::{ErrorChain, ServiceError};
 use launcher_testkit::eventually;
 
 use crate::{SOON, World, measured};
@@ -10,7 +10,7 @@ struct Locked;
 #[test]
 fn error_chain_includes_all_sources() {
     let error = ServiceError::Internal(Box::new(std::io::Error::other(Locked)));
-    assert_eq!(Chain(&error).to_string(), "internal error: the lock is held");
+    assert_eq!(ErrorChain(&error).to_string(), "internal error: the lock is held");
 }
 
 #[tokio::test]

@@ -3,14 +3,14 @@ use std::time::Duration;
 use launcher_domain::{ActivityAction, EndReason, FailureCode, Instance, InstanceState, Limits};
 use launcher_service::{ActivityFilter, LaunchRequest, Page};
 use launcher_testkit::{Fault, eventually};
-use launcher_workshop::wanted;
+use launcher_workshop::desired_workshop;
 
 use crate::{SOON, World, caller};
 
 #[tokio::test]
 async fn failed_fleet_call_is_retried() {
     let world = World::new().await;
-    world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
+    world.fleet.inject_faults([Fault::Unavailable, Fault::ErrorAfterSuccess]);
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&name).await;
     eventually(SOON, async || (world.fleet.applied() >= 3).then_some(())).await;
@@ -22,9 +22,9 @@ async fn unanswered_fleet_call_does_not_delay_other_instances() {
     let world = World::with(Limits { max_instances_per_user: 2, ..Limits::default() }).await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
-    world.fleet.disturb([Fault::Silence]);
+    world.fleet.inject_faults([Fault::Hang]);
     world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
-    eventually(SOON, async || world.fleet.is_calm().then_some(())).await;
+    eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
     // Sooner than the timeout of a fleet call.
     let launched = world.launch(&alice).await.k8s_name;
     eventually(Duration::from_secs(5), async || world.fleet.workshop(&launched)).await;
@@ -36,13 +36,13 @@ async fn instances_in_backoff_do_not_delay_other_instances() {
     let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
     let admin = caller("admin");
     let template = world.template().await.template_id;
-    world.fleet.disturb((0..4000).map(|_| Fault::Unavailable));
+    world.fleet.inject_faults((0..4000).map(|_| Fault::Unavailable));
     for _ in 0..520 {
         world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
     }
     let last = world.launch(&admin).await.k8s_name;
     eventually(SOON, async || (world.fleet.applied() >= 521).then_some(())).await;
-    world.fleet.calm();
+    world.fleet.clear_faults();
     world.workshop(&last).await;
 }
 
@@ -55,7 +55,7 @@ async fn late_workshop_of_failed_instance_is_deleted() {
     world.fleet.fail(&running.k8s_name, FailureCode::Crashed, "");
     world.until(&running.k8s_name, InstanceState::Failed).await;
     eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
-    world.fleet.intrude(&late);
+    world.fleet.add_unrequested(&late);
     eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
 }
 
@@ -64,7 +64,7 @@ async fn deletion_with_lost_answer_completes() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
-    world.fleet.disturb([Fault::Unavailable, Fault::LostAnswer]);
+    world.fleet.inject_faults([Fault::Unavailable, Fault::ErrorAfterSuccess]);
     world.launcher.terminate(&alice, &running.k8s_name).await.unwrap();
     world.until(&running.k8s_name, InstanceState::Terminated).await;
 }
@@ -93,7 +93,7 @@ async fn stored_changes_are_applied_after_a_kill() {
 async fn kill_before_recording_an_apply_creates_no_duplicate() {
     let mut world = World::new().await;
     let alice = caller("alice");
-    world.fleet.disturb([Fault::NoAnswer]);
+    world.fleet.inject_faults([Fault::HangAfterSuccess]);
     let name = world.launch(&alice).await.k8s_name;
     world.workshop(&name).await;
     let pending = world.store.dispatch_pending(0, 9).await.unwrap().instances;
@@ -110,7 +110,7 @@ async fn kill_before_recording_an_apply_creates_no_duplicate() {
 
     // Waits until the expiry, which is known now, is applied as well.
     world.everything_told().await;
-    world.fleet.disturb([Fault::NoAnswer]);
+    world.fleet.inject_faults([Fault::HangAfterSuccess]);
     world.launcher.terminate(&alice, &name).await.unwrap();
     eventually(SOON, async || world.fleet.names().is_empty().then_some(())).await;
     world.kill().await;
@@ -128,7 +128,7 @@ async fn fleet_changes_during_downtime_are_observed_after_start() {
     let gone = world.running(&caller("bob")).await.k8s_name;
     world.kill().await;
     world.fleet.ready(&starting);
-    world.fleet.vanish(&gone);
+    world.fleet.remove_silently(&gone);
     world.start();
     world.until(&starting, InstanceState::Running).await;
     world.until(&gone, InstanceState::Terminated).await;
@@ -139,7 +139,7 @@ async fn orphaned_workshop_is_deleted() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
     let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
-    world.fleet.intrude(&wanted(&stray));
+    world.fleet.add_unrequested(&desired_workshop(&stray));
     eventually(SOON, async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
 }
 
@@ -147,12 +147,12 @@ async fn orphaned_workshop_is_deleted() {
 async fn workshop_without_launcher_labels_is_ignored() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
-    let stray = |name: &str| wanted(&Instance { k8s_name: name.to_owned(), ..running.clone() });
+    let stray = |name: &str| desired_workshop(&Instance { k8s_name: name.to_owned(), ..running.clone() });
     let mut theirs = stray("theirs-aaaaaaaaaa");
     theirs.metadata.labels = None;
-    world.fleet.intrude(&theirs);
+    world.fleet.add_unrequested(&theirs);
     // Events arrive in order: when the second Workshop is gone, the first was already handled.
-    world.fleet.intrude(&stray("ours-aaaaaaaaaa"));
+    world.fleet.add_unrequested(&stray("ours-aaaaaaaaaa"));
     let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
     both.sort();
     eventually(SOON, async || (world.fleet.names() == both).then_some(())).await;
@@ -162,7 +162,7 @@ async fn workshop_without_launcher_labels_is_ignored() {
 async fn extension_does_not_recreate_deleted_workshop() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
-    world.fleet.vanish(&running.k8s_name);
+    world.fleet.remove_silently(&running.k8s_name);
     let applied = world.fleet.applied();
     world.launcher.extend(&caller("alice"), &running.k8s_name, None).await.unwrap();
     eventually(SOON, async || (world.fleet.applied() > applied).then_some(())).await;
@@ -178,7 +178,7 @@ async fn spec_changed_from_outside_is_restored() {
     let running = world.running(&caller("alice")).await;
     // A change during an apply is found only by the next full resync.
     world.everything_told().await;
-    world.fleet.tamper(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
+    world.fleet.edit_spec(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
     eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
     })
@@ -191,10 +191,10 @@ async fn unreadable_workshop_is_rewritten_and_keeps_running() {
     let name = world.running(&caller("alice")).await.k8s_name;
     world.everything_told().await;
     let before = world.fleet.applied();
-    world.fleet.garble(&name);
+    world.fleet.make_unreadable(&name);
     world.fleet.relist();
     eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
-    // Events arrive in order.
+    // Events are handled in order: once bob's instance runs, the events of alice's Workshop have been handled.
     world.running(&caller("bob")).await;
     let instance = world.until(&name, InstanceState::Running).await;
     assert_eq!(instance.reason, None);
@@ -235,8 +235,8 @@ async fn old_failed_instance_is_dismissed_by_upkeep_then_purged() {
     world.until(&recent, InstanceState::Failed).await;
     let of_old = ActivityFilter { subject: Some(old.clone()), ..ActivityFilter::default() };
     let page = Page { limit: 1, after: None };
-    let line = world.launcher.activities(&caller("admin"), &of_old, &page).await.unwrap().remove(0).activity;
-    assert_eq!((line.action, line.act.actor_email), (ActivityAction::Dismissed, None));
+    let entry = world.launcher.activities(&caller("admin"), &of_old, &page).await.unwrap().remove(0).activity;
+    assert_eq!((entry.action, entry.act.actor_email), (ActivityAction::Dismissed, None));
 
     world.kill().await;
     world.clock.advance(DAY * 31);

@@ -49,7 +49,7 @@ async fn terminating_instance_counts_against_the_limit() {
     }
     assert_eq!(world.fleet.names(), [running.k8s_name.as_str()]);
     world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
-    world.fleet.lose(&running.k8s_name);
+    world.fleet.remove_workshop(&running.k8s_name);
     world.until(&running.k8s_name, InstanceState::Terminated).await;
     world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
 }

@@ -189,7 +189,7 @@ async fn overdue_start_survives_fleet_outage_if_applied() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let known = world.starting().await;
-    world.fleet.disturb((0..4000).map(|_| Fault::Unavailable));
+    world.fleet.inject_faults((0..4000).map(|_| Fault::Unavailable));
     let unknown = world.launch(&caller("alice")).await.k8s_name;
     world.until(&unknown, InstanceState::Starting).await;
     world.impatient(true, Question::Refused).await;

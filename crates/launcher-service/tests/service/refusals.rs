@@ -17,7 +17,7 @@ impl World {
 #[tokio::test]
 async fn refused_workshop_fails_with_invalid_spec() {
     let world = World::new().await;
-    world.fleet.disturb([Fault::Refused]);
+    world.fleet.inject_faults([Fault::Refused]);
     let name = world.launch(&caller("alice")).await.k8s_name;
     let failed = world.until(&name, InstanceState::Failed).await;
     assert_eq!(failed.reason.unwrap().code, FailureCode::InvalidSpec);
@@ -29,14 +29,14 @@ async fn refused_change_keeps_workshop_and_is_retried() {
     let alice = caller("alice");
     let running = world.running(&alice).await;
     world.everything_told().await;
-    world.fleet.disturb((0..4000).map(|_| Fault::Refused));
+    world.fleet.inject_faults((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
     let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
     // The third apply: the first refusals left the row unchanged.
     eventually(SOON, async || (world.fleet.applied() >= applied + 3).then_some(())).await;
     assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
     assert!(world.dispatch_failures() >= failures + 2, "each refusal is counted");
-    world.fleet.calm();
+    world.fleet.clear_faults();
     eventually(SOON, async || {
         (world.fleet.workshop(&running.k8s_name)?.spec.expires_at == extended.expires_at).then_some(())
     })
@@ -46,18 +46,18 @@ async fn refused_change_keeps_workshop_and_is_retried() {
 #[tokio::test]
 async fn refusal_keeps_running_instance_with_unrecorded_apply() {
     let world = World::new().await;
-    world.fleet.disturb([Fault::LostAnswer].into_iter().chain((0..4000).map(|_| Fault::Unavailable)));
+    world.fleet.inject_faults([Fault::ErrorAfterSuccess].into_iter().chain((0..4000).map(|_| Fault::Unavailable)));
     let name = world.launch(&caller("alice")).await.k8s_name;
     world.workshop(&name).await;
     world.fleet.ready(&name);
     world.until(&name, InstanceState::Running).await;
-    world.fleet.calm();
-    world.fleet.disturb((0..4000).map(|_| Fault::Refused));
+    world.fleet.clear_faults();
+    world.fleet.inject_faults((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
     eventually(SOON, async || (world.fleet.applied() >= applied + 2).then_some(())).await;
     world.until(&name, InstanceState::Running).await;
     assert!(world.dispatch_failures() > failures, "a refusal is counted");
-    world.fleet.calm();
+    world.fleet.clear_faults();
     world.everything_told().await;
     assert_eq!((world.fleet.names(), world.fleet.created()), (vec![name], 1));
 }
@@ -68,9 +68,9 @@ async fn instance_expires_after_refused_extension() {
     let alice = caller("alice");
     let running = world.running(&alice).await;
     world.everything_told().await;
-    world.fleet.disturb((0..2).map(|_| Fault::Refused));
+    world.fleet.inject_faults((0..2).map(|_| Fault::Refused));
     world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap();
-    eventually(SOON, async || world.fleet.is_calm().then_some(())).await;
+    eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
     world.fleet.expire(&running.k8s_name);
     let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
     assert_eq!(ended.end_reason, Some(EndReason::Expired));

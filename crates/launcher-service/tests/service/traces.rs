@@ -56,7 +56,7 @@ async fn start_of(name: &str) -> Vec<SpanData> {
 async fn refused_apply_is_traced_as_error_before_the_start_ends() {
     LazyLock::force(&RECORDER);
     let world = World::new().await;
-    world.fleet.disturb([Fault::Refused]);
+    world.fleet.inject_faults([Fault::Refused]);
     let name = world.launch(&caller("alice")).await.k8s_name;
     let told = start_of(&name).await;
     let names: Vec<&str> = told.iter().map(|span| &*span.name).collect();
@@ -76,7 +76,7 @@ async fn start_trace_is_error_when_lost_but_not_when_terminated() {
         world.until(name, InstanceState::Starting).await;
     }
     world.launcher.terminate(&alice, &ended).await.unwrap();
-    world.fleet.lose(&lost);
+    world.fleet.remove_workshop(&lost);
     for (name, reason, status) in [(ended, "owner", Status::Unset), (lost, "lost", Status::error("lost"))] {
         let told = start_of(&name).await;
         let start = told.iter().find(|span| span.name == "start").unwrap();

@@ -7,14 +7,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::objects::{Objects, text};
-use crate::people::{PEOPLE, Wish, draft};
 use crate::processes::Replica;
+use crate::users::{LaunchAttempt, USERS, draft};
 use crate::world::{LAUNCHERS, OPERATORS, World};
 
 impl World {
     /// Performs one action.
     pub(crate) async fn act(&mut self) {
-        match self.chance.below(100) {
+        match self.rng.below(100) {
             0..28 => self.somebody_launches().await,
             28..34 => self.somebody_repeats(),
             34..42 => self.somebody_extends(),
@@ -29,78 +29,83 @@ impl World {
             89..92 => self.wind_a_clock(),
             92..97 => self.by_hand(),
             97..98 => self.forget_the_past(),
-            _ => self.change_the_weather(),
+            _ => self.change_fault_rate(),
         }
     }
 
     pub(crate) async fn somebody_launches(&mut self) {
-        let person = *self.chance.pick(&PEOPLE).unwrap();
-        let template = *self.chance.pick(&self.templates).unwrap();
-        let key = self.chance.happens(600).then(|| format!("key-{}", self.chance.draw()));
-        let wish = {
-            let mut book = self.people.book();
-            book.wishes.push(Wish { person, template, key, told: None, unanswered: 0 });
-            book.wishes.len() - 1
+        let person = *self.rng.pick(&USERS).unwrap();
+        let template = *self.rng.pick(&self.templates).unwrap();
+        let key = self.rng.happens(600).then(|| format!("key-{}", self.rng.draw()));
+        let attempt = {
+            let mut book = self.users.book();
+            book.attempts.push(LaunchAttempt { person, template, key, told: None, unanswered: 0 });
+            book.attempts.len() - 1
         };
-        let twice = self.chance.happens(200) && self.people.book().wishes[wish].key.is_some();
+        let twice = self.rng.happens(200) && self.users.book().attempts[attempt].key.is_some();
         for _ in 0..=usize::from(twice) {
-            let people = self.people.clone();
-            self.with_a_launcher(|launcher| people.launch(launcher, wish));
+            let users = self.users.clone();
+            self.with_a_launcher(|launcher| users.launch(launcher, attempt));
             self.settle().await;
         }
     }
 
     fn somebody_repeats(&mut self) {
         let keyed: Vec<usize> = {
-            let book = self.people.book();
-            book.wishes.iter().enumerate().filter(|(_, wish)| wish.key.is_some()).map(|(place, _)| place).collect()
+            let book = self.users.book();
+            book.attempts
+                .iter()
+                .enumerate()
+                .filter(|(_, attempt)| attempt.key.is_some())
+                .map(|(place, _)| place)
+                .collect()
         };
-        let Some(wish) = self.chance.pick(&keyed).copied() else { return };
-        let people = self.people.clone();
-        self.with_a_launcher(|launcher| people.launch(launcher, wish));
+        let Some(attempt) = self.rng.pick(&keyed).copied() else { return };
+        let users = self.users.clone();
+        self.with_a_launcher(|launcher| users.launch(launcher, attempt));
     }
 
     fn somebody_extends(&mut self) {
         let Some((name, owner)) = self.somebodys(&[InstanceState::Running]) else { return };
-        let person = if self.chance.happens(200) { "admin" } else { owner };
-        let people = self.people.clone();
-        self.with_a_launcher(|launcher| people.extend(launcher, person, &name));
+        let person = if self.rng.happens(200) { "admin" } else { owner };
+        let users = self.users.clone();
+        self.with_a_launcher(|launcher| users.extend(launcher, person, &name));
     }
 
     fn somebody_ends(&mut self) {
         use InstanceState::{Failed, Queued, Running, Starting, Terminating};
         let Some((name, owner)) = self.somebodys(&[Queued, Starting, Running, Failed, Terminating]) else { return };
-        let person = if self.chance.happens(250) { "admin" } else { owner };
-        let people = self.people.clone();
-        self.with_a_launcher(|launcher| people.end(launcher, person, &name));
+        let person = if self.rng.happens(250) { "admin" } else { owner };
+        let users = self.users.clone();
+        self.with_a_launcher(|launcher| users.end(launcher, person, &name));
     }
 
     /// Picks an instance in one of these states, with its owner.
     fn somebodys(&mut self, states: &[InstanceState]) -> Option<(String, &'static str)> {
         let some: Vec<_> = self.rows.all.values().filter(|row| states.contains(&row.state)).collect();
-        let row = self.chance.pick(&some)?;
-        let owner = PEOPLE.into_iter().find(|person| row.owner_email.as_str().starts_with(person))?;
+        let row = self.rng.pick(&some)?;
+        let owner = USERS.into_iter().find(|person| row.owner_email.as_str().starts_with(person))?;
         Some((row.k8s_name.clone(), owner))
     }
 
     fn with_a_launcher(&mut self, ask: impl FnOnce(&mut Replica)) {
-        let place = self.chance.below(LAUNCHERS);
+        let place = self.rng.below(LAUNCHERS);
         if let Some(replica) = &mut self.replicas[place] {
             ask(replica);
         }
     }
 
     fn admin_edits(&mut self) {
-        let place = self.chance.below(self.templates.len());
+        let place = self.rng.below(self.templates.len());
         let template: Uuid = self.templates[place];
-        let lifetime = u32::try_from(60 + self.chance.below(120)).unwrap();
-        let edit = self.chance.happens(700).then(|| draft("edited", lifetime, 300));
-        let people = self.people.clone();
-        self.with_a_launcher(|launcher| people.edit(launcher, template, edit));
+        let lifetime = u32::try_from(60 + self.rng.below(120)).unwrap();
+        let edit = self.rng.happens(700).then(|| draft("edited", lifetime, 300));
+        let users = self.users.clone();
+        self.with_a_launcher(|launcher| users.edit(launcher, template, edit));
     }
 
     fn kill_a_launcher(&mut self) {
-        let place = self.chance.below(LAUNCHERS);
+        let place = self.rng.below(LAUNCHERS);
         self.kill_launcher(place);
     }
 
@@ -120,12 +125,12 @@ impl World {
     }
 
     async fn start_a_launcher(&mut self) {
-        let place = self.chance.below(LAUNCHERS);
+        let place = self.rng.below(LAUNCHERS);
         self.start_launcher(place).await;
     }
 
     fn pause_a_launcher(&mut self) {
-        let place = self.chance.below(LAUNCHERS);
+        let place = self.rng.below(LAUNCHERS);
         if let Some(replica) = &self.replicas[place] {
             self.trace.say(&format!("launcher-{place} stands still"));
             replica.process.pause.begin();
@@ -133,19 +138,19 @@ impl World {
     }
 
     fn kill_an_operator(&mut self) {
-        let place = self.chance.below(OPERATORS);
+        let place = self.rng.below(OPERATORS);
         if self.operators[place].take().is_some() {
             self.trace.say(&format!("operator-{place} is killed"));
         }
     }
 
     async fn start_an_operator(&mut self) {
-        let place = self.chance.below(OPERATORS);
+        let place = self.rng.below(OPERATORS);
         self.start_operator(place).await;
     }
 
     fn pause_an_operator(&mut self) {
-        let place = self.chance.below(OPERATORS);
+        let place = self.rng.below(OPERATORS);
         if let Some(operator) = &self.operators[place] {
             self.trace.say(&format!("operator-{place} stands still"));
             operator.pause.begin();
@@ -154,8 +159,8 @@ impl World {
 
     /// Sets a clock wrong: back by seconds, or forward by more.
     fn wind_a_clock(&mut self) {
-        let millis = i64::try_from(self.chance.below(13_000)).unwrap() - 3_000;
-        let place = self.chance.below(LAUNCHERS + OPERATORS);
+        let millis = i64::try_from(self.rng.below(13_000)).unwrap() - 3_000;
+        let place = self.rng.below(LAUNCHERS + OPERATORS);
         let launcher = self.replicas.get(place).and_then(Option::as_ref).map(|replica| &replica.process);
         let operator = place.checked_sub(LAUNCHERS).and_then(|place| self.operators[place].as_ref());
         if let Some(process) = launcher.or(operator) {
@@ -166,18 +171,18 @@ impl World {
 
     /// Deletes or changes an object of the service by hand.
     fn by_hand(&mut self) {
-        let kind = *self.chance.pick(&["workshops", "workshops", "deployments", "pods", "services"]).unwrap();
+        let kind = *self.rng.pick(&["workshops", "workshops", "deployments", "pods", "services"]).unwrap();
         let objects = self.server.look().of(kind);
-        let Some(object) = self.chance.pick(&objects).cloned() else { return };
+        let Some(object) = self.rng.pick(&objects).cloned() else { return };
         let name = text(&object, "/metadata/name").to_owned();
-        let changes = kind == "workshops" && self.chance.happens(500);
-        let how = if self.chance.happens(500) { "Background" } else { "Foreground" };
+        let changes = kind == "workshops" && self.rng.happens(500);
+        let how = if self.rng.happens(500) { "Background" } else { "Foreground" };
         self.trace.say(&format!("by hand: {kind} {name} is {}", if changes { "changed" } else { "deleted" }));
         let now = self.server.time.now();
         let workshop = if kind == "pods" { text(&object, "/metadata/ownerReferences/0/name") } else { &name };
         match kind {
             "workshops" if !changes => drop(self.deleted.insert(name.clone())),
-            "deployments" | "pods" => drop(self.machines.disturbed.insert(workshop.to_owned())),
+            "deployments" | "pods" => drop(self.cluster.disturbed.insert(workshop.to_owned())),
             _ => {}
         }
         self.server.change(|objects: &mut Objects| {
@@ -197,29 +202,29 @@ impl World {
         self.server.change(|objects| objects.compacted = objects.version);
     }
 
-    fn change_the_weather(&mut self) {
-        let bad = *self.chance.pick(&[0, 20, 100, 300]).unwrap();
+    fn change_fault_rate(&mut self) {
+        let bad = *self.rng.pick(&[0, 20, 100, 300]).unwrap();
         self.trace.say(&format!("{bad} of 1000 requests go wrong from now on"));
-        self.server.weather.set(bad);
+        self.server.faults.set(bad);
     }
 
     /// Ends all faults: every program runs, and every clock is right.
-    pub(crate) async fn calm(&mut self) {
+    pub(crate) async fn stop_faults(&mut self) {
         self.trace.say("no more faults");
-        self.server.weather.set(0);
+        self.server.faults.set(0);
         self.start_all().await;
-        self.machines.lazy = false;
+        self.cluster.lazy = false;
         let launchers = self.replicas.iter().flatten().map(|replica| &replica.process);
         launchers.chain(self.operators.iter().flatten()).for_each(|process| process.clock.set_wrong_by(0));
     }
 
     pub(crate) fn begin(&mut self) {
-        let bad = *self.chance.pick(&[0, 20, 100, 300]).unwrap();
+        let bad = *self.rng.pick(&[0, 20, 100, 300]).unwrap();
         self.trace.say(&format!("{bad} of 1000 requests go wrong"));
-        self.server.weather.set(bad);
+        self.server.faults.set(bad);
     }
 
     pub(crate) fn how_long(&mut self) -> Duration {
-        self.chance.millis(60_000, 180_000)
+        self.rng.millis(60_000, 180_000)
     }
 }

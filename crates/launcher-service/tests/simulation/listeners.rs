@@ -7,8 +7,8 @@ use futures_util::{FutureExt, Stream, StreamExt};
 use launcher_domain::InstanceState;
 use launcher_service::{FeedEvent, Launcher};
 
-use crate::people::{PEOPLE, caller};
-use crate::rows::{Broken, Rows, must};
+use crate::rows::{Rows, Violation, ensure};
+use crate::users::{USERS, caller};
 
 /// One subscriber of the feed.
 struct Listener {
@@ -30,7 +30,7 @@ impl Listeners {
     pub(crate) fn new() -> Self {
         let listener =
             |person| Listener { person, stream: None, replica: 0, last: None, begun: 0, told: BTreeMap::new() };
-        Self(PEOPLE.into_iter().map(listener).collect())
+        Self(USERS.into_iter().map(listener).collect())
     }
 
     /// Drops the connections to a killed launcher.
@@ -39,7 +39,7 @@ impl Listeners {
     }
 
     /// Receives pending events. A listener without a connection opens one.
-    pub(crate) fn listen(&mut self, replicas: &[(usize, Launcher)], rows: &Rows) -> Result<(), Broken> {
+    pub(crate) fn listen(&mut self, replicas: &[(usize, Launcher)], rows: &Rows) -> Result<(), Violation> {
         for (count, listener) in self.0.iter_mut().enumerate() {
             if listener.stream.is_none()
                 && let Some((replica, launcher)) = replicas.get(count % replicas.len().max(1))
@@ -56,13 +56,13 @@ impl Listeners {
     }
 
     /// Checks that every listener has received the last change of each row in its scope.
-    pub(crate) fn know(&self, rows: &Rows) -> Result<(), Broken> {
+    pub(crate) fn know(&self, rows: &Rows) -> Result<(), Violation> {
         for listener in &self.0 {
             for row in rows.all.values() {
                 let theirs = caller(listener.person).scope().includes(&row.owner_email);
                 let told = listener.told.get(&row.k8s_name).copied().unwrap_or_default();
                 let ended_before = row.state == InstanceState::Terminated && row.revision <= listener.begun;
-                must(!theirs || told == row.revision || ended_before, || {
+                ensure(!theirs || told == row.revision || ended_before, || {
                     let (person, name) = (listener.person, &row.k8s_name);
                     format!("the feed has told {person} of {name} up to {told}, and it is at {}", row.revision)
                 })?;
@@ -73,7 +73,7 @@ impl Listeners {
 }
 
 impl Listener {
-    fn listen(&mut self) -> Result<(), Broken> {
+    fn listen(&mut self) -> Result<(), Violation> {
         while let Some(stream) = &mut self.stream {
             match stream.next().now_or_never() {
                 None => return Ok(()),
@@ -84,13 +84,13 @@ impl Listener {
         Ok(())
     }
 
-    fn take(&mut self, event: &FeedEvent) -> Result<(), Broken> {
+    fn take(&mut self, event: &FeedEvent) -> Result<(), Violation> {
         let row = &event.listed.instance;
         let theirs = caller(self.person).scope().includes(&row.owner_email);
-        must(theirs, || format!("the feed has told {} of {}", self.person, row.k8s_name))?;
+        ensure(theirs, || format!("the feed has told {} of {}", self.person, row.k8s_name))?;
         self.last = self.last.max(Some(event.id));
         let told = self.told.entry(row.k8s_name.clone()).or_default();
-        must(row.revision >= *told, || {
+        ensure(row.revision >= *told, || {
             format!("the feed has told {} of {} at {told}, then at {}", self.person, row.k8s_name, row.revision)
         })?;
         *told = row.revision;

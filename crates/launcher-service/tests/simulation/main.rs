@@ -8,27 +8,27 @@
 #![expect(clippy::print_stdout, reason = "a seed that is repeated says what happens")]
 
 mod actions;
-mod agreement;
-mod brink;
-mod chance;
+mod cluster;
+mod convergence;
+mod faults;
+mod late_extensions;
 mod listeners;
-mod machines;
 mod objects;
-mod people;
 mod pods;
 mod processes;
 mod request;
 mod rows;
+mod seeded;
 mod server;
 mod trace;
+mod users;
 mod watching;
-mod weather;
 mod world;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::rows::Broken;
+use crate::rows::Violation;
 use crate::world::World;
 
 /// Default number of seeds.
@@ -48,30 +48,30 @@ const PATIENCE: u32 = 420;
 const ABSENCE: u32 = 170;
 
 /// Runs one seed to its end.
-async fn live(world: &mut World) -> Result<(), Broken> {
+async fn live(world: &mut World) -> Result<(), Violation> {
     world.begin();
     let mut left = world.how_long();
     while !left.is_zero() {
-        if world.chance.happens(300) {
+        if world.rng.happens(300) {
             world.act().await;
         }
-        world.at_the_last_moment();
+        world.extend_before_expiry();
         world.pass(STEP).await?;
         left = left.saturating_sub(STEP);
     }
-    if world.chance.happens(300) {
+    if world.rng.happens(300) {
         world.leave().await;
         for _ in 0..ABSENCE {
             world.pass(CALM_STEP).await?;
         }
     }
-    world.calm().await;
+    world.stop_faults().await;
     // These launches stay undisturbed until they expire: during the faults hardly any instance gets as old.
     for _ in 0..LAST_LAUNCHES {
         world.somebody_launches().await;
     }
     for _ in 0..LAST_SECONDS {
-        world.at_the_last_moment();
+        world.extend_before_expiry();
         world.pass(CALM_STEP).await?;
     }
     let mut agreed = 0;

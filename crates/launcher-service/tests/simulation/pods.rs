@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use launcher_domain::FailureCode;
 use serde_json::{Value, json};
 
-use crate::chance::Chance;
+use crate::seeded::SeededRng;
 
 /// Kind of life of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +52,14 @@ struct Age {
 }
 
 impl Story {
-    pub(crate) fn draw(chance: &mut Chance, born: Duration) -> Self {
+    pub(crate) fn draw(rng: &mut SeededRng, born: Duration) -> Self {
         use Life::{
             Crashing, Evicted, Flapping, Good, MachineLost, NoImage, NoRoom, OutOfMemory, Silent, WaitsForRoom,
         };
         let others = [Flapping, WaitsForRoom, NoRoom, NoImage, Crashing, Silent, OutOfMemory, Evicted, MachineLost];
-        let life = if chance.happens(550) { Good } else { *chance.pick(&others).unwrap() };
-        let room = if life == WaitsForRoom { chance.millis(1_000, 12_000) } else { chance.millis(0, 800) };
-        let stages = [room, chance.millis(0, 3_000), chance.millis(0, 6_000), chance.millis(500, 40_000)];
+        let life = if rng.happens(550) { Good } else { *rng.pick(&others).unwrap() };
+        let room = if life == WaitsForRoom { rng.millis(1_000, 12_000) } else { rng.millis(0, 800) };
+        let stages = [room, rng.millis(0, 3_000), rng.millis(0, 6_000), rng.millis(500, 40_000)];
         Self { life, born, stages }
     }
 

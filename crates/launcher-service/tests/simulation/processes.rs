@@ -16,7 +16,7 @@ use launcher_store::Store;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::chance::SkewedClock;
+use crate::seeded::SkewedClock;
 use crate::server::Server;
 
 /// Maximum time until a workshop is ready.
@@ -87,7 +87,8 @@ impl Process {
         self.tasks.spawn(self.pause.over(work));
     }
 
-    /// True when a task has panicked. Tasks that answer people end normally.
+    /// Returns true if a task has panicked since the last call. A task that ended without a panic is no error: tasks that
+    /// send one request end after its response.
     pub(crate) fn panicked(&mut self) -> bool {
         let mut panicked = false;
         while let Some(ended) = self.tasks.try_join_next() {
@@ -141,7 +142,7 @@ fn operator_settings() -> OperatorSettings {
         workshop_domain: "workshops.test".to_owned(),
         workshop_scheme: "https".to_owned(),
         workshop_port: None,
-        ingress: IngressSettings { gated_elsewhere: true, ..IngressSettings::default() },
+        ingress: IngressSettings { has_external_auth: true, ..IngressSettings::default() },
         sidecar: SidecarSettings {
             image: "sidecar:1".to_owned(),
             trusted_auth_header: "x-auth-request-email".to_owned(),

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{EndReason, FailureCode, Instance, InstanceState, Limits};
 
-use crate::machines::Machines;
+use crate::cluster::Cluster;
 use crate::objects::text;
-use crate::people::Book;
 use crate::processes::START_TIMEOUT;
 use crate::server::Server;
+use crate::users::Book;
 
 /// Tolerance for wrong clocks.
 pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
@@ -24,7 +24,7 @@ pub(crate) struct Rows {
 /// Evidence by which rows are judged.
 pub(crate) struct Facts<'a> {
     pub(crate) server: &'a Server,
-    pub(crate) machines: &'a Machines,
+    pub(crate) cluster: &'a Cluster,
     pub(crate) book: &'a Book,
     /// Workshops that were deleted by hand.
     pub(crate) deleted: &'a std::collections::BTreeSet<String>,
@@ -32,19 +32,19 @@ pub(crate) struct Facts<'a> {
 }
 
 /// Description of a violated invariant.
-pub(crate) type Broken = String;
+pub(crate) type Violation = String;
 
-pub(crate) fn must(holds: bool, otherwise: impl FnOnce() -> Broken) -> Result<(), Broken> {
+pub(crate) fn ensure(holds: bool, otherwise: impl FnOnce() -> Violation) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
 impl Rows {
     /// Checks the new state of one row. Returns a trace line when its state changed.
-    pub(crate) fn see(&mut self, row: Instance, facts: &Facts<'_>) -> Result<Option<String>, Broken> {
+    pub(crate) fn see(&mut self, row: Instance, facts: &Facts<'_>) -> Result<Option<String>, Violation> {
         let name = row.k8s_name.clone();
-        must(row.revision > self.revision, || format!("revisions grow: {name} has {}", row.revision))?;
+        ensure(row.revision > self.revision, || format!("revisions grow: {name} has {}", row.revision))?;
         self.revision = row.revision;
-        must(row.applied_version <= row.spec_version, || format!("{name}: the fleet was told what is not so yet"))?;
+        ensure(row.applied_version <= row.spec_version, || format!("{name}: the fleet was told what is not so yet"))?;
         let before = self.all.insert(name.clone(), row.clone());
         if let Some(before) = &before {
             moved(before, &row)?;
@@ -57,23 +57,23 @@ impl Rows {
     }
 
     /// Checks the limits at this moment.
-    pub(crate) fn within(&self, limits: &Limits) -> Result<(), Broken> {
+    pub(crate) fn within(&self, limits: &Limits) -> Result<(), Violation> {
         let mut held: BTreeMap<&str, u32> = BTreeMap::new();
         let mut starting = 0;
         for row in self.all.values() {
             starting += u32::from(row.state == InstanceState::Starting);
             *held.entry(row.owner_email.as_str()).or_default() += u32::from(row.counts_against_limit());
         }
-        must(starting <= limits.max_concurrent_starts, || format!("{starting} workshops start at once"))?;
+        ensure(starting <= limits.max_concurrent_starts, || format!("{starting} workshops start at once"))?;
         for (person, held) in held {
             let limited = !person.starts_with("admin");
-            must(!limited || held <= limits.max_instances_per_user, || format!("{person} holds {held} workshops"))?;
+            ensure(!limited || held <= limits.max_instances_per_user, || format!("{person} holds {held} workshops"))?;
         }
         self.within_rate(limits)
     }
 
     /// Checks that every launch of a non-admin found a token in the bucket.
-    fn within_rate(&self, limits: &Limits) -> Result<(), Broken> {
+    fn within_rate(&self, limits: &Limits) -> Result<(), Violation> {
         let mut launches: Vec<(&str, Timestamp)> =
             self.all.values().map(|row| (row.owner_email.as_str(), row.created_at)).collect();
         launches.retain(|(person, _)| !person.starts_with("admin"));
@@ -102,35 +102,35 @@ fn may_become(from: InstanceState, to: InstanceState) -> bool {
     }
 }
 
-fn moved(before: &Instance, after: &Instance) -> Result<(), Broken> {
+fn moved(before: &Instance, after: &Instance) -> Result<(), Violation> {
     let name = &after.k8s_name;
-    must(may_become(before.state, after.state), || {
+    ensure(may_become(before.state, after.state), || {
         format!("{name} went from {:?} to {:?}", before.state, after.state)
     })?;
     let same = before.owner_email == after.owner_email
         && before.instance_id == after.instance_id
         && before.settings == after.settings
         && before.created_at == after.created_at;
-    must(same, || format!("{name}: what never changes has changed"))?;
-    must(before.spec_version <= after.spec_version, || format!("{name}: its version went back"))?;
-    must(before.end_reason.is_none() || before.end_reason == after.end_reason, || {
+    ensure(same, || format!("{name}: what never changes has changed"))?;
+    ensure(before.spec_version <= after.spec_version, || format!("{name}: its version went back"))?;
+    ensure(before.end_reason.is_none() || before.end_reason == after.end_reason, || {
         format!("{name}: the reason of its end was {:?} and is {:?}", before.end_reason, after.end_reason)
     })?;
-    must(before.started_at.is_none() || before.started_at == after.started_at, || {
+    ensure(before.started_at.is_none() || before.started_at == after.started_at, || {
         format!("{name}: it was ready at {:?}, and now it was at {:?}", before.started_at, after.started_at)
     })?;
-    must(before.workshop_uid.is_none() || before.workshop_uid == after.workshop_uid, || {
+    ensure(before.workshop_uid.is_none() || before.workshop_uid == after.workshop_uid, || {
         format!("{name}: its Workshop was {:?} and is {:?}", before.workshop_uid, after.workshop_uid)
     })?;
-    must(before.expires_at <= after.expires_at, || format!("{name}: its end came nearer"))
+    ensure(before.expires_at <= after.expires_at, || format!("{name}: its end came nearer"))
 }
 
 /// Checks that each end and each failure has a real cause.
-fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
+fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Violation> {
     let name = &row.k8s_name;
     if row.state == InstanceState::Running {
         let complete = row.started_at.is_some() && row.expires_at.is_some() && row.url.is_some();
-        must(complete, || format!("{name} runs without a time or an address"))?;
+        ensure(complete, || format!("{name} runs without a time or an address"))?;
     }
     if before.is_some_and(|before| before.end_reason == row.end_reason) {
         return Ok(());
@@ -150,14 +150,14 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         }
         Some(EndReason::Failed) => may_fail(row, facts),
     };
-    must(caused, || {
+    ensure(caused, || {
         let reason = row.reason.as_ref().map(|reason| reason.code);
         format!("{name} ended without that cause: {:?} {reason:?}", row.end_reason)
     })
 }
 
 /// Checks that a newly terminated row has no Workshop.
-fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Broken> {
+fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Violation> {
     let terminated = InstanceState::Terminated;
     if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
         return Ok(());
@@ -165,7 +165,7 @@ fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> R
     let objects = facts.server.look();
     let found = objects.get("workshops", &row.k8s_name).map(|object| text(object, "/metadata/uid"));
     let there = row.workshop_uid.is_some() && found == row.workshop_uid.as_deref();
-    must(!there, || format!("{} is terminated, and its Workshop is there", row.k8s_name))
+    ensure(!there, || format!("{} is terminated, and its Workshop is there", row.k8s_name))
 }
 
 fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
@@ -175,7 +175,7 @@ fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
         let late = row.dispatched_at.is_some_and(|since| since + patience <= facts.now + SKEW);
         return late && !has_run_for_long(row, facts);
     }
-    facts.machines.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
+    facts.cluster.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
 }
 
 /// True when the Workshop reports ready, and has for longer than any stale view lasts.

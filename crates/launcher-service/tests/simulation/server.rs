@@ -18,12 +18,12 @@ use tokio::time::sleep;
 use tower::retry::RetryLayer;
 use tower::{BoxError, ServiceBuilder, service_fn};
 
-use crate::chance::Time;
+use crate::faults::{Fate, FaultInjector};
 use crate::objects::{Objects, list};
 use crate::request::Asked;
+use crate::seeded::Time;
 use crate::trace::Trace;
 use crate::watching;
-use crate::weather::{Fate, Weather};
 
 /// Silence after which the programs consider a connection dead, as configured in their clients.
 const SILENCE: Duration = Duration::from_secs(75);
@@ -36,15 +36,15 @@ pub(crate) struct Server {
     objects: Arc<Mutex<Objects>>,
     /// The latest version, for watches to wait for.
     pub(crate) news: watch::Sender<u64>,
-    pub(crate) weather: Arc<Weather>,
+    pub(crate) faults: Arc<FaultInjector>,
     pub(crate) time: Time,
     trace: Trace,
 }
 
 impl Server {
     pub(crate) fn new(seed: u64, time: Time, trace: Trace) -> Self {
-        let weather = Arc::new(Weather::new(seed));
-        let server = Self { objects: Arc::default(), news: watch::Sender::new(0), weather, time, trace };
+        let faults = Arc::new(FaultInjector::new(seed));
+        let server = Self { objects: Arc::default(), news: watch::Sender::new(0), faults, time, trace };
         let namespace = json!({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "workshops"}});
         server.change(|objects| objects.create("namespaces", namespace, time.now())).unwrap();
         server
@@ -80,10 +80,10 @@ impl Server {
         let asked = Asked::read(request).await?;
         let about = format!("{program} {}", asked.about());
         if asked.verb == "watch" {
-            let fate = self.weather.watch(&about);
+            let fate = self.faults.watch(&about);
             return Ok(watching::answer(self, asked, fate));
         }
-        let fate = self.weather.fate(&about);
+        let fate = self.faults.fate(&about);
         let is_lease = asked.kind == "leases" || asked.kind == "events";
         if fate != Fate::Well || (asked.verb != "list" && asked.verb != "get" && !is_lease) {
             self.trace.say(&format!("{about}: {fate:?}"));

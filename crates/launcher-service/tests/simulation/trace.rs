@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::chance::Time;
+use crate::seeded::Time;
 
 /// Maximum trace lines shown with a failure.
 const LAST: usize = 60;

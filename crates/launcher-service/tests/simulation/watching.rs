@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::faults::WatchFate;
 use crate::request::Asked;
 use crate::server::{Answer, Server, status, streamed};
-use crate::weather::WatchFate;
 
 pub(crate) fn answer(server: Server, asked: Asked, fate: WatchFate) -> Answer {
     let (lines, body) = mpsc::channel(64);
@@ -48,7 +48,7 @@ async fn tell(server: &Server, asked: &Asked, fate: WatchFate, lines: &mpsc::Sen
         if !fate.lag.is_zero() {
             sleep(fate.lag).await;
         }
-        server.weather.caught_up(&asked.kind).await;
+        server.faults.caught_up(&asked.kind).await;
         seen = change.version;
         let object: &Arc<Value> = &change.object;
         if asked.selects(object) && lines.send(line(change.what, object)).await.is_err() {

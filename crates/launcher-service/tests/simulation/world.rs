@@ -9,15 +9,15 @@ use launcher_store::Store;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-use crate::brink::Brink;
-use crate::chance::{Chance, SeededEntropy, Time};
+use crate::cluster::Cluster;
+use crate::late_extensions::LateExtensions;
 use crate::listeners::Listeners;
-use crate::machines::Machines;
-use crate::people::{People, caller, draft};
 use crate::processes::{Pause, Process, Replica, start_operator};
-use crate::rows::{Broken, Facts, Rows, must};
+use crate::rows::{Facts, Rows, Violation, ensure};
+use crate::seeded::{SeededEntropy, SeededRng, Time};
 use crate::server::Server;
 use crate::trace::Trace;
+use crate::users::{Users, caller, draft};
 
 pub(crate) const LIMITS: Limits = Limits {
     max_instances_per_user: 2,
@@ -33,16 +33,16 @@ pub(crate) const OPERATORS: usize = 2;
 
 /// The run of one seed.
 pub(crate) struct World {
-    pub(crate) chance: Chance,
-    pub(crate) brink: Brink,
+    pub(crate) rng: SeededRng,
+    pub(crate) late_extensions: LateExtensions,
     pub(crate) trace: Trace,
     pub(crate) server: Server,
-    pub(crate) machines: Machines,
+    pub(crate) cluster: Cluster,
     pub(crate) store: Store,
     entropy: Arc<SeededEntropy>,
     pub(crate) replicas: Vec<Option<Replica>>,
     pub(crate) operators: Vec<Option<Process>>,
-    pub(crate) people: People,
+    pub(crate) users: Users,
     pub(crate) listeners: Listeners,
     pub(crate) rows: Rows,
     /// Workshops that were deleted by hand.
@@ -64,14 +64,14 @@ impl World {
         let time = Time::begins();
         let trace = Trace::new(time, aloud);
         let server = Server::new(seed, time, trace.clone());
-        let machines = Machines::new(seed, &server, &trace);
+        let cluster = Cluster::new(seed, &server, &trace);
         let mut world = Self {
-            chance: Chance::about(seed, "actions"),
-            brink: Brink::new(seed),
-            people: People::new(&trace),
+            rng: SeededRng::about(seed, "actions"),
+            late_extensions: LateExtensions::new(seed),
+            users: Users::new(&trace),
             trace,
             server,
-            machines,
+            cluster,
             store,
             entropy: Arc::new(SeededEntropy::new(seed)),
             replicas: Vec::new(),
@@ -155,20 +155,20 @@ impl World {
     }
 
     /// Advances time, then checks all permanent invariants.
-    pub(crate) async fn pass(&mut self, time: Duration) -> Result<(), Broken> {
+    pub(crate) async fn pass(&mut self, time: Duration) -> Result<(), Violation> {
         tokio::time::advance(time).await;
         self.settle().await;
-        self.machines.work();
+        self.cluster.work();
         self.settle().await;
         self.look().await
     }
 
-    async fn look(&mut self) -> Result<(), Broken> {
+    async fn look(&mut self) -> Result<(), Violation> {
         let changed = self.store.feed_since(Scope::Everyone, self.rows.revision, 1000).await.unwrap().listed;
-        let book = self.people.book();
-        must(book.contradictions.is_empty(), || format!("{:?}", book.contradictions))?;
+        let book = self.users.book();
+        ensure(book.contradictions.is_empty(), || format!("{:?}", book.contradictions))?;
         let now = self.server.time.now();
-        let facts = Facts { server: &self.server, machines: &self.machines, book: &book, deleted: &self.deleted, now };
+        let facts = Facts { server: &self.server, cluster: &self.cluster, book: &book, deleted: &self.deleted, now };
         for listed in changed {
             if let Some(said) = self.rows.see(listed.instance, &facts)? {
                 self.trace.say(&said);
@@ -185,16 +185,16 @@ impl World {
             .collect();
         self.listeners.listen(&alive, &self.rows)?;
         for process in self.replicas.iter_mut().flatten().map(|replica| &mut replica.process) {
-            must(!process.panicked(), || format!("{} panicked", process.name))?;
+            ensure(!process.panicked(), || format!("{} panicked", process.name))?;
         }
         Ok(())
     }
 
     /// Checks that no undisturbed workload or Workshop was made twice.
-    fn one_pod_each(&self) -> Result<(), Broken> {
-        for (name, pods) in &self.machines.pods {
-            let touched = self.machines.disturbed.contains(name) || self.deleted.contains(name);
-            must(*pods <= 1 || touched, || format!("{name} had {pods} pods, and nobody touched it"))?;
+    fn one_pod_each(&self) -> Result<(), Violation> {
+        for (name, pods) in &self.cluster.pods {
+            let touched = self.cluster.disturbed.contains(name) || self.deleted.contains(name);
+            ensure(*pods <= 1 || touched, || format!("{name} had {pods} pods, and nobody touched it"))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use launcher_sidecar::serve::listen;
 
-use super::metrics::{documented, told};
+use super::metrics::{documented, exposed};
 use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually, soon};
 
@@ -101,7 +101,7 @@ async fn health_metrics_and_activity_are_on_the_telemetry_port() {
 async fn sidecar_metrics_match_documentation() {
     let app = App::answering("").await;
     let metrics = Program::start(app.addr, &[]).await.ask("/metrics").await;
-    assert_eq!(told(&metrics), documented("sidecar_"));
+    assert_eq!(exposed(&metrics), documented("sidecar_"));
 }
 
 #[tokio::test]

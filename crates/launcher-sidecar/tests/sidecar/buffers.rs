@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use launcher_process::files::open_as_many_as_allowed;
+use launcher_process::files::raise_open_file_limit;
 use launcher_sidecar::memory::WORST_CASE;
 use tokio::io::AsyncWriteExt;
 
@@ -54,7 +54,7 @@ fn kernel_buffers_of_stalled_connections_are_bounded() {
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
 async fn in_a_namespace_kernel_buffers_are_bounded() {
-    open_as_many_as_allowed();
+    raise_open_file_limit();
     // The app sends without end and reads no further byte.
     let app = App::start(|mut stream| async move {
         stream.read_head().await;

@@ -9,17 +9,17 @@ mod events;
 mod framing;
 mod isolation;
 mod lengths;
-mod letting_go;
 mod limits;
+mod lingering_close;
 #[path = "../../../launcher-testkit/src/metrics.rs"]
 #[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
 mod metrics;
 mod owner;
-mod places;
 mod ports;
 mod proof;
 mod proxying;
 mod responses;
+mod slots;
 mod streaming;
 mod support;
 mod tunnels;

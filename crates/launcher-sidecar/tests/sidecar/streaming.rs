@@ -52,7 +52,8 @@ async fn write_large(io: &mut (impl AsyncWriteExt + Unpin), chunked: bool, sent:
     }
 }
 
-/// An app that returns the length of each request body, or sends a large body on request. Also returns the bytes sent.
+/// Starts an app that answers GET with a large body, and any other request with the length of the received body.
+/// Returns the app, and a counter of the body bytes that it has sent.
 async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = sent.clone();

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{Engine, Questions, refused};
+use super::{DoctorQueries, Engine, refused};
 use crate::error::StoreError;
 use crate::rows::instance_settings;
 
@@ -36,7 +36,7 @@ static POSTGRES: Engine = Engine {
     read_only: Some("SHOW transaction_read_only"),
     template_name: concat!("lower(((", instance_settings!(), ")::json ->> 'name') COLLATE \"C\")"),
     migrations: &MIGRATIONS,
-    doctor: Questions {
+    doctor: DoctorQueries {
         session: "SET statement_timeout = '3s'; SET lock_timeout = '2s'; SET client_min_messages = warning",
         migrated: "SELECT 1 WHERE to_regclass('_sqlx_migrations') IS NOT NULL",
         version: "SHOW server_version",

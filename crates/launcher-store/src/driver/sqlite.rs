@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{Engine, Questions, refused};
+use super::{DoctorQueries, Engine, refused};
 use crate::error::StoreError;
 use crate::rows::instance_settings;
 
@@ -24,7 +24,7 @@ static SQLITE: Engine = Engine {
     read_only: None,
     template_name: concat!("lower(json_extract(", instance_settings!(), ", '$.name'))"),
     migrations: &MIGRATIONS,
-    doctor: Questions {
+    doctor: DoctorQueries {
         session: "PRAGMA busy_timeout = 2000",
         migrated: "SELECT 1 FROM sqlite_schema WHERE name = '_sqlx_migrations'",
         version: "SELECT sqlite_version()",

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::bob;
 use super::server::FreshDatabase;
-use crate::order::{self, Order, SortBy};
+use crate::order::{self, SortBy, SortOrder};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
 use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
@@ -115,7 +115,7 @@ async fn frequent_statements_use_their_index() {
         (feed::live(owner, 1, 9999, 100), "workshop_instances_"),
         (with(feed::QUEUE, []), "workshop_instances_queue"),
         (feed::queue_of(owner), "workshop_instances_"),
-        (with(feed::LINE, []), "workshop_instances_queue"),
+        (with(feed::QUEUED_IDS, []), "workshop_instances_queue"),
         (with(launch::BY_NAME, ["name-1"]), "workshop_instances_k8s_name_key"),
         (with(launch::HELD, ["bob@example.org"]), "workshop_instances_owner_"),
         (with(launch::QUEUED, []), "workshop_instances_"),
@@ -126,7 +126,7 @@ async fn frequent_statements_use_their_index() {
         (with(dispatch::PROMOTE, ["1", "1", id]), "workshop_instances_"),
         (with(dispatch::APPLIED, ["1", "uid", id]), "workshop_instances_pkey"),
         (with(observe::WITH_WORKSHOP, []), "workshop_instances_"),
-        (with(observe::FORGOTTEN, [id, "5"]), "workshop_instances_"),
+        (with(observe::OLD_FAILURES, [id, "5"]), "workshop_instances_"),
         (with(observe::OLD, ["5"]), "workshop_instances_ended"),
         (with(observe::PURGE, ["5"]), "workshop_instances_ended"),
         (with(observe::OLD_WITHDRAWN, ["5"]), "workshop_instances_"),
@@ -146,7 +146,7 @@ async fn sorted_list_of_live_instances_uses_index() {
     for by in [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
         for state in [StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
-            let order = Order { by, descending: true };
+            let order = SortOrder { by, descending: true };
             let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
             planner.assert_uses(sql, "workshop_instances_").await;
         }

@@ -7,18 +7,18 @@ use sqlx::{AnyConnection, Connection, Executor};
 use crate::support::*;
 
 /// Returns all entries, newest first.
-async fn lines(store: &Store) -> Vec<Activity> {
+async fn entries(store: &Store) -> Vec<Activity> {
     told(store, &ActivityFilter::default()).await
 }
 
 async fn told(store: &Store, filter: &ActivityFilter) -> Vec<Activity> {
-    let lines = store.activities(filter, &ALL_LINES).await.unwrap();
-    assert!(lines.is_sorted_by(|newer, older| newer.activity_id > older.activity_id));
-    lines.into_iter().map(|line| line.activity).collect()
+    let entries = store.activities(filter, &ALL_ENTRIES).await.unwrap();
+    assert!(entries.is_sorted_by(|newer, older| newer.activity_id > older.activity_id));
+    entries.into_iter().map(|entry| entry.activity).collect()
 }
 
-fn subjects(lines: &[Activity]) -> Vec<(ActivityAction, &str)> {
-    lines.iter().map(|line| (line.action, line.subject.as_str())).collect()
+fn subjects(entries: &[Activity]) -> Vec<(ActivityAction, &str)> {
+    entries.iter().map(|entry| (entry.action, entry.subject.as_str())).collect()
 }
 
 fn by(caller: &Caller, seconds: i64) -> Act {
@@ -37,7 +37,7 @@ async fn launch_extension_and_end_are_logged() {
         let ending = longer.terminate(EndReason::Admin, at(40)).unwrap();
         store.change_instance(&longer, &ending, &by(&admin(), 40)).await.unwrap().unwrap();
 
-        let line = |act, action, detail: Option<&str>| Activity {
+        let entry = |act, action, detail: Option<&str>| Activity {
             act,
             action,
             subject: row.k8s_name.clone(),
@@ -46,11 +46,11 @@ async fn launch_extension_and_end_are_logged() {
             detail: detail.map(str::to_owned),
         };
         let expected = [
-            line(by(&admin(), 40), ActivityAction::Ended, Some("admin")),
-            line(by(&alice(), 30), ActivityAction::Extended, Some(&format!("{:.3}", at(80)))),
-            line(by(&alice(), 0), ActivityAction::Launched, None),
+            entry(by(&admin(), 40), ActivityAction::Ended, Some("admin")),
+            entry(by(&alice(), 30), ActivityAction::Extended, Some(&format!("{:.3}", at(80)))),
+            entry(by(&alice(), 0), ActivityAction::Launched, None),
         ];
-        assert_eq!(lines(&store).await[..3], expected);
+        assert_eq!(entries(&store).await[..3], expected);
     })
     .await;
 }
@@ -59,7 +59,7 @@ async fn launch_extension_and_end_are_logged() {
 async fn refused_and_repeated_requests_are_not_logged() {
     on_every_engine(async |store| {
         let first = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
-        let before = lines(&store).await;
+        let before = entries(&store).await;
         for (hash, rules) in [
             ("hash", NO_LIMITS),
             ("another", NO_LIMITS),
@@ -73,10 +73,10 @@ async fn refused_and_repeated_requests_are_not_logged() {
         let row = created(first);
         same_name.k8s_name.clone_from(&row.k8s_name);
         store.launch(&same_name, &NO_LIMITS, None).await.unwrap();
-        assert_eq!(lines(&store).await, before, "nothing was launched");
+        assert_eq!(entries(&store).await, before, "nothing was launched");
 
         let ended = ended(&store, &row, 60).await;
-        let before = lines(&store).await;
+        let before = entries(&store).await;
         assert_eq!(before[0].action, ActivityAction::Ended);
         let late = row.terminate(EndReason::Admin, at(70)).unwrap();
         assert_eq!(store.change_instance(&row, &late, &by(&admin(), 70)).await.unwrap(), None);
@@ -85,7 +85,7 @@ async fn refused_and_repeated_requests_are_not_logged() {
         assert!(!store.create_template(&template(1)).await.unwrap());
         let other = Template { version: 3, ..template(1) };
         assert!(!store.save_template(&Template { version: 2, ..template(1) }, &other, &admin()).await.unwrap());
-        assert_eq!(lines(&store).await, before);
+        assert_eq!(entries(&store).await, before);
     })
     .await;
 }
@@ -100,7 +100,7 @@ async fn template_changes_are_logged_and_seeds_have_no_actor() {
         let archived = Template { active: false, version: 3, updated_at: at(6), ..changed.clone() };
         assert!(store.save_template(&changed, &archived, &admin()).await.unwrap());
 
-        let told = lines(&store).await;
+        let told = entries(&store).await;
         let (id, first) = (template(2).template_id.to_string(), template(1).template_id.to_string());
         let expected = [
             (ActivityAction::TemplateArchived, id.as_str()),
@@ -109,10 +109,10 @@ async fn template_changes_are_logged_and_seeds_have_no_actor() {
             (ActivityAction::TemplateCreated, &first),
         ];
         assert_eq!(subjects(&told), expected);
-        let acts: Vec<_> = told.iter().map(|line| line.act.clone()).collect();
+        let acts: Vec<_> = told.iter().map(|entry| entry.act.clone()).collect();
         assert_eq!(acts, [by(&admin(), 6), by(&admin(), 5), Act { actor_email: None, at: at(0) }, by(&admin(), 0)]);
         assert_eq!(told[1].detail.as_deref(), Some("image"));
-        assert!(told.iter().all(|line| line.owner_email.is_none()));
+        assert!(told.iter().all(|entry| entry.owner_email.is_none()));
     })
     .await;
 }
@@ -153,7 +153,7 @@ async fn activity_pages_list_each_entry_once_during_writes() {
         let expected = told(&store, &filter).await;
         let mut seen: Vec<LoggedActivity> = Vec::new();
         loop {
-            let after = seen.last().map(|line| line.activity_id);
+            let after = seen.last().map(|entry| entry.activity_id);
             let page = store.activities(&filter, &Page { limit: 3, after }).await.unwrap();
             launched(&store, "alice@example.org").await;
             let last = page.len() < 3;
@@ -162,7 +162,7 @@ async fn activity_pages_list_each_entry_once_during_writes() {
                 break;
             }
         }
-        assert_eq!(seen.into_iter().map(|line| line.activity).collect::<Vec<_>>(), expected);
+        assert_eq!(seen.into_iter().map(|entry| entry.activity).collect::<Vec<_>>(), expected);
     })
     .await;
 }
@@ -183,7 +183,7 @@ async fn purge_removes_old_entries_in_batches_and_keeps_instances() {
         store.change_instance(&recent, &end, &by(&bob(), 1)).await.unwrap().unwrap();
 
         assert_eq!(store.purge_activities(at(1)).await.unwrap(), 1005);
-        assert_eq!(subjects(&lines(&store).await), [(ActivityAction::Ended, recent.k8s_name.as_str())]);
+        assert_eq!(subjects(&entries(&store).await), [(ActivityAction::Ended, recent.k8s_name.as_str())]);
         assert_eq!(store.purge_activities(at(1)).await.unwrap(), 0);
         assert!(store.observe_instance(&kept.k8s_name).await.unwrap().is_some());
     })
@@ -204,7 +204,7 @@ async fn entries_with_future_time_do_not_block_the_purge() {
         // Includes the entry of the template.
         assert_eq!(store.purge_activities(at(50)).await.unwrap(), 2);
         young.reverse();
-        let kept: Vec<_> = lines(&store).await.into_iter().map(|line| line.subject).collect();
+        let kept: Vec<_> = entries(&store).await.into_iter().map(|entry| entry.subject).collect();
         assert_eq!(kept, young);
     })
     .await;
@@ -232,7 +232,7 @@ async fn change_is_rolled_back_when_its_log_entry_fails() {
 
         other.execute("ALTER TABLE elsewhere RENAME TO activities").await.unwrap();
         other.close().await.unwrap();
-        assert_eq!(lines(&store).await.len(), 2);
+        assert_eq!(entries(&store).await.len(), 2);
         store.close().await;
     }
 }

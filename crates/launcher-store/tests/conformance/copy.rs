@@ -1,7 +1,7 @@
 //! Copies from one database into another.
 
 use launcher_domain::{Scope, Template};
-use launcher_store::{ActivityFilter, FleetOfCopy, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
+use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
 
@@ -17,7 +17,7 @@ async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
         store.dispatch_pending(0, 10_000).await.unwrap(),
         store.count_states().await.unwrap(),
         store.bound_fleet().await.unwrap(),
-        store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap(),
+        store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap(),
     )
 }
 
@@ -61,7 +61,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
     for (source, target) in pairs().await {
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
-        let copied = from.copy_to(&to, FleetOfCopy::Same).await.unwrap();
+        let copied = from.copy_to(&to, FleetBinding::Keep).await.unwrap();
 
         let expected = [
             ("workshop_templates", 2),
@@ -90,20 +90,20 @@ async fn copy_to_non_empty_database_is_refused() {
         let from = filled(&source.url).await;
         let to = Store::open(&target.url).await.unwrap();
         to.bind_fleet("there").await.unwrap();
-        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
+        let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "fleet_binding" })), "{refused:?}");
         assert_eq!(to.bound_fleet().await.unwrap().as_deref(), Some("there"));
         assert_eq!(to.feed_latest().await.unwrap(), 0);
 
         to.create_template(&template(7)).await.unwrap();
-        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
+        let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.templates(&admin(), &EVERYTHING).await.unwrap(), [template(7)]);
 
         let mut draft = instance("alice@example.org");
         draft.template_id = template(7).template_id;
         let row = created(to.launch(&draft, &NO_LIMITS, None).await.unwrap());
-        let refused = from.copy_to(&to, FleetOfCopy::Same).await;
+        let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
         to.close().await;
@@ -115,7 +115,7 @@ async fn copy_to_non_empty_database_is_refused() {
 async fn copy_of_unused_database_is_refused() {
     for (source, target) in pairs().await {
         let (from, to) = (Store::open(&source.url).await.unwrap(), Store::open(&target.url).await.unwrap());
-        assert!(matches!(from.copy_to(&to, FleetOfCopy::Same).await, Err(StoreError::NothingToCopy)));
+        assert!(matches!(from.copy_to(&to, FleetBinding::Keep).await, Err(StoreError::NothingToCopy)));
         from.close().await;
         to.close().await;
     }
@@ -125,7 +125,7 @@ async fn copy_of_unused_database_is_refused() {
 async fn copy_for_new_fleet_is_unbound() {
     for (source, target) in pairs().await {
         let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
-        let copied = from.copy_to(&to, FleetOfCopy::New).await.unwrap();
+        let copied = from.copy_to(&to, FleetBinding::Clear).await.unwrap();
         assert!(copied.iter().all(|(table, _)| *table != "fleet_binding"), "{copied:?}");
         assert_eq!(to.bound_fleet().await.unwrap(), None);
         assert_eq!(to.count_states().await.unwrap(), from.count_states().await.unwrap());
@@ -150,7 +150,7 @@ async fn copy_to_slow_database_succeeds() {
     let mut other = AnyConnection::connect(&target.url).await.unwrap();
     other.execute(FAR_AWAY).await.unwrap();
     other.close().await.unwrap();
-    from.copy_to(&to, FleetOfCopy::Same).await.unwrap();
+    from.copy_to(&to, FleetBinding::Keep).await.unwrap();
     assert_eq!(everything(&to).await, everything(&from).await);
     from.close().await;
     to.close().await;

@@ -71,8 +71,8 @@ async fn queue_is_in_launch_order() {
         let queue = store.queue(Scope::Everyone).await.unwrap();
         assert_eq!(names(queue.iter().map(|listed| &listed.instance)), names(&waiting[1..]));
         assert_eq!(queue.iter().map(|listed| listed.queue_position).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
-        let line = store.queue_line().await.unwrap();
-        assert_eq!(line, queue.iter().map(|listed| listed.instance.instance_id).collect::<Vec<_>>());
+        let queued = store.queued_ids().await.unwrap();
+        assert_eq!(queued, queue.iter().map(|listed| listed.instance.instance_id).collect::<Vec<_>>());
         let owner = &waiting[2].owner_email;
         assert_eq!(store.queue(Scope::Owner(owner)).await.unwrap(), queue[1..2], "one owner's, with the same places");
     })

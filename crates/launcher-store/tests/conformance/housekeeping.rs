@@ -74,7 +74,7 @@ async fn old_failed_instances_are_found_for_dismissal() {
         row(InstanceState::Failed, Some(at(10)), Some(at(100))).await;
         row(InstanceState::Running, Some(at(10)), Some(at(20))).await;
         row(InstanceState::Terminated, Some(at(10)), Some(at(20))).await;
-        assert_eq!(store.observe_forgotten(at(100)).await.unwrap(), [never_ready, was_ready]);
+        assert_eq!(store.observe_old_failures(at(100)).await.unwrap(), [never_ready, was_ready]);
     })
     .await;
 }
@@ -136,11 +136,11 @@ async fn withdrawn_launch_is_purged_early_but_stays_in_activity_log() {
         })
         .await;
 
-        let lines = store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap();
+        let entries = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();
         assert_eq!(store.purge_withdrawn(at(100)).await.unwrap(), 1);
         assert_eq!(store.purge_withdrawn(at(100)).await.unwrap(), 0);
         assert_eq!(store.observe_instance(&withdrawn.k8s_name).await.unwrap(), None);
-        assert_eq!(store.activities(&ActivityFilter::default(), &ALL_LINES).await.unwrap(), lines);
+        assert_eq!(store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap(), entries);
         for (name, row) in [("later", later), ("waiting", waiting), ("dispatched", dispatched)] {
             assert_eq!(launch(name).await, LaunchOutcome::Replayed(row));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use launcher_domain::template::TemplateSettings;
 use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState};
-use launcher_store::{FleetOfCopy, InstanceFilter, LaunchOutcome, LaunchRules, StateFilter, Store};
+use launcher_store::{FleetBinding, InstanceFilter, LaunchOutcome, LaunchRules, StateFilter, Store};
 use sqlx::migrate::Migrator;
 use sqlx::{AnyConnection, Connection, Row};
 use uuid::Uuid;
@@ -158,7 +158,7 @@ async fn database_of_earlier_version_is_copied_unchanged() {
         fill(&mut connection, &rows).await;
         connection.close().await.unwrap();
         let (from, to) = (Store::open(&source.url).await.unwrap(), Store::open(&target.url).await.unwrap());
-        from.copy_to(&to, FleetOfCopy::Same).await.unwrap();
+        from.copy_to(&to, FleetBinding::Keep).await.unwrap();
         assert_eq!(instances(&to).await, rows);
         assert_eq!(to.move_inline_settings().await.unwrap(), 120);
         assert_eq!(instances(&to).await, rows);

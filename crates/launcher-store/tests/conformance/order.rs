@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use launcher_domain::{EndReason, Instance, InstanceState};
-use launcher_store::{InstanceFilter, Order, Place, SortBy, StateFilter, Store};
+use launcher_store::{Cursor, InstanceFilter, SortBy, SortOrder, StateFilter, Store};
 use uuid::Uuid;
 
 use crate::support::*;
@@ -45,7 +45,7 @@ fn value(by: SortBy, row: &Instance) -> (String, i64) {
     }
 }
 
-fn expected(mut rows: Vec<Instance>, order: Order) -> Vec<String> {
+fn expected(mut rows: Vec<Instance>, order: SortOrder) -> Vec<String> {
     rows.sort_by_key(|row| Reverse(row.instance_id));
     rows.sort_by_key(|row| value(order.by, row));
     if order.descending {
@@ -57,13 +57,13 @@ fn expected(mut rows: Vec<Instance>, order: Order) -> Vec<String> {
 }
 
 /// Reads the whole list in pages of `limit` rows. Each cursor is formatted and parsed, as in a URL.
-async fn paged(store: &Store, filter: &InstanceFilter, order: Order, limit: u32) -> Vec<String> {
+async fn paged(store: &Store, filter: &InstanceFilter, order: SortOrder, limit: u32) -> Vec<String> {
     let mut seen = Vec::new();
-    let mut after: Option<Place> = None;
+    let mut after: Option<Cursor> = None;
     loop {
         let page = store.sorted_instances(&admin(), filter, order, after.as_ref(), limit).await.unwrap();
         let Some(last) = page.last() else { return seen };
-        after = Some(order.place(&last.instance).to_string().parse().unwrap());
+        after = Some(order.cursor(&last.instance).to_string().parse().unwrap());
         seen.extend(page.into_iter().map(|listed| listed.instance.k8s_name));
     }
 }
@@ -74,7 +74,7 @@ async fn sorted_pages_list_each_row_once() {
         let rows = many(&store).await;
         for by in ALL {
             for descending in [false, true] {
-                let order = Order { by, descending };
+                let order = SortOrder { by, descending };
                 for state in [StateFilter::All, StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
                     let filter = InstanceFilter { state, ..InstanceFilter::default() };
                     let shown = |row: &&Instance| match state {
@@ -97,11 +97,11 @@ async fn sorted_pages_list_each_row_once() {
 async fn sorted_list_respects_scope_and_filters() {
     on_every_engine(async |store| {
         many(&store).await;
-        let order = Order { by: SortBy::State, descending: false };
+        let order = SortOrder { by: SortBy::State, descending: false };
         let live = InstanceFilter::default();
         let filter = InstanceFilter { owner_email: Some(email("bob@example.org")), ..InstanceFilter::default() };
         let list = async |caller, filter| store.sorted_instances(&caller, filter, order, None, 100).await.unwrap();
-        let owners = |rows: &[launcher_store::Listed]| {
+        let owners = |rows: &[launcher_store::ListedInstance]| {
             let mut owners: Vec<_> = rows.iter().map(|listed| listed.instance.owner_email.to_string()).collect();
             owners.dedup();
             owners
@@ -120,9 +120,9 @@ async fn sorted_list_respects_scope_and_filters() {
 #[test]
 fn invalid_cursor_is_rejected() {
     for text in ["", "x", "00000000-0000-0000-0000-000000000001 ", "00000000-0000-0000-0000-000000000001 nx"] {
-        assert!(text.parse::<Place>().is_err(), "{text:?}");
+        assert!(text.parse::<Cursor>().is_err(), "{text:?}");
     }
-    assert!("00000000-0000-0000-0000-000000000001 ta\0b".parse::<Place>().is_err());
+    assert!("00000000-0000-0000-0000-000000000001 ta\0b".parse::<Cursor>().is_err());
 }
 
 #[tokio::test]
@@ -131,11 +131,12 @@ async fn cursor_of_other_order_restarts() {
         let rows = many(&store).await;
         let filter = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
         for by in ALL {
-            let order = Order { by, descending: true };
-            let other = Order { by: if by == SortBy::Owner { SortBy::End } else { SortBy::Owner }, descending: true };
+            let order = SortOrder { by, descending: true };
+            let other =
+                SortOrder { by: if by == SortBy::Owner { SortBy::End } else { SortBy::Owner }, descending: true };
             let foreign = match by {
-                SortBy::Template => Order::NEWEST.place(&rows[20]),
-                _ => other.place(&rows[20]),
+                SortBy::Template => SortOrder::NEWEST.cursor(&rows[20]),
+                _ => other.cursor(&rows[20]),
             };
             let list = async |after| store.sorted_instances(&admin(), &filter, order, after, 5).await.unwrap();
             assert_eq!(list(Some(&foreign)).await, list(None).await, "{by:?}");

@@ -30,10 +30,10 @@ pub(super) fn now() -> Timestamp {
 }
 
 pub(super) fn compare(readings: &[Option<Reading>]) -> Vec<Finding> {
-    readings.iter().flatten().map(judge).collect()
+    readings.iter().flatten().map(assess).collect()
 }
 
-fn judge(reading: &Reading) -> Finding {
+fn assess(reading: &Reading) -> Finding {
     const CHECK: &str = "clock";
     let Reading { whose, theirs, ours } = reading;
     let ahead = ours.duration_since(*theirs);
@@ -55,7 +55,7 @@ mod tests {
     fn said(ahead: i64) -> String {
         let theirs = Timestamp::from_second(1_790_000_000).unwrap();
         let ours = theirs + SignedDuration::from_secs(ahead);
-        judge(&Reading { whose: "the database server's", theirs, ours }).to_string()
+        assess(&Reading { whose: "the database server's", theirs, ours }).to_string()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rustix::fs::statvfs;
 
 use super::clock::{Reading, now};
 use super::report::Finding;
-use super::{Part, QUESTION, within};
+use super::{QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
 
 /// Remedy for a database that answers only some queries.
@@ -31,20 +31,20 @@ pub(super) struct Facts {
     pub(super) clock: Option<Reading>,
 }
 
-pub(super) async fn look(settings: ServeSettings) -> Part<Facts> {
-    let mut part = Part::default();
-    let examination = match asked(Examination::open(&settings.database_url())).await {
+pub(super) async fn check(settings: ServeSettings) -> Section<Facts> {
+    let mut section = Section::default();
+    let examination = match query(Examination::open(&settings.database_url())).await {
         Ok(examination) => examination,
         Err(problem) => {
-            part.add([Finding::fail("database", not_opened(&settings, &problem))]);
-            return part;
+            section.add([Finding::fail("database", not_opened(&settings, &problem))]);
+            return section;
         }
     };
-    if let Err((check, problem)) = ask(&settings, &examination, &mut part).await {
-        part.add([Finding::fail(check, format!("{problem}. {REMEDY}"))]);
+    if let Err((check, problem)) = run_queries(&settings, &examination, &mut section).await {
+        section.add([Finding::fail(check, format!("{problem}. {REMEDY}"))]);
     }
     drop(tokio::time::timeout(CLOSING, examination.close()).await);
-    part
+    section
 }
 
 fn not_opened(settings: &ServeSettings, problem: &str) -> String {
@@ -60,47 +60,47 @@ fn not_opened(settings: &ServeSettings, problem: &str) -> String {
     }
 }
 
-/// Awaits an answer with the timeout [`QUESTION`]. An error has the database engine's own message.
-async fn asked<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
+/// Awaits an answer with the timeout [`QUERY_TIMEOUT`]. An error has the database engine's own message.
+async fn query<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
     let answer = async {
         answer.await.map_err(|error| match error {
             StoreError::Unavailable(said) | StoreError::Other(said) => said.to_string(),
             other => other.to_string(),
         })
     };
-    within(QUESTION, answer).await
+    within(QUERY_TIMEOUT, answer).await
 }
 
 /// Runs the queries in order. The first failure ends the checks, and is returned with the name of its check.
-async fn ask(
+async fn run_queries(
     settings: &ServeSettings,
     examination: &Examination,
-    part: &mut Part<Facts>,
+    section: &mut Section<Facts>,
 ) -> Result<(), (&'static str, String)> {
-    let engine = asked(examination.engine()).await.map_err(|problem| ("database", problem))?;
-    let place = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
-    part.add([Finding::ok("database", format!("{engine}{place}"))]);
+    let engine = query(examination.engine()).await.map_err(|problem| ("database", problem))?;
+    let location = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
+    section.add([Finding::ok("database", format!("{engine}{location}"))]);
     let before = now();
-    let clock = asked(examination.clock()).await.map_err(|problem| ("database", problem))?;
-    part.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, before));
-    part.add(room(examination));
+    let clock = query(examination.clock()).await.map_err(|problem| ("database", problem))?;
+    section.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, before));
+    section.add(room(examination));
 
-    let schema = asked(examination.schema()).await.map_err(|problem| ("schema", problem))?;
-    part.add([judge_schema(schema)]);
+    let schema = query(examination.schema()).await.map_err(|problem| ("schema", problem))?;
+    section.add([assess_schema(schema)]);
     if schema != Schema::None {
-        part.add([writing(examination).await]);
+        section.add([writing(examination).await]);
     }
     if matches!(schema, Schema::Current | Schema::Older(_)) {
         let failed = |problem| ("rows", problem);
-        let rows = asked(examination.rows()).await.map_err(failed)?;
-        part.add(judge_rows(settings, &rows));
-        part.facts.bound = Some(asked(examination.bound_fleet()).await.map_err(failed)?);
-        part.facts.apps = asked(examination.apps()).await.map_err(failed)?;
+        let rows = query(examination.rows()).await.map_err(failed)?;
+        section.add(assess_rows(settings, &rows));
+        section.facts.bound = Some(query(examination.bound_fleet()).await.map_err(failed)?);
+        section.facts.apps = query(examination.apps()).await.map_err(failed)?;
     }
     Ok(())
 }
 
-fn judge_schema(schema: Schema) -> Finding {
+fn assess_schema(schema: Schema) -> Finding {
     const CHECK: &str = "schema";
     match schema {
         Schema::Current => Finding::ok(CHECK, "it is this program's"),
@@ -122,7 +122,7 @@ fn judge_schema(schema: Schema) -> Finding {
 
 async fn writing(examination: &Examination) -> Finding {
     const CHECK: &str = "writing";
-    match asked(examination.is_read_only()).await {
+    match query(examination.is_read_only()).await {
         Ok(true) => {
             return Finding::fail(
                 CHECK,
@@ -138,7 +138,7 @@ async fn writing(examination: &Examination) -> Finding {
     } else {
         ("Look at the rights of the user that SERVICE_DATABASE_URL names, and at who holds locks", "the server")
     };
-    match asked(examination.try_to_write()).await {
+    match query(examination.try_to_write()).await {
         Ok(()) => Finding::ok(CHECK, format!("{what} takes writes; the one that was tried was taken back")),
         Err(problem) => Finding::fail(CHECK, format!("{problem}. {remedy}")),
     }
@@ -158,7 +158,7 @@ fn room(examination: &Examination) -> Option<Finding> {
     })
 }
 
-fn judge_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
+fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
     const CHECK: &str = "workshops";
     let of = |state| rows.states.get(state).copied().unwrap_or(0);
     let (queued, starting, limit) = (of("queued"), of("starting"), settings.max_concurrent_starts);

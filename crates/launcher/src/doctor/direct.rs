@@ -2,27 +2,27 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use super::Part;
+use super::Section;
 use super::report::Finding;
-use super::web::{Answer, Web, WebFault};
+use super::web::{Answer, WebClient, WebFault};
 use crate::settings::ServeSettings;
 
 const CHECK: &str = "identity proof";
 /// Forged person if there are no admins. The name is reserved (RFC 2606): it belongs to no person.
-const NOBODY: &str = "doctor@launcher.invalid";
+const FORGED_IDENTITY: &str = "doctor@launcher.invalid";
 
 /// Skipped without a proxy secret, because the check of the settings warns already.
-pub(super) async fn look(settings: ServeSettings) -> Part<()> {
-    let mut part = Part::default();
+pub(super) async fn check(settings: ServeSettings) -> Section<()> {
+    let mut section = Section::default();
     if settings.proxy_secret_file.is_none() || settings.bypass().is_some() || settings.listen_addr.port() == 0 {
-        return part;
+        return section;
     }
-    let Ok(web) = Web::new() else { return part };
+    let Ok(web) = WebClient::new() else { return section };
     let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.base_path);
-    let admin = settings.admin_emails.first().map_or(NOBODY, |admin| admin.as_str());
+    let admin = settings.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
     let answer = web.get(&me, &[(settings.trusted_auth_header.name(), admin)]).await;
-    part.add([judge(&me, &answer)]);
-    part
+    section.add([assess(&me, &answer)]);
+    section
 }
 
 /// Returns the listen address, with loopback in place of an unspecified IP.
@@ -30,7 +30,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     if listen.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port()) } else { listen }
 }
 
-fn judge(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
+fn assess(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
     match answer {
         Ok(answer) if answer.status.as_u16() == 401 => {
             Finding::ok(CHECK, format!("{me} refuses a forged identity without X-Auth-Request-Proof (401)"))

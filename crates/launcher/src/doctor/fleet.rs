@@ -8,7 +8,7 @@ use launcher_service::ClaimError;
 
 use super::clock::Reading;
 use super::report::Finding;
-use super::{Part, database, local};
+use super::{Section, database, local};
 use crate::settings::{FleetKind, ServeSettings};
 
 /// Timeout for a program to print its version.
@@ -25,17 +25,17 @@ pub(super) struct Facts {
     pub(super) clock: Option<Reading>,
 }
 
-pub(super) async fn look(settings: ServeSettings, rows: database::Facts, fleet: Facts) -> Part<()> {
-    let mut part = Part::default();
-    part.add(belonging(&rows, &fleet));
+pub(super) async fn check(settings: ServeSettings, rows: database::Facts, fleet: Facts) -> Section<()> {
+    let mut section = Section::default();
+    section.add(belonging(&rows, &fleet));
     if settings.fleet == FleetKind::Local
         && let Some(examination) = local::examination(&settings)
     {
         let needed = async |app| if rows.apps.contains(&app) { program(&examination, app).await } else { None };
         let (jupyter, rstudio) = tokio::join!(needed(AppType::Notebook), needed(AppType::Rstudio));
-        part.add(jupyter.into_iter().chain(rstudio));
+        section.add(jupyter.into_iter().chain(rstudio));
     }
-    part
+    section
 }
 
 /// Checks that the database is bound to this fleet. Otherwise the service does not start: rows of another fleet would

@@ -2,24 +2,24 @@
 
 use launcher_fleet::doctor::LocalExamination;
 
-use super::Part;
+use super::Section;
 use super::fleet::Facts;
 use super::report::Finding;
 use super::settings::is_for_this_machine;
 use crate::serve;
 use crate::settings::ServeSettings;
 
-pub(super) fn look(settings: &ServeSettings) -> Part<Facts> {
-    let mut part = Part::default();
-    let Some(examination) = examination(settings) else { return part };
-    part.add([use_of_directory(&examination)]);
+pub(super) fn check(settings: &ServeSettings) -> Section<Facts> {
+    let mut section = Section::default();
+    let Some(examination) = examination(settings) else { return section };
+    section.add([use_of_directory(&examination)]);
     match examination.identity() {
-        Ok(identity) => part.facts = Facts { identity, workshops: Some(0), ..Facts::default() },
-        Err(error) => part.add([Finding::fail("data directory", error.to_string())]),
+        Ok(identity) => section.facts = Facts { identity, workshops: Some(0), ..Facts::default() },
+        Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
     }
-    part.add([ports(&examination)]);
-    part.add(isolation(settings));
-    part
+    section.add([ports(&examination)]);
+    section.add(isolation(settings));
+    section
 }
 
 fn isolation(settings: &ServeSettings) -> Option<Finding> {
@@ -28,7 +28,7 @@ fn isolation(settings: &ServeSettings) -> Option<Finding> {
         (true, true) => "authentication is required, as for several people",
         (true, false) => return None,
     };
-    Some(Finding::warn("isolation", format!("{invitation}, but {}", serve::UNSEPARATED)))
+    Some(Finding::warn("isolation", format!("{invitation}, but {}", serve::NOT_ISOLATED)))
 }
 
 /// Returns `None` if the service would not start with these settings. The check of the settings reports that.

@@ -4,13 +4,13 @@ use http::Uri;
 use launcher_process::settings::unknown_names;
 use tracing_subscriber::filter::Targets;
 
-use super::Part;
+use super::Section;
 use super::report::Finding;
 use crate::Cli;
 use crate::serve::{ServeError, secret, seeds};
 use crate::settings::ServeSettings;
 
-pub(super) async fn look(settings: ServeSettings) -> Part<()> {
+pub(super) async fn check(settings: ServeSettings) -> Section<()> {
     let findings = [
         Some(names()),
         Some(authentication(&settings)),
@@ -19,7 +19,7 @@ pub(super) async fn look(settings: ServeSettings) -> Part<()> {
         log(&settings),
         public_url(&settings),
     ];
-    Part { findings: findings.into_iter().flatten().collect(), facts: () }
+    Section { findings: findings.into_iter().flatten().collect(), facts: () }
 }
 
 fn names() -> Finding {
@@ -104,9 +104,9 @@ fn public_url(settings: &ServeSettings) -> Option<Finding> {
     Some(Finding::fail("public URL", words))
 }
 
-/// Checks the seed file as a separate part, because it may be on a volume that hangs.
-pub(super) async fn look_at_seeds(settings: ServeSettings) -> Part<()> {
-    Part { findings: seed_file(&settings).into_iter().collect(), facts: () }
+/// Checks the seed file as a separate section, because it may be on a volume that hangs.
+pub(super) async fn check_seeds(settings: ServeSettings) -> Section<()> {
+    Section { findings: seed_file(&settings).into_iter().collect(), facts: () }
 }
 
 fn seed_file(settings: &ServeSettings) -> Option<Finding> {

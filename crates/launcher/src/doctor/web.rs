@@ -18,7 +18,7 @@ const ANSWER: Duration = Duration::from_secs(4);
 const BODY: usize = 256 << 10;
 
 /// Trusts this machine's certificate authorities, or those in SSL_CERT_FILE.
-pub(super) struct Web(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
+pub(super) struct WebClient(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 
 /// A response.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) enum WebFault {
     Unreachable(String),
 }
 
-impl Web {
+impl WebClient {
     /// # Errors
     /// This machine has no certificates of authorities.
     pub(super) fn new() -> std::io::Result<Self> {

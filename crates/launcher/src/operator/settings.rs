@@ -184,8 +184,8 @@ impl OperatorArgs {
             class: self.ingress_class.clone(),
             annotations: self.ingress_annotations.0.clone(),
             tls_secret: self.ingress_tls_secret.clone(),
-            gated_elsewhere: self.ingress_gated_elsewhere,
-            routed_elsewhere: self.workshops_routed_elsewhere,
+            has_external_auth: self.ingress_gated_elsewhere,
+            has_external_route: self.workshops_routed_elsewhere,
         }
     }
 

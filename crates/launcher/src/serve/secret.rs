@@ -32,7 +32,7 @@ pub(crate) async fn read(path: Option<&Path>) -> Result<Option<ProxySecret>, Sec
 }
 
 /// Replaces the secret when its file changes. Never returns.
-pub(super) async fn keep_current(path: Option<PathBuf>, secret: Option<ProxySecret>) {
+pub(super) async fn reload_on_change(path: Option<PathBuf>, secret: Option<ProxySecret>) {
     match (path, secret) {
         (Some(path), Some(secret)) => {
             follow::follow(&path, "proxy secret", |text| secret.replace(text)).await;

@@ -27,7 +27,7 @@ pub(crate) enum SeedError {
 }
 
 /// Creates the templates of the seed file that never existed. Changes that admins made to the others stay.
-pub(crate) async fn plant(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
+pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
     let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
     for (index, seed) in entries(&path)?.into_iter().enumerate() {
         let entry = index + 1;

@@ -28,7 +28,7 @@ pub(super) struct Collector<C> {
     client: Client<C, Full<Bytes>>,
     runtime: Handle,
     /// Request timeout. The exporter waits for each response without a timeout, and sends nothing else meanwhile.
-    patience: Duration,
+    request_timeout: Duration,
     /// True if the last request had no response, or an error status.
     is_bad: AtomicBool,
 }
@@ -37,11 +37,11 @@ impl<C: Connect + Clone> Collector<C> {
     /// Creates the transport on these connections. Must run within a runtime.
     pub(super) fn new(connector: C) -> Self {
         let client = Client::builder(TokioExecutor::new()).build(connector);
-        Self { client, runtime: Handle::current(), patience: patience(), is_bad: AtomicBool::new(false) }
+        Self { client, runtime: Handle::current(), request_timeout: request_timeout(), is_bad: AtomicBool::new(false) }
     }
 
     /// Logs when the collector starts or stops failing; repeated outcomes are not logged.
-    fn tell(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
+    fn log_transition(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
         let wrong = match outcome {
             Ok(answer) if answer.status().is_success() => None,
             Ok(answer) => Some(format!("collector answered {}", answer.status())),
@@ -65,19 +65,19 @@ where
     C: Connect + Clone + Debug + Send + Sync + 'static,
 {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let (client, patience, collector) = (self.client.clone(), self.patience, request.uri().clone());
+        let (client, request_timeout, collector) = (self.client.clone(), self.request_timeout, request.uri().clone());
         // The timeout uses the runtime's timer, so it must be created in a task.
         let answered = self.runtime.spawn(async move {
-            let answer = timeout(patience, ask(client, request)).await;
-            answer.unwrap_or_else(|_| Err(format!("no answer within {patience:?}").into()))
+            let answer = timeout(request_timeout, send(client, request)).await;
+            answer.unwrap_or_else(|_| Err(format!("no answer within {request_timeout:?}").into()))
         });
         let outcome = answered.await?;
-        self.tell(&collector, &outcome);
+        self.log_transition(&collector, &outcome);
         outcome
     }
 }
 
-async fn ask<C>(client: Client<C, Full<Bytes>>, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
+async fn send<C>(client: Client<C, Full<Bytes>>, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError>
 where
     C: Connect + Clone + Send + Sync + 'static,
 {
@@ -92,7 +92,7 @@ fn innermost(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns the request timeout, from the same variables (in milliseconds) that the exporter reads.
-fn patience() -> Duration {
+fn request_timeout() -> Duration {
     let told = |name| std::env::var(name).ok()?.parse().ok().map(Duration::from_millis);
     let told = told(OTEL_EXPORTER_OTLP_TRACES_TIMEOUT).or_else(|| told(OTEL_EXPORTER_OTLP_TIMEOUT));
     told.unwrap_or(OTEL_EXPORTER_OTLP_TIMEOUT_DEFAULT)

@@ -2,7 +2,7 @@
 
 mod database;
 mod direct;
-mod front;
+mod edge_proxy;
 mod local;
 mod tls;
 

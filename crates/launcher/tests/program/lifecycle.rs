@@ -2,7 +2,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use launcher_testkit::metrics::{documented, told};
+use launcher_testkit::metrics::{documented, exposed};
 
 use crate::serving::{PATIENCE, Serving};
 use crate::{launcher, text};
@@ -13,8 +13,11 @@ fn launcher_starts_serves_and_stops() {
     let serving = Serving::start(data.path());
     let me = serving.get(serving.listen, "/api/v1/me", "X-Auth-Request-Email: admin@example.org\r\n");
     assert!(me.starts_with("HTTP/1.1 200 ") && me.contains(r#""is_admin":true"#), "{me}");
-    let nobody = serving.get(serving.listen, "/api/v1/me", "");
-    assert!(nobody.starts_with("HTTP/1.1 401 "), "half of the development bypass is no bypass: {nobody}");
+    let unauthenticated = serving.get(serving.listen, "/api/v1/me", "");
+    assert!(
+        unauthenticated.starts_with("HTTP/1.1 401 "),
+        "half of the development bypass is no bypass: {unauthenticated}"
+    );
     for path in ["/healthz", "/readyz", "/metrics"] {
         let outside = serving.get(serving.listen, path, "X-Auth-Request-Email: admin@example.org\r\n");
         assert!(outside.starts_with("HTTP/1.1 404 "), "{path} is not for the outside: {outside}");
@@ -50,7 +53,7 @@ fn metrics_match_documentation() {
         serving.get(serving.listen, "/api/v1/me", "");
         let metrics = serving.get(serving.telemetry, "/metrics", "");
         if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
-            assert_eq!(told(&metrics), documented("launcher_"));
+            assert_eq!(exposed(&metrics), documented("launcher_"));
             break;
         }
         assert!(Instant::now() < deadline, "neither instances nor requests are counted: {metrics}");

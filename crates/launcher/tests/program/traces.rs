@@ -87,8 +87,8 @@ async fn failed_start_is_traced_and_missing_collector_blocks_nothing() {
     assert!(log.contains("exporting traces") && log.contains(&addr.to_string()), "{log}");
 
     let data = tempfile::tempdir().unwrap();
-    let nobody = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];
-    let serving = Serving::start_with(data.path(), &nobody);
+    let unreachable = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9"), PATH];
+    let serving = Serving::start_with(data.path(), &unreachable);
     launched(&serving, &["false"], SAMPLED).await;
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");

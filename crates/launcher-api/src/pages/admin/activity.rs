@@ -25,13 +25,13 @@ struct ActivityPage {
     shell: Shell,
     person: String,
     person_error: Option<&'static str>,
-    lines: Vec<Line>,
+    entries: Vec<Entry>,
     older: Option<String>,
 }
 
 /// An entry as a sentence that contains its subject's name.
 #[derive(Debug)]
-struct Line {
+struct Entry {
     at: Instant,
     name: String,
     link: String,
@@ -60,13 +60,13 @@ pub(crate) async fn show(
     let wrong = person.is_none() && !query.person.trim().is_empty();
     let filter = ActivityFilter { person, subject: None };
     let cut = Page { limit: ROWS, after: query.after.parse().ok() };
-    let lines = state.launcher.activities(&caller, &filter, &cut).await?;
-    let last = lines.last().filter(|_| lines.len() == ROWS as usize);
+    let entries = state.launcher.activities(&caller, &filter, &cut).await?;
+    let last = entries.last().filter(|_| entries.len() == ROWS as usize);
     let activity = ActivityPage {
         shell: shell(&state, &caller, "admin-activity"),
         person_error: wrong.then_some(texts::NOT_A_PERSON),
         older: last.map(|last| query.older(last.activity_id)),
-        lines: lines.iter().map(Line::from).collect(),
+        entries: entries.iter().map(Entry::from).collect(),
         person: query.person,
     };
     page(StatusCode::OK, &activity)
@@ -82,7 +82,7 @@ impl ActivityQuery {
     }
 }
 
-impl From<&LoggedActivity> for Line {
+impl From<&LoggedActivity> for Entry {
     fn from(LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
         let subject = &activity.subject;
         let is_instance = activity.owner_email.is_some();

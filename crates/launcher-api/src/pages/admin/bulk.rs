@@ -6,9 +6,9 @@ use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::Caller;
 use launcher_domain::names::is_k8s_name;
-use launcher_service::{Launcher, Listed, ServiceError};
+use launcher_service::{Launcher, ListedInstance, ServiceError};
 
-use crate::identity::Overseer;
+use crate::identity::InstanceAdmin;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, forms, notices, texts};
@@ -16,7 +16,7 @@ use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 
 /// Maximum instances in one request. No list shows more at once.
-const MOST: usize = 500;
+const MAX_INSTANCES: usize = 500;
 
 /// The fields of the list's form, or of the confirmation page.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ struct Ticked {
 #[template(path = "admin/bulk_confirm.html")]
 struct ConfirmPage {
     shell: Shell,
-    listed: Vec<Listed>,
+    listed: Vec<ListedInstance>,
     return_to: String,
 }
 
@@ -66,7 +66,7 @@ struct Outcome {
 /// Terminates or extends each instance. Terminating requires a confirmation first.
 pub(crate) async fn act(
     State(state): State<AppState>,
-    Overseer(caller): Overseer,
+    InstanceAdmin(caller): InstanceAdmin,
     RawForm(body): RawForm,
 ) -> PageResult {
     let form = Form::parse(&body)?;
@@ -75,14 +75,14 @@ pub(crate) async fn act(
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
-            let listed = there(launcher, &caller, &form.ticked).await?;
+            let listed = existing(launcher, &caller, &form.ticked).await?;
             return page(StatusCode::OK, &ConfirmPage { shell, listed, return_to });
         }
         "end" => Action::End,
         "extend" => Action::Extend,
         _ => return Err(Problem::new(ProblemCode::InvalidParameters, texts::BULK_WHAT)),
     };
-    let rows = each(launcher, &caller, action, &form.ticked).await;
+    let rows = apply_to_each(launcher, &caller, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
     let heading = match action {
         Action::End => texts::bulk_ended(done, rows.len()),
@@ -103,8 +103,8 @@ impl Form {
                 _ => {}
             }
         }
-        if form.ticked.len() > MOST {
-            return Err(Problem::new(ProblemCode::InvalidParameters, texts::bulk_too_many(MOST)));
+        if form.ticked.len() > MAX_INSTANCES {
+            return Err(Problem::new(ProblemCode::InvalidParameters, texts::bulk_too_many(MAX_INSTANCES)));
         }
         Ok(form)
     }
@@ -112,23 +112,27 @@ impl Form {
     /// Adds a ticked instance. Ignores values that are no instance name, because no list sends them.
     fn tick(&mut self, value: &str) {
         let (name, end) = value.split_once(' ').unwrap_or((value, ""));
-        if is_k8s_name(name) && !self.ticked.iter().any(|one| one.k8s_name == name) {
+        if is_k8s_name(name) && !self.ticked.iter().any(|ticked| ticked.k8s_name == name) {
             self.ticked.push(Ticked { k8s_name: name.to_owned(), expected_expires_at: end.parse().ok() });
         }
     }
 }
 
 /// Returns the ticked instances that still exist.
-async fn there(launcher: &Launcher, caller: &Caller, ticked: &[Ticked]) -> Result<Vec<Listed>, ServiceError> {
-    let mut there = Vec::new();
-    for one in ticked {
-        match launcher.instance(caller, &one.k8s_name).await {
-            Ok(listed) => there.push(listed),
+async fn existing(
+    launcher: &Launcher,
+    caller: &Caller,
+    ticked: &[Ticked],
+) -> Result<Vec<ListedInstance>, ServiceError> {
+    let mut existing = Vec::new();
+    for Ticked { k8s_name, .. } in ticked {
+        match launcher.instance(caller, k8s_name).await {
+            Ok(listed) => existing.push(listed),
             Err(ServiceError::NotFound) => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(there)
+    Ok(existing)
 }
 
 /// The action of the form.
@@ -139,7 +143,7 @@ enum Action {
 }
 
 /// Applies the action to one instance after the other. A failure does not stop the rest.
-async fn each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
+async fn apply_to_each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {
         let done = match action {
@@ -156,7 +160,12 @@ async fn each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ti
 }
 
 impl Outcome {
-    fn new(k8s_name: &str, seen: Option<&Listed>, action: Action, done: Result<Listed, ServiceError>) -> Self {
+    fn new(
+        k8s_name: &str,
+        seen: Option<&ListedInstance>,
+        action: Action,
+        done: Result<ListedInstance, ServiceError>,
+    ) -> Self {
         let (text, until) = match (&done, action) {
             (Ok(listed), Action::End) => (texts::state_name(listed.instance.state).to_owned(), None),
             (Ok(listed), Action::Extend) => (String::new(), listed.instance.expires_at),
@@ -175,6 +184,6 @@ impl Outcome {
     }
 }
 
-fn what(listed: &Listed) -> String {
+fn what(listed: &ListedInstance) -> String {
     format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
 }

@@ -4,12 +4,12 @@ use askama::Template;
 use axum::extract::{OriginalUri, State};
 use http::{StatusCode, Uri};
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{InstanceFilter, Order, Place, StateFilter};
+use launcher_service::{Cursor, InstanceFilter, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::sorting::{Head, heads, order};
-use crate::identity::Overseer;
+use crate::identity::InstanceAdmin;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
@@ -50,14 +50,14 @@ pub(crate) struct InstancesQuery {
 /// Serves the page.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Overseer(caller): Overseer,
+    InstanceAdmin(caller): InstanceAdmin,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {
     let launcher = &state.launcher;
     let filter = query.filter();
     let order = order(&query.sort, filter.state);
-    let after: Option<Place> = query.after.parse().ok();
+    let after: Option<Cursor> = query.after.parse().ok();
     let listed = launcher.sorted_instances(&caller, &filter, order, after.as_ref(), ROWS).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let mut templates = workshops::all_templates(launcher, &caller).await?;
@@ -71,8 +71,8 @@ pub(crate) async fn show(
             .collect(),
         states: states(&query.state),
         heads: heads(order, filter.state, |sort| query.address(sort, None)),
-        more: last.map(|last| query.address(&query.sort, Some(&order.place(&last.instance)))),
-        more_label: if order == Order::NEWEST { texts::OLDER } else { texts::MORE },
+        more: last.map(|last| query.address(&query.sort, Some(&order.cursor(&last.instance)))),
+        more_label: if order == SortOrder::NEWEST { texts::OLDER } else { texts::MORE },
         workshops: listed.iter().map(|listed| WorkshopView::new(launcher, &caller, listed)).collect(),
         here: path_and_query(&uri),
         now: machine_now(launcher.clock()),
@@ -101,7 +101,7 @@ impl InstancesQuery {
     }
 
     /// Returns the URL of the same list in this order, after this cursor.
-    fn address(&self, sort: &str, after: Option<&Place>) -> String {
+    fn address(&self, sort: &str, after: Option<&Cursor>) -> String {
         let after = after.map(ToString::to_string).unwrap_or_default();
         let fields = [
             ("owner", self.owner.as_str()),

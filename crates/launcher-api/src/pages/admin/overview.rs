@@ -7,11 +7,11 @@ use axum::extract::State;
 use http::StatusCode;
 use jiff::SignedDuration;
 use launcher_domain::InstanceState;
-use launcher_service::{Figures, Hour, Overview};
+use launcher_service::{Hour, LaunchStats, Overview};
 use uuid::Uuid;
 
 use super::chart::{Chart, Key, bars, peak};
-use crate::identity::Overseer;
+use crate::identity::InstanceAdmin;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::texts::overview as words;
 use crate::pages::view::{Instant, Shell};
@@ -66,7 +66,7 @@ struct HourRow {
 }
 
 /// Serves the page.
-pub(crate) async fn show(State(state): State<AppState>, Overseer(caller): Overseer) -> PageResult {
+pub(crate) async fn show(State(state): State<AppState>, InstanceAdmin(caller): InstanceAdmin) -> PageResult {
     let launcher = &state.launcher;
     let overview = launcher.overview(&caller).await?;
     let all = workshops::all_templates(launcher, &caller).await?;
@@ -93,22 +93,22 @@ fn tiles(overview: &Overview) -> Vec<Tile> {
 }
 
 fn template_rows(overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {
-    let row = |(template_id, figures): &(Uuid, Figures)| TemplateRow {
+    let row = |(template_id, stats): &(Uuid, LaunchStats)| TemplateRow {
         template_id: *template_id,
         name: names.get(template_id).cloned().unwrap_or_default(),
-        running: figures.running,
-        day: figures.into(),
+        running: stats.running,
+        day: stats.into(),
     };
     overview.templates.iter().map(row).collect()
 }
 
-impl From<&Figures> for Row {
-    fn from(figures: &Figures) -> Self {
+impl From<&LaunchStats> for Row {
+    fn from(stats: &LaunchStats) -> Self {
         Self {
-            launches: figures.launches,
-            failures: figures.failures,
-            p50: words::ready(figures.ready, |times| times.p50),
-            p95: words::ready(figures.ready, |times| times.p95),
+            launches: stats.launches,
+            failures: stats.failures,
+            p50: words::ready(stats.ready, |times| times.p50),
+            p95: words::ready(stats.ready, |times| times.p95),
         }
     }
 }

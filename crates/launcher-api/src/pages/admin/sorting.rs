@@ -1,6 +1,6 @@
 //! Column heads of the table of all instances, with links that sort it.
 
-use launcher_service::{Order, SortBy, StateFilter};
+use launcher_service::{SortBy, SortOrder, StateFilter};
 
 use crate::pages::texts;
 
@@ -25,17 +25,17 @@ pub(super) struct Head {
 
 /// Returns the order that a URL asks for. Lists with terminated instances can be sorted by launch only, which has an
 /// index. Any other order would read and sort the whole history.
-pub(super) fn order(asked: &str, state: StateFilter) -> Order {
+pub(super) fn order(asked: &str, state: StateFilter) -> SortOrder {
     let (name, descending) = asked.strip_prefix('-').map_or((asked, false), |name| (name, true));
     let by = NAMES.iter().find(|(_, known)| *known == name).map(|(by, _)| *by);
     match by {
-        Some(by) if can_sort(by, state) => Order { by, descending },
-        _ => Order::NEWEST,
+        Some(by) if can_sort(by, state) => SortOrder { by, descending },
+        _ => SortOrder::NEWEST,
     }
 }
 
 /// Returns the heads of a list in this order; `href` returns the URL of the same list in another order.
-pub(super) fn heads(order: Order, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
+pub(super) fn heads(order: SortOrder, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
     NAMES
         .into_iter()
         .map(|(by, name)| {

@@ -7,7 +7,7 @@ use launcher_workshop::Workshop;
 use serde_json::Value;
 
 use super::{KubernetesExamination, unavailable};
-use crate::kubernetes::refusal::{code, refusal};
+use crate::kubernetes::error::{status_code, to_fleet_error};
 use crate::port::FleetError;
 
 /// The cluster's Workshop CRD, compared with ours.
@@ -31,8 +31,8 @@ impl KubernetesExamination {
         let request = Request::get(format!("/openapi/v3/apis/{version}")).body(Vec::new());
         let document: Value = match self.client.request(request.map_err(|error| unavailable(&error))?).await {
             Ok(document) => document,
-            Err(error) if code(&error) == Some(404) => return Ok(Definition::Missing(version.into_owned())),
-            Err(error) => return Err(refusal(&error)),
+            Err(error) if status_code(&error) == Some(404) => return Ok(Definition::Missing(version.into_owned())),
+            Err(error) => return Err(to_fleet_error(&error)),
         };
         let Some(theirs) = schema_of_workshop(&document) else {
             return Ok(Definition::Missing(version.into_owned()));

@@ -8,34 +8,34 @@ use launcher_workshop::{Phase, Workshop};
 
 use super::KubernetesExamination;
 use crate::kubernetes::Guarded;
-use crate::kubernetes::refusal::{code, refusal};
+use crate::kubernetes::error::{status_code, to_fleet_error};
 use crate::port::FleetError;
 
 /// Maximum time until an active operator writes a status, or terminates an expired Workshop.
-const TAKES: SignedDuration = SignedDuration::from_secs(60);
+const REACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
 /// Number of lease durations without a renewal after which the Lease counts as unheld.
-const MISSES: i64 = 2;
+const MAX_MISSED_RENEWALS: i64 = 2;
 /// Page size of the list requests.
-const PORTION: u32 = 500;
+const PAGE_SIZE: u32 = 500;
 
 /// The leader according to the Lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leader {
     /// This one, with a recent renewal.
-    Leads(String),
+    Active(String),
     /// No leader; the last renewal was at this time.
-    Nobody(Option<Timestamp>),
+    Absent(Option<Timestamp>),
     /// The launcher may not read the Lease.
-    Unseen,
+    Forbidden,
 }
 
 /// Workshops that wait for an operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Waiting {
+pub struct PendingWorkshops {
     /// Number of all Workshops.
     pub workshops: usize,
     /// Workshops without a status for more than a minute.
-    pub unseen: Vec<String>,
+    pub without_status: Vec<String>,
     /// Workshops that have not been terminated within a minute after their expiry.
     pub overdue: Vec<String>,
     /// Unreadable Workshops.
@@ -53,15 +53,16 @@ impl KubernetesExamination {
         let leases: Api<Lease> = Api::namespaced(self.client.clone(), &self.namespace);
         let spec = match leases.get_opt(lease).await {
             Ok(lease) => lease.and_then(|lease| lease.spec).unwrap_or_default(),
-            Err(error) if code(&error) == Some(403) => return Ok(Leader::Unseen),
-            Err(error) => return Err(refusal(&error)),
+            Err(error) if status_code(&error) == Some(403) => return Ok(Leader::Forbidden),
+            Err(error) => return Err(to_fleet_error(&error)),
         };
         let renewed = spec.renew_time.map(|time| time.0);
-        let lasts = SignedDuration::from_secs(i64::from(spec.lease_duration_seconds.unwrap_or(0)) * MISSES);
+        let lasts =
+            SignedDuration::from_secs(i64::from(spec.lease_duration_seconds.unwrap_or(0)) * MAX_MISSED_RENEWALS);
         let holder = spec.holder_identity.filter(|holder| !holder.is_empty());
         Ok(match (holder, renewed) {
-            (Some(holder), Some(renewed)) if now.duration_since(renewed) <= lasts => Leader::Leads(holder),
-            (_, renewed) => Leader::Nobody(renewed),
+            (Some(holder), Some(renewed)) if now.duration_since(renewed) <= lasts => Leader::Active(holder),
+            (_, renewed) => Leader::Absent(renewed),
         })
     }
 
@@ -69,24 +70,24 @@ impl KubernetesExamination {
     ///
     /// # Errors
     /// [`FleetError::Unavailable`] with the cause.
-    pub async fn waiting(&self, now: Timestamp) -> Result<Waiting, FleetError> {
+    pub async fn pending_workshops(&self, now: Timestamp) -> Result<PendingWorkshops, FleetError> {
         let workshops: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
-        let mut params = ListParams::default().limit(PORTION);
-        let mut waiting = Waiting::default();
+        let mut params = ListParams::default().limit(PAGE_SIZE);
+        let mut pending = PendingWorkshops::default();
         loop {
-            let listed = workshops.list(&params).await.map_err(|error| refusal(&error))?;
+            let listed = workshops.list(&params).await.map_err(|error| to_fleet_error(&error))?;
             for workshop in listed.items {
-                waiting.note(workshop, now);
+                pending.note(workshop, now);
             }
             match listed.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
-                None => return Ok(waiting),
+                None => return Ok(pending),
             }
         }
     }
 }
 
-impl Waiting {
+impl PendingWorkshops {
     fn note(&mut self, guarded: Guarded, now: Timestamp) {
         self.workshops += 1;
         let name = guarded.name_any();
@@ -102,15 +103,15 @@ impl Waiting {
         if workshop.metadata.deletion_timestamp.is_some() {
             return;
         }
-        let passed = |time: Timestamp| now.duration_since(time) > TAKES;
+        let passed = |time: Timestamp| now.duration_since(time) > REACTION_TIME;
         let Some(status) = status else {
             if workshop.creation_timestamp().is_some_and(|created| passed(created.0)) {
-                self.unseen.push(name);
+                self.without_status.push(name);
             }
             return;
         };
         let runs = matches!(status.phase, Phase::Starting | Phase::Running);
-        if runs && workshop.spec.end(status.ready_at).is_some_and(passed) {
+        if runs && workshop.spec.expiry(status.ready_at).is_some_and(passed) {
             self.overdue.push(name);
         }
     }

@@ -6,7 +6,7 @@ use kube::Api;
 use kube::api::PostParams;
 
 use super::KubernetesExamination;
-use crate::kubernetes::refusal::refusal;
+use crate::kubernetes::error::to_fleet_error;
 use crate::port::FleetError;
 
 /// The rights of the launcher's Role in `deploy/rbac.yaml`: group, resource, verbs.
@@ -46,7 +46,7 @@ impl KubernetesExamination {
             ..SelfSubjectAccessReview::default()
         };
         let reviews: Api<SelfSubjectAccessReview> = Api::all(self.client.clone());
-        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| refusal(&error))?;
+        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| to_fleet_error(&error))?;
         Ok(answer.status.is_some_and(|status| status.allowed))
     }
 }

@@ -33,7 +33,7 @@ struct State {
     faults: VecDeque<Fault>,
 }
 
-/// Fault of a request.
+/// Fault that the stub injects into its response to one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
     /// No response.

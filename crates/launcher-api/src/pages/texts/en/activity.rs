@@ -15,10 +15,10 @@ pub(crate) const NO_ACTIVITY: &str = "There is nothing to tell.";
 pub(crate) const NOT_A_PERSON: &str = "This is not an e-mail address; what everybody did is shown.";
 
 /// An entry of the activity log.
-pub(crate) fn activity(line: &Activity) -> Vec<Part> {
-    let (mut before, mut after) = (before(line), after(line));
+pub(crate) fn activity(entry: &Activity) -> Vec<Part> {
+    let (mut before, mut after) = (before(entry), after(entry));
     before.push(' ');
-    if line.action != ActivityAction::Extended {
+    if entry.action != ActivityAction::Extended {
         after.push('.');
         return vec![Part::Text(before), Part::Subject, Part::Text(after)];
     }
@@ -27,22 +27,22 @@ pub(crate) fn activity(line: &Activity) -> Vec<Part> {
 }
 
 /// Text before the name of the entry's subject.
-fn before(line: &Activity) -> String {
-    let (actor, owner) = (line.act.actor_email.as_ref(), line.owner_email.as_ref());
+fn before(entry: &Activity) -> String {
+    let (actor, owner) = (entry.act.actor_email.as_ref(), entry.owner_email.as_ref());
     let whose = owner.filter(|_| actor != owner).map(|owner| format!("{owner}'s")).unwrap_or_default();
-    let who = match (actor, line.action) {
+    let who = match (actor, entry.action) {
         (None, ActivityAction::Ended | ActivityAction::Failed) => return whose,
         (actor, _) => actor.map_or_else(|| "The service".to_owned(), ToString::to_string),
     };
-    format!("{who} {} {whose}", activity_verb(line.action)).trim_end().to_owned()
+    format!("{who} {} {whose}", activity_verb(entry.action)).trim_end().to_owned()
 }
 
 /// Text after the subject's name.
-fn after(line: &Activity) -> String {
-    let detail = line.detail.as_deref().unwrap_or_default();
-    match line.action {
+fn after(entry: &Activity) -> String {
+    let detail = entry.detail.as_deref().unwrap_or_default();
+    match entry.action {
         ActivityAction::Extended => String::new(),
-        ActivityAction::Ended if line.act.actor_email.is_none() => {
+        ActivityAction::Ended if entry.act.actor_email.is_none() => {
             EndReason::parse(detail).map_or_else(|| " ended".to_owned(), |why| format!(" ended. {}", end_reason(why)))
         }
         ActivityAction::Failed => FailureCode::parse(detail).map_or_else(
@@ -50,7 +50,7 @@ fn after(line: &Activity) -> String {
             |code| format!(" failed. {}", failure_message(&FailureReason::new(code, None)).trim_end_matches('.')),
         ),
         ActivityAction::Dismissed => ", which had failed".to_owned(),
-        _ if line.owner_email.is_none() && !detail.is_empty() => format!(": {}", detail.replace('_', " ")),
+        _ if entry.owner_email.is_none() && !detail.is_empty() => format!(": {}", detail.replace('_', " ")),
         _ => String::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Label;
 
-/// Groups of fields.
+/// Headings of the form's groups of fields.
 pub(crate) const SHOWN: &str = "What people see";
 pub(crate) const RUN: &str = "What runs";
 pub(crate) const USED: &str = "What it may use";

@@ -1,7 +1,7 @@
 //! The admins' overview.
 
 use jiff::SignedDuration;
-use launcher_service::{Figures, ReadyTimes};
+use launcher_service::{LaunchStats, ReadyTimes};
 
 use super::super::Around;
 
@@ -72,7 +72,7 @@ pub(crate) fn ready(times: Option<ReadyTimes>, which: fn(ReadyTimes) -> SignedDu
 }
 
 /// Note below the number of launches.
-pub(crate) fn launches_note(day: &Figures) -> String {
+pub(crate) fn launches_note(day: &LaunchStats) -> String {
     match day.failures {
         0 => "none failed".to_owned(),
         failures => format!("{failures} failed ({})", percent(failures, day.launches)),
@@ -85,7 +85,7 @@ pub(crate) fn use_note(most: u64) -> String {
 }
 
 /// Note below the median time to ready.
-pub(crate) fn ready_note(day: &Figures) -> String {
+pub(crate) fn ready_note(day: &LaunchStats) -> String {
     day.ready.map_or_else(
         || "nothing was ready yet".to_owned(),
         |times| format!("for half of them (p50), {} for 95 of 100 (p95)", short(times.p95)),
@@ -93,7 +93,7 @@ pub(crate) fn ready_note(day: &Figures) -> String {
 }
 
 /// Describes the chart of launches.
-pub(crate) fn launches_summary(day: &Figures, peak: Option<(u64, usize)>) -> String {
+pub(crate) fn launches_summary(day: &LaunchStats, peak: Option<(u64, usize)>) -> String {
     let most = peak.map(|(most, ago)| format!(" Most in one hour: {most}, {}.", when(ago))).unwrap_or_default();
     format!("Launches in each of the last 24 hours: {} in all, {}.{most}", day.launches, launches_note(day))
 }
@@ -105,7 +105,7 @@ pub(crate) fn use_summary(now: u64, peak: Option<(u64, usize)>) -> String {
 }
 
 /// Describes the chart of times to ready.
-pub(crate) fn ready_summary(day: &Figures, peak: Option<(SignedDuration, usize)>) -> String {
+pub(crate) fn ready_summary(day: &LaunchStats, peak: Option<(SignedDuration, usize)>) -> String {
     let Some(times) = day.ready else { return "Nothing was ready in the last 24 hours.".to_owned() };
     let (p50, p95) = (short(times.p50), short(times.p95));
     let slowest = peak.map(|(most, ago)| format!(" Slowest hour, by its p95: {}, {}.", short(most), when(ago)));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn low_failure_rate_is_not_shown_as_zero() {
-        let day = |launches, failures| Figures { launches, failures, ..Figures::default() };
+        let day = |launches, failures| LaunchStats { launches, failures, ..LaunchStats::default() };
         let notes = [day(3, 0), day(1000, 1), day(3, 1), day(2, 2)].map(|day| launches_note(&day));
         assert_eq!(notes, ["none failed", "1 failed (less than 1 %)", "1 failed (33 %)", "2 failed (100 %)"]);
     }

@@ -1,0 +1,46 @@
+//! Error pages for unauthenticated requests, for example after signing out. They load no files, because unauthenticated
+//! requests get none.
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::response::Response;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use http::header::CONTENT_SECURITY_POLICY;
+use http::{HeaderValue, StatusCode};
+use sha2::{Digest, Sha256};
+
+use super::html::{PageResult, page};
+use super::texts;
+use crate::problem::Problem;
+
+/// The whole style of the page, embedded in it.
+const STYLE: &str = include_str!("../../templates/unauthenticated.css");
+
+/// Allows that style, and nothing else.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+    )
+});
+
+/// An error page for an unauthenticated request.
+#[derive(Debug, Template)]
+#[template(path = "unauthenticated.html")]
+pub(super) struct UnauthenticatedPage {
+    pub(super) title: String,
+    pub(super) text: String,
+    pub(super) next_link: Option<(String, &'static str)>,
+}
+
+impl UnauthenticatedPage {
+    /// Renders the page with a policy that allows its style.
+    pub(super) fn respond(&self, status: StatusCode) -> PageResult {
+        let mut response: Response = page(status, self)?;
+        let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        Ok(response)
+    }
+}

@@ -1,0 +1,51 @@
+//! Converts the API server's errors into the fleet's.
+
+use crate::port::FleetError;
+
+/// The status code of the API server's answer; `None` if it has not answered.
+pub(super) fn status_code(error: &kube::Error) -> Option<u16> {
+    match error {
+        kube::Error::Api(status) => Some(status.code),
+        _ => None,
+    }
+}
+
+/// Converts an error: a spec that the API server finds invalid is refused permanently, every other error is temporary.
+pub(super) fn to_fleet_error(error: &kube::Error) -> FleetError {
+    let kube::Error::Api(status) = error else {
+        return FleetError::Unavailable(format!("the API server cannot be reached: {}", innermost(error)));
+    };
+    match status.code {
+        400 | 422 => FleetError::Refused(status.message.clone()),
+        // There is room again when other Workshops have been terminated.
+        403 if status.message.contains("exceeded quota") => FleetError::Unavailable(status.message.clone()),
+        403 => FleetError::Unavailable(format!("{} (is deploy/rbac.yaml applied?)", status.message)),
+        // The resource type is unknown: callers handle a missing object themselves.
+        404 => FleetError::Unavailable(format!("{} (is crds/workshops.yaml applied?)", status.message)),
+        _ => FleetError::Unavailable(format!("the API server answered {}: {}", status.code, status.message)),
+    }
+}
+
+/// The innermost error, because the outer layers add no information.
+fn innermost(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), innermost)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    fn message_of(code: u16, message: &str) -> String {
+        to_fleet_error(&kube::Error::Api(Status::failure(message, "Forbidden").with_code(code).boxed())).to_string()
+    }
+
+    #[test]
+    fn exceeded_quota_is_not_reported_as_missing_permission() {
+        const QUOTA: &str = "workshops is forbidden: exceeded quota: few, requested: count/workshops=1";
+        assert!(message_of(403, QUOTA).ends_with(QUOTA), "{}", message_of(403, QUOTA));
+        let right = "workshops is forbidden: User \"launcher\" cannot patch resource";
+        assert!(message_of(403, right).ends_with("(is deploy/rbac.yaml applied?)"), "{}", message_of(403, right));
+    }
+}

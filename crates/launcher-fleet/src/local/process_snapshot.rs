@@ -1,0 +1,227 @@
+//! Snapshots of the machine's processes, shared by all concurrent readers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep_until};
+
+use super::process::{self, ProcessId, RunningProcess};
+
+/// Minimum time between the starts of two snapshots: each one reads several files of every process of the machine.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The processes at one moment, with the data that identifies their Workshop. This program itself is not included.
+#[derive(Debug, Default)]
+pub(super) struct ProcessSnapshot(BTreeMap<ProcessId, ProcessInfo>);
+
+/// Data that identifies the Workshop of a process.
+#[derive(Debug)]
+struct ProcessInfo {
+    parent: i32,
+    group: i32,
+    /// `None` if the process belongs to no Workshop of this data directory. A process without a marker inherits its
+    /// parent's.
+    marker: Option<String>,
+    is_keeper: bool,
+}
+
+impl ProcessSnapshot {
+    /// Reads all processes, and the markers of this data directory only. Blocks.
+    pub(super) fn take(data_dir_id: &str) -> Self {
+        let own = format!("{data_dir_id}/");
+        let seen = process::running_processes().map(|RunningProcess { process, parent, group }| {
+            let mark = process.read_marker().filter(|mark| mark.marker.starts_with(&own));
+            let is_keeper = mark.as_ref().is_some_and(|mark| mark.is_keeper);
+            (process, ProcessInfo { parent, group, marker: mark.map(|mark| mark.marker), is_keeper })
+        });
+        Self::of(seen.collect())
+    }
+
+    /// Gives every process without a marker the marker of its nearest ancestor with one. A keeper is an ancestor of
+    /// every process that its app has started, including those that cleared their environment.
+    fn of(mut processes: BTreeMap<ProcessId, ProcessInfo>) -> Self {
+        let parents: BTreeMap<i32, (i32, Option<String>)> = processes
+            .iter()
+            .filter_map(|(process, info)| {
+                Some((process.pid()?.as_raw_nonzero().get(), (info.parent, info.marker.clone())))
+            })
+            .collect();
+        for info in processes.values_mut().filter(|info| info.marker.is_none()) {
+            let ancestors = std::iter::successors(parents.get(&info.parent), |(parent, _)| parents.get(parent));
+            // A snapshot is not atomic, and PIDs may be reused meanwhile: a chain could be a cycle.
+            info.marker = ancestors.take(parents.len()).find_map(|(_, marker)| marker.clone());
+        }
+        Self(processes)
+    }
+
+    /// True if exactly this process was running.
+    pub(super) fn contains(&self, process: ProcessId) -> bool {
+        self.0.contains_key(&process)
+    }
+
+    /// The processes of an app: those with this marker, and those in the group whose leader runs or ran since the
+    /// machine booted. The Workshop's keeper is not included.
+    pub(super) fn members<'a>(
+        &'a self,
+        marker: &'a str,
+        leader: Option<ProcessId>,
+    ) -> impl Iterator<Item = ProcessId> + 'a {
+        let leader = leader.filter(|leader| self.has_unique_pid(*leader));
+        let group = leader.and_then(|leader| Some((leader, leader.pid()?.as_raw_nonzero().get())));
+        let in_group = move |process: ProcessId, info: &ProcessInfo| {
+            group.is_some_and(|(leader, number)| info.group == number && !process.is_older_than(leader))
+        };
+        let has_marker = move |info: &ProcessInfo| info.marker.as_deref() == Some(marker);
+        let belongs = move |(process, info): &(&ProcessId, &ProcessInfo)| {
+            !info.is_keeper && (has_marker(info) || in_group(**process, info))
+        };
+        self.0.iter().filter(belongs).map(|(process, _)| *process)
+    }
+
+    /// The keepers of a Workshop. A keeper runs as long as any process of its app, including processes that this
+    /// snapshot missed. While an earlier start of the app is ending there is more than one.
+    pub(super) fn keepers<'a>(&'a self, marker: &'a str) -> impl Iterator<Item = ProcessId> + 'a {
+        let belongs = move |info: &ProcessInfo| info.is_keeper && info.marker.as_deref() == Some(marker);
+        self.0.iter().filter(move |(_, info)| belongs(info)).map(|(process, _)| *process)
+    }
+
+    /// True if no other process had this PID. The kernel does not reuse a PID while its process group has members.
+    fn has_unique_pid(&self, id: ProcessId) -> bool {
+        self.0.keys().all(|process| *process == id || process.pid() != id.pid())
+    }
+
+    /// All markers of this data directory in the snapshot.
+    pub(super) fn markers(&self) -> Vec<String> {
+        let mut markers: Vec<String> = self.0.values().filter_map(|info| info.marker.clone()).collect();
+        markers.sort();
+        markers.dedup();
+        markers
+    }
+}
+
+/// Takes snapshots for one fleet: concurrent callers share one snapshot.
+#[derive(Debug)]
+pub(super) struct ProcessScanner {
+    data_dir_id: String,
+    /// Number of snapshots that were begun.
+    begun: AtomicU64,
+    last: Mutex<Last>,
+}
+
+/// The last complete snapshot.
+#[derive(Debug, Default)]
+struct Last {
+    number: u64,
+    began: Option<Instant>,
+    snapshot: Arc<ProcessSnapshot>,
+}
+
+impl ProcessScanner {
+    pub(super) fn new(data_dir_id: String) -> Self {
+        Self { data_dir_id, begun: AtomicU64::new(0), last: Mutex::default() }
+    }
+
+    /// Returns a snapshot that began after this call, shared with all callers that asked before it began. `None` if the
+    /// program is ending.
+    pub(super) async fn fresh_snapshot(&self) -> Option<Arc<ProcessSnapshot>> {
+        let asked = self.begun.load(Ordering::SeqCst);
+        let mut last = self.last.lock().await;
+        if last.number <= asked {
+            if let Some(began) = last.began {
+                sleep_until(began + SNAPSHOT_INTERVAL).await;
+            }
+            let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let began = Instant::now();
+            let data_dir_id = self.data_dir_id.clone();
+            let snapshot = Arc::new(spawn_blocking(move || ProcessSnapshot::take(&data_dir_id)).await.ok()?);
+            *last = Last { number, began: Some(began), snapshot };
+        }
+        Some(Arc::clone(&last.snapshot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::{ProcessId, ProcessInfo, ProcessScanner, ProcessSnapshot, SNAPSHOT_INTERVAL};
+
+    fn process(pid: i32, started: u64) -> ProcessId {
+        serde_json::from_value(json!({ "pid": pid, "started": started })).unwrap()
+    }
+
+    fn info(parent: i32, group: i32, marker: Option<&str>) -> ProcessInfo {
+        ProcessInfo { parent, group, marker: marker.map(str::to_owned), is_keeper: false }
+    }
+
+    #[test]
+    fn process_without_marker_belongs_to_the_workshop_of_its_nearest_marked_ancestor() {
+        let snapshot = ProcessSnapshot::of(BTreeMap::from([
+            (process(10, 500), ProcessInfo { is_keeper: true, ..info(1, 10, Some("a")) }),
+            (process(11, 501), info(10, 11, Some("a"))),
+            // It left the group and cleared its environment; so did its child.
+            (process(12, 502), info(10, 12, None)),
+            (process(13, 503), info(12, 13, None)),
+            // A process of another Workshop, started by one of the first Workshop.
+            (process(14, 504), info(13, 14, Some("b"))),
+            (process(15, 505), info(14, 15, None)),
+            (process(16, 506), info(1, 16, None)),
+            // A cycle, which no real machine has.
+            (process(17, 507), info(18, 17, None)),
+            (process(18, 508), info(17, 17, None)),
+        ]));
+        let members = |marker| snapshot.members(marker, None).map(|process| process.pid()).collect::<Vec<_>>();
+        assert_eq!(members("a"), [11, 12, 13].map(rustix::process::Pid::from_raw));
+        assert_eq!(members("b"), [14, 15].map(rustix::process::Pid::from_raw));
+        assert_eq!(snapshot.keepers("a").collect::<Vec<_>>(), [process(10, 500)]);
+        assert_eq!(snapshot.keepers("b").count(), 0);
+        assert_eq!(snapshot.markers(), ["a", "b"]);
+    }
+
+    #[test]
+    fn process_group_of_exited_leader_is_kept_until_its_pid_is_reused() {
+        let leader = process(10, 500);
+        let members = |pids: &[(i32, u64)]| {
+            let info = |pid| info(1, if pid < 20 { 10 } else { 20 }, None);
+            let snapshot =
+                ProcessSnapshot::of(pids.iter().map(|(pid, started)| (process(*pid, *started), info(*pid))).collect());
+            snapshot.members("nobody", Some(leader)).collect::<Vec<_>>()
+        };
+        assert_eq!(members(&[(11, 500), (21, 600)]), [process(11, 500)]);
+        assert_eq!(members(&[(10, 500), (11, 600)]), [leader, process(11, 600)]);
+        assert_eq!(members(&[(11, 499)]), [], "what is older than its leader is of an earlier group");
+        assert_eq!(members(&[(10, 700), (11, 800)]), [], "its number is another's");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn concurrent_callers_share_one_process_snapshot_per_interval() {
+        const LOOKS: u32 = 4;
+        let scanner = Arc::new(ProcessScanner::new("no-fleet".to_owned()));
+        let began = tokio::time::Instant::now();
+        let asking = (0..60).map(|_| {
+            let scanner = Arc::clone(&scanner);
+            tokio::spawn(async move {
+                for _ in 0..LOOKS {
+                    scanner.fresh_snapshot().await.unwrap();
+                }
+            })
+        });
+        for asked in asking.collect::<Vec<_>>() {
+            tokio::time::timeout(Duration::from_secs(30), asked).await.unwrap().unwrap();
+        }
+        let ticks = began.elapsed().as_millis() / SNAPSHOT_INTERVAL.as_millis() + 1;
+        let looks = u128::from(scanner.begun.load(Ordering::SeqCst));
+        assert!(looks >= u128::from(LOOKS), "each snapshot began after the call");
+        assert!(looks <= ticks, "{looks} looks in {ticks} ticks");
+        assert!(looks <= 60, "{looks} looks for 60 who asked {LOOKS} times each");
+    }
+}

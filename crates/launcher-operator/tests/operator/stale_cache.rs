@@ -1,0 +1,92 @@
+//! An operator with a stale watch cache never creates or terminates anything based on it.
+
+use serde_json::Value;
+
+use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::support::{at, running};
+
+const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
+
+/// The same object after a change.
+fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
+    let mut after = before.clone();
+    after["metadata"]["resourceVersion"] = "6".into();
+    change(&mut after);
+    after
+}
+
+fn extended(before: &Value) -> Value {
+    changed(before, |workshop| workshop["spec"]["expiresAt"] = "2026-01-01T14:00:00Z".into())
+}
+
+fn asked(calls: &[Call]) -> Vec<&str> {
+    calls.iter().map(|(what, _)| what.as_str()).collect()
+}
+
+fn deletes(calls: &[Call]) -> Vec<&str> {
+    asked(calls).into_iter().filter(|what| what.starts_with("DELETE")).collect()
+}
+
+fn phases(calls: &[Call]) -> Vec<&str> {
+    statuses(calls).filter_map(|status| status["phase"].as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_status_is_written_before_the_workload_is_deleted() {
+    let seen = running();
+    let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).run_operator(at("13:00:01")).await;
+    assert_eq!(asked(&calls)[..2], ["GET workshops", "PATCH workshops/status"]);
+    assert_eq!(phases(&calls), ["Expired"]);
+    assert_eq!(deletes(&calls), ENDED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stale_cache_does_not_expire_extended_workshop() {
+    let seen = running();
+    let cluster = with_children(&seen).listed("workshops", &seen).by_now(&extended(&seen));
+    let calls = cluster.run_operator(at("13:00:01")).await;
+    assert!(asked(&calls).contains(&"GET workshops"), "{calls:?}");
+    assert_eq!((phases(&calls).contains(&"Expired"), deletes(&calls)), (false, Vec::new()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn extension_during_expiry_keeps_the_workload() {
+    let seen = running();
+    let cluster = with_children(&seen).listed("workshops", &seen).by_now(&seen).then(&extended(&seen));
+    let calls = cluster.run_operator(at("13:00:01")).await;
+    assert_eq!(phases(&calls)[0], "Expired", "it is written, and refused");
+    assert_eq!(deletes(&calls), Vec::<&str>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn stale_cache_does_not_fail_corrected_workshop() {
+    let right = running();
+    let wrong = changed(&right, |workshop| workshop["spec"]["appType"] = "nonsense".into());
+    let cluster = || with_children(&right).listed("workshops", &wrong);
+    let calls = cluster().by_now(&right).run_operator(at("12:30:00")).await;
+    assert_eq!((phases(&calls).contains(&"Failed"), deletes(&calls)), (false, Vec::new()));
+    let calls = cluster().by_now(&wrong).run_operator(at("12:30:00")).await;
+    assert_eq!(phases(&calls), ["Failed"]);
+    assert_eq!(deletes(&calls), ENDED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stale_cache_creates_nothing_for_deleted_workshop() {
+    let seen = running();
+    let cluster = || Cluster::default().listed("workshops", &seen);
+    let leaving = changed(&seen, |workshop| workshop["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into());
+    let another = changed(&seen, |workshop| workshop["metadata"]["uid"] = "another".into());
+    for cluster in [cluster(), cluster().by_now(&leaving), cluster().by_now(&another)] {
+        assert_eq!(asked(&cluster.run_operator(at("12:30:00")).await), ["GET workshops"]);
+    }
+    let calls = cluster().by_now(&seen).run_operator(at("12:30:00")).await;
+    assert_eq!(asked(&calls)[..4], ["GET workshops", "PATCH deployments", "PATCH services", "PATCH ingresses"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_with_complete_workload_is_not_read_again() {
+    let seen = running();
+    let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).run_operator(at("12:30:00")).await;
+    assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");
+    assert!(asked(&calls).contains(&"PATCH workshops/status"), "{calls:?}");
+}

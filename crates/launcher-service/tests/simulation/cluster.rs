@@ -1,0 +1,201 @@
+//! The cluster: its controllers create pods and delete orphaned objects, and its nodes run pods.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_domain::FailureCode;
+use serde_json::{Value, json};
+
+use crate::objects::{Objects, is_leaving, owner, text};
+use crate::pods::Story;
+use crate::seeded::SeededRng;
+use crate::server::Server;
+use crate::trace::Trace;
+
+/// Kinds of objects that Workshops own.
+const BELOW: [&str; 3] = ["deployments", "services", "ingresses"];
+
+/// The cluster's controllers and nodes.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    seed: u64,
+    server: Server,
+    trace: Trace,
+    rng: SeededRng,
+    stories: BTreeMap<String, Story>,
+    /// Removal time of each terminating pod.
+    gone_at: BTreeMap<String, Duration>,
+    made: BTreeMap<String, usize>,
+    /// Number of pods that each Workshop has had while it was wanted.
+    pub(crate) pods: BTreeMap<String, usize>,
+    /// Causes for which each Workshop may fail.
+    pub(crate) causes: BTreeMap<String, BTreeSet<&'static str>>,
+    /// Workshops with a part deleted by hand, or whose pod was evicted or lost: a replacement follows.
+    pub(crate) disturbed: BTreeSet<String>,
+    pub(crate) lazy: bool,
+}
+
+impl Cluster {
+    pub(crate) fn new(seed: u64, server: &Server, trace: &Trace) -> Self {
+        Self {
+            seed,
+            server: server.clone(),
+            trace: trace.clone(),
+            rng: SeededRng::about(seed, "machines"),
+            stories: BTreeMap::new(),
+            gone_at: BTreeMap::new(),
+            made: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            causes: BTreeMap::new(),
+            disturbed: BTreeSet::new(),
+            lazy: true,
+        }
+    }
+
+    /// Lets each controller and the nodes work, or skip a turn while lazy.
+    pub(crate) fn work(&mut self) {
+        let server = self.server.clone();
+        let busy = |rng: &mut SeededRng, lazy: bool| !lazy || rng.happens(700);
+        let [collects, makes, runs] = [(); 3].map(|()| busy(&mut self.rng, self.lazy));
+        server.change(|objects| {
+            if collects {
+                self.collect(objects);
+            }
+            if makes {
+                self.make_pods(objects);
+            }
+            if runs {
+                self.run_pods(objects);
+            }
+        });
+    }
+
+    /// Garbage collector: removes terminating objects without dependents, and orphaned objects.
+    fn collect(&mut self, objects: &mut Objects) {
+        let now = self.server.time.now();
+        for workshop in objects.of("workshops").iter().filter(|one| is_leaving(one)) {
+            let below = below(objects, text(workshop, "/metadata/uid"));
+            for (kind, object) in &below {
+                take_away(objects, kind, object, now);
+            }
+            if below.is_empty() {
+                self.trace.say(&format!("the Workshop {} is gone", text(workshop, "/metadata/name")));
+                objects.remove("workshops", text(workshop, "/metadata/name"));
+            }
+        }
+        for deployment in objects.of("deployments").iter().filter(|one| is_leaving(one)) {
+            let pods = pods_of(objects, text(deployment, "/metadata/uid"));
+            for pod in &pods {
+                objects.mark("pods", pod, now);
+            }
+            if pods.is_empty() {
+                objects.remove("deployments", text(deployment, "/metadata/name"));
+            }
+        }
+        let there: BTreeSet<String> =
+            objects.there.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
+        for kind in [BELOW[0], BELOW[1], BELOW[2], "pods"] {
+            for object in objects.of(kind).iter().filter(|object| !there.contains(owner(object))) {
+                take_away(objects, kind, object, now);
+            }
+        }
+    }
+
+    /// Deployment controller.
+    fn make_pods(&mut self, objects: &mut Objects) {
+        let (now, passed) = (self.server.time.now(), self.server.time.passed());
+        for deployment in objects.of("deployments").iter().filter(|one| !is_leaving(one)) {
+            let identity = text(deployment, "/metadata/uid");
+            let lives = |pod: &Arc<Value>| !is_leaving(pod) && pod["status"]["phase"] != "Failed";
+            if pods_of(objects, identity).iter().any(lives) {
+                continue;
+            }
+            let name = text(deployment, "/metadata/name").to_owned();
+            let made = self.made.entry(name.clone()).or_default();
+            *made += 1;
+            let pod = format!("{name}-{made}");
+            if is_wanted(objects, &name, owner(deployment)) {
+                *self.pods.entry(name.clone()).or_default() += 1;
+            }
+            let story = Story::draw(&mut SeededRng::about(self.seed, &format!("pod {pod}")), passed);
+            self.trace.say(&format!("the pod {pod} is made: {:?}", story.life));
+            let body = json!({
+                "kind": "Pod", "apiVersion": "v1",
+                "metadata": {
+                    "name": pod,
+                    "labels": deployment["spec"]["template"]["metadata"]["labels"],
+                    "ownerReferences": [{
+                        "apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": identity,
+                        "controller": true, "blockOwnerDeletion": true,
+                    }],
+                },
+            });
+            objects.create("pods", body, now).unwrap();
+            self.stories.insert(pod, story);
+        }
+    }
+
+    /// Nodes: update the status of pods, and remove terminating ones.
+    fn run_pods(&mut self, objects: &mut Objects) {
+        let (now, passed) = (self.server.time.now(), self.server.time.passed());
+        for pod in objects.of("pods") {
+            let name = text(&pod, "/metadata/name").to_owned();
+            let workshop = text(&pod, "/metadata/ownerReferences/0/name").to_owned();
+            let story = self.stories[&name].clone();
+            if let Some(cause) = story.cause(passed) {
+                self.note(&workshop, cause);
+            }
+            let mut next = (*pod).clone();
+            next["status"] = story.status(passed, &pod["status"], now);
+            let pod = objects.change("pods", &pod, next);
+            if story.is_lost(passed) && !is_leaving(&pod) {
+                objects.mark("pods", &pod, now);
+            }
+            if is_leaving(&pod) {
+                let slow = self.rng.happens(30);
+                let (least, most) = if slow { (20_000, 60_000) } else { (0, 4_000) };
+                let stays = self.rng.millis(least, most);
+                if *self.gone_at.entry(name.clone()).or_insert(passed + stays) <= passed {
+                    objects.remove("pods", &name);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, workshop: &str, cause: FailureCode) {
+        if matches!(cause, FailureCode::Evicted | FailureCode::NodeLost) {
+            self.disturbed.insert(workshop.to_owned());
+        }
+        if self.causes.entry(workshop.to_owned()).or_default().insert(cause.as_str()) {
+            self.trace.say(&format!("{workshop} may fail: {}", cause.as_str()));
+        }
+    }
+}
+
+fn below(objects: &Objects, identity: &str) -> Vec<(&'static str, Arc<Value>)> {
+    let of = |kind: &'static str| objects.of(kind).into_iter().map(move |object| (kind, object));
+    BELOW.into_iter().flat_map(of).filter(|(_, object)| owner(object) == identity).collect()
+}
+
+fn pods_of(objects: &Objects, identity: &str) -> Vec<Arc<Value>> {
+    objects.of("pods").into_iter().filter(|pod| owner(pod) == identity).collect()
+}
+
+/// True when a Workshop exists and is neither terminating nor over. An operator with a stale view may create a workload
+/// for a removed Workshop; the garbage collector deletes it.
+fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
+    objects.get("workshops", name).is_some_and(|workshop| {
+        let over = matches!(text(workshop, "/status/phase"), "Failed" | "Expired");
+        text(workshop, "/metadata/uid") == identity && !is_leaving(workshop) && !over
+    })
+}
+
+/// Deletes an object: Deployments and pods terminate gradually, others are removed at once.
+fn take_away(objects: &mut Objects, kind: &str, object: &Arc<Value>, now: jiff::Timestamp) {
+    if kind == "deployments" || kind == "pods" {
+        objects.mark(kind, object, now);
+    } else {
+        objects.remove(kind, text(object, "/metadata/name"));
+    }
+}

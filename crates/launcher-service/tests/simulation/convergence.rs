@@ -1,0 +1,153 @@
+//! Invariants that hold at the end, after the last fault.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use launcher_domain::{Activity, ActivityAction, EndReason, Instance, InstanceState, Scope};
+use launcher_store::{ActivityFilter, Page};
+use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels};
+
+use crate::objects::{is_leaving, owner, text};
+use crate::rows::{Violation, ensure};
+use crate::users::USERS;
+use crate::world::{LIMITS, World};
+
+/// Time that a workload may outlive its expiry.
+const GRACE: SignedDuration = SignedDuration::from_secs(20);
+
+impl World {
+    /// Checks that rows, Workshops and their dependent objects agree.
+    pub(crate) async fn agree(&self) -> Result<(), Violation> {
+        let rows = self.store.feed_since(Scope::Everyone, 0, 10_000).await.unwrap().listed;
+        let rows: BTreeMap<String, Instance> =
+            rows.into_iter().map(|listed| (listed.instance.k8s_name.clone(), listed.instance)).collect();
+        let workshops = self.workshops();
+        let starting = rows.values().filter(|row| row.state == InstanceState::Starting).count();
+        for row in rows.values() {
+            self.agrees(row, workshops.get(&row.k8s_name), starting)?;
+        }
+        for name in workshops.keys() {
+            ensure(rows.contains_key(name), || format!("the Workshop {name} has no row"))?;
+        }
+        self.nothing_is_left(&workshops)?;
+        self.listeners.know(&self.rows)
+    }
+
+    fn workshops(&self) -> BTreeMap<String, Workshop> {
+        let all = self.server.look().of("workshops");
+        let read = |object: &serde_json::Value| serde_json::from_value::<Workshop>(object.clone()).unwrap();
+        all.iter().map(|object| (text(object, "/metadata/name").to_owned(), read(object))).collect()
+    }
+
+    fn agrees(&self, row: &Instance, workshop: Option<&Workshop>, starting: usize) -> Result<(), Violation> {
+        let name = &row.k8s_name;
+        let queued = row.state == InstanceState::Queued;
+        let full = starting >= usize::try_from(LIMITS.max_concurrent_starts).unwrap();
+        ensure(!queued || full, || format!("{name} waits in line, and there is room"))?;
+        ensure(row.state != InstanceState::Terminating, || format!("{name} is still on its way out"))?;
+        ensure(queued || row.applied_version == row.spec_version, || format!("the fleet was not told of {name}"))?;
+        let known = self.rows.all.get(name).and_then(|row| row.workshop_uid.as_ref());
+        ensure(known.is_none() || known == row.workshop_uid.as_ref(), || {
+            format!("the Workshop of {name} was made anew")
+        })?;
+        let Some(workshop) = workshop else {
+            return ensure(!row.state.wants_workshop(), || format!("{name} is {:?} without a Workshop", row.state));
+        };
+        ensure(row.state.wants_workshop(), || format!("{name} is {:?} and has a Workshop", row.state))?;
+        ensure(workshop.metadata.uid == row.workshop_uid, || format!("{name} has another's Workshop"))?;
+        ensure(workshop.spec == WorkshopSpec::of(row), || format!("the Workshop {name} is not what its row wants"))?;
+        ensure(workshop.metadata.labels == Some(labels()), || format!("the Workshop {name} has other labels"))?;
+        let phase = workshop.status.as_ref().map(|status| status.phase);
+        let over = matches!(phase, Some(Phase::Failed | Phase::Expired));
+        ensure(!over, || format!("{name} is {:?} and its Workshop {phase:?}", row.state))?;
+        let runs = phase == Some(Phase::Running);
+        ensure(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
+    }
+
+    /// Checks that no object is orphaned, and that no workload outlives its expiry.
+    fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Violation> {
+        let objects = self.server.look();
+        let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
+        for kind in ["deployments", "services", "ingresses"] {
+            for object in objects.of(kind) {
+                let name = text(&object, "/metadata/name");
+                ensure(owners.contains(&owner(&object)), || format!("{kind} {name} is left behind"))?;
+            }
+        }
+        let now = self.server.time.now();
+        for pod in objects.of("pods").iter().filter(|pod| !is_leaving(pod)) {
+            let name = text(pod, "/metadata/ownerReferences/0/name");
+            let end = workshops.get(name).and_then(|one| one.spec.expiry(one.status.as_ref()?.ready_at));
+            ensure(workshops.contains_key(name), || format!("a pod of {name} is left behind"))?;
+            ensure(end.is_none_or(|end| now <= end + GRACE), || format!("{name} runs beyond its end"))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that promised launches and ends happened, and that no unrequested instance exists.
+    pub(crate) async fn promises(&self) -> Result<(), Violation> {
+        let book = self.users.book();
+        let (rows, mut named) = (&self.rows.all, Vec::new());
+        for attempt in &book.attempts {
+            let Some(name) = &attempt.told else { continue };
+            let row =
+                rows.get(name).ok_or_else(|| format!("{} was promised {name}, which is not there", attempt.person))?;
+            let theirs = row.owner_email.as_str().starts_with(attempt.person) && row.template_id == attempt.template;
+            ensure(theirs, || format!("{name} is not what {} asked for", attempt.person))?;
+            ensure(!named.contains(&name), || format!("{name} was promised for two launches"))?;
+            named.push(name);
+        }
+        for person in USERS {
+            let theirs = rows.values().filter(|row| row.owner_email.as_str().starts_with(person));
+            let more = theirs.filter(|row| !named.contains(&&row.k8s_name)).count();
+            let open = |attempt: &&crate::users::LaunchAttempt| {
+                attempt.person == person && attempt.told.is_none() && attempt.unanswered > 0
+            };
+            let open = book.attempts.iter().filter(open).count();
+            ensure(more <= open, || {
+                format!("{person} has {more} workshops too many, with {open} launches unanswered")
+            })?;
+        }
+        for name in &book.ends_promised {
+            let state = rows.get(name).map(|row| row.state);
+            ensure(state == Some(InstanceState::Terminated), || format!("the end of {name} was promised: {state:?}"))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the activity log has one entry for each decision, and no other entry.
+    pub(crate) async fn logged(&self) -> Result<(), Violation> {
+        let page = Page { limit: 10_000, after: None };
+        let entries = self.store.activities(&ActivityFilter::default(), &page).await.unwrap();
+        let entries: Vec<Activity> = entries.into_iter().map(|entry| entry.activity).collect();
+        for row in self.rows.all.values() {
+            self.told_of(row, &entries)?;
+        }
+        let subjects = entries.iter().filter(|entry| entry.owner_email.is_some());
+        let mut unknown = subjects.filter(|entry| !self.rows.all.contains_key(&entry.subject));
+        ensure(unknown.next().is_none(), || "the activity log tells of an instance that there is not".to_owned())
+    }
+
+    fn told_of(&self, row: &Instance, entries: &[Activity]) -> Result<(), Violation> {
+        use ActivityAction::{Dismissed, Ended, Extended, Failed, Launched};
+        let name = &row.k8s_name;
+        let count = |action| entries.iter().filter(|entry| entry.subject == *name && entry.action == action).count();
+        let over = matches!(row.state, InstanceState::Terminated | InstanceState::Failed);
+        let failed = row.end_reason == Some(EndReason::Failed);
+        let dismissed = failed && row.state == InstanceState::Terminated;
+        for (action, times) in [
+            (Launched, 1),
+            (Failed, usize::from(failed)),
+            (Dismissed, usize::from(dismissed)),
+            (Ended, usize::from(over && !failed)),
+        ] {
+            let found = count(action);
+            ensure(found == times, || format!("the activity log says {found} times that {name} was {action:?}"))?;
+        }
+        let (promised, open) = self.users.book().extended.get(name).copied().unwrap_or_default();
+        let extended = count(Extended);
+        ensure((promised..=promised + open).contains(&extended), || {
+            format!("the activity log says {extended} times that {name} was extended, and {promised} were promised")
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Faults between the programs and the API server.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use crate::seeded::SeededRng;
+
+/// Outcome of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Done and answered.
+    Well,
+    /// Not done, and answered with this status code.
+    Refused(u16),
+    /// Done, and answered with this status code.
+    DoneAndRefused(u16),
+    /// Not done, and the connection breaks.
+    Broken,
+    /// Done, and the connection breaks.
+    DoneAndBroken,
+    /// Done after this time, even if the client no longer waits.
+    DoneLate(Duration),
+    /// Done at once, answered after this time: the answer is stale by then.
+    AnsweredLate(Duration),
+    /// Not done, never answered.
+    Swallowed,
+    /// Done, never answered.
+    DoneInSilence,
+}
+
+/// Faults of one watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchFate {
+    /// Delay of each change.
+    pub(crate) lag: Duration,
+    /// Time until it is cut.
+    pub(crate) cut: Duration,
+}
+
+/// Draws the faults. The n-th request of one kind for one object has the same outcome in each run of a seed.
+#[derive(Debug)]
+pub(crate) struct FaultInjector {
+    seed: u64,
+    bad_per_mille: AtomicUsize,
+    /// Time until which watches of Workshops send nothing.
+    behind: Mutex<Instant>,
+    asked: Mutex<HashMap<String, u64>>,
+}
+
+impl FaultInjector {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, bad_per_mille: AtomicUsize::new(0), behind: Mutex::new(Instant::now()), asked: Mutex::default() }
+    }
+
+    /// Sets how many of a thousand requests fail from now on.
+    pub(crate) fn set(&self, per_mille: usize) {
+        self.bad_per_mille.store(per_mille, Ordering::SeqCst);
+    }
+
+    /// Blocks all watches of Workshops for this time.
+    pub(crate) fn fall_behind(&self, time: Duration) {
+        let mut behind = self.behind.lock().unwrap();
+        *behind = (*behind).max(Instant::now() + time);
+    }
+
+    /// Waits until watches of this kind send again.
+    pub(crate) async fn caught_up(&self, kind: &str) {
+        let until = *self.behind.lock().unwrap();
+        if kind == "workshops" {
+            sleep_until(until).await;
+        }
+    }
+
+    fn is_bad(&self, about: &str) -> Option<SeededRng> {
+        let times = {
+            let mut asked = self.asked.lock().unwrap();
+            let times = asked.entry(about.to_owned()).or_default();
+            *times += 1;
+            *times
+        };
+        let mut rng = SeededRng::about(self.seed, &format!("{about} {times}"));
+        rng.happens(self.bad_per_mille.load(Ordering::SeqCst)).then_some(rng)
+    }
+
+    pub(crate) fn fate(&self, about: &str) -> Fate {
+        let Some(mut rng) = self.is_bad(about) else { return Fate::Well };
+        let code = *rng.pick(&[409, 429, 500, 503, 504]).unwrap();
+        match rng.below(10) {
+            0 | 1 => Fate::Refused(code),
+            2 | 3 => Fate::DoneAndRefused(504),
+            4 => Fate::Broken,
+            5 => Fate::DoneAndBroken,
+            6 => Fate::DoneLate(rng.millis(100, 20_000)),
+            7 => Fate::AnsweredLate(rng.millis(100, 20_000)),
+            8 => Fate::Swallowed,
+            _ => Fate::DoneInSilence,
+        }
+    }
+
+    pub(crate) fn watch(&self, about: &str) -> WatchFate {
+        const LONG: Duration = Duration::from_secs(3600);
+        let Some(mut rng) = self.is_bad(about) else { return WatchFate { lag: Duration::ZERO, cut: LONG } };
+        let lag = *rng.pick(&[0, 300, 2_000, 8_000]).unwrap();
+        WatchFate { lag: Duration::from_millis(lag), cut: rng.millis(500, 30_000) }
+    }
+}

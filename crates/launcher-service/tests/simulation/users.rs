@@ -1,0 +1,159 @@
+//! Requests of people, and the answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use launcher_domain::{AdminList, Caller, EmailAddress, TemplateDraft};
+use launcher_service::{LaunchRequest, ServiceError, TemplateUpdate};
+use uuid::Uuid;
+
+use crate::processes::Replica;
+use crate::trace::Trace;
+
+/// Names of all people.
+pub(crate) const USERS: [&str; 4] = ["alice", "bob", "carol", "admin"];
+
+pub(crate) fn caller(name: &str) -> Caller {
+    let email = EmailAddress::parse(&format!("{name}@example.org")).unwrap();
+    AdminList::parse("admin@example.org").unwrap().caller(email)
+}
+
+pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
+    let body = serde_json::json!({
+        "name": name, "app_type": "custom", "image": "x", "port": 8000, "lifetime_seconds": lifetime,
+        "extension_seconds": 60, "max_lifetime_seconds": longest,
+    });
+    serde_json::from_value(body).unwrap()
+}
+
+/// One request to launch. With a key it may be repeated many times, and still means one launch.
+#[derive(Debug, Clone)]
+pub(crate) struct LaunchAttempt {
+    pub(crate) person: &'static str,
+    pub(crate) template: Uuid,
+    pub(crate) key: Option<String>,
+    /// Name of the launched instance, once an answer reported it.
+    pub(crate) told: Option<String>,
+    /// Requests without an answer, or with an answer that leaves the outcome open.
+    pub(crate) unanswered: usize,
+}
+
+/// All requests and answers.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) attempts: Vec<LaunchAttempt>,
+    /// People who asked to terminate each instance.
+    pub(crate) ends_asked: BTreeMap<String, BTreeSet<&'static str>>,
+    /// Instances whose end was promised.
+    pub(crate) ends_promised: BTreeSet<String>,
+    /// By instance name: the extensions confirmed by a response, and those with an unknown outcome.
+    pub(crate) extended: BTreeMap<String, (usize, usize)>,
+    /// Faults: two instances for one launch request, or an internal error. Must stay empty.
+    pub(crate) contradictions: Vec<String>,
+}
+
+/// The people. Clones share one state.
+#[derive(Debug, Clone)]
+pub(crate) struct Users {
+    book: Arc<Mutex<Book>>,
+    trace: Trace,
+}
+
+impl Users {
+    pub(crate) fn new(trace: &Trace) -> Self {
+        Self { book: Arc::default(), trace: trace.clone() }
+    }
+
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+
+    /// Sends a launch request. The launcher answers unless it is killed first.
+    pub(crate) fn launch(&self, replica: &mut Replica, attempt: usize) {
+        let (launcher, users) = (replica.launcher.clone(), self.clone());
+        let asked = {
+            let mut book = self.book();
+            book.attempts[attempt].unanswered += 1;
+            book.attempts[attempt].clone()
+        };
+        self.trace.say(&format!("{} asks {} to launch, attempt {attempt}", asked.person, replica.process.name));
+        replica.process.spawn(async move {
+            let request = LaunchRequest { idempotency_key: asked.key, ..LaunchRequest::default() };
+            let answer = launcher.launch(&caller(asked.person), asked.template, &request).await;
+            users.launched(attempt, answer.map(|launched| launched.listed.instance.k8s_name));
+        });
+    }
+
+    fn launched(&self, attempt: usize, answer: Result<String, ServiceError>) {
+        self.trace.say(&format!("attempt {attempt}: {answer:?}"));
+        let mut book = self.book();
+        match answer {
+            Ok(name) => {
+                book.attempts[attempt].unanswered -= 1;
+                let told = book.attempts[attempt].told.replace(name.clone());
+                if told.as_ref().is_some_and(|told| *told != name) {
+                    book.contradictions.push(format!("attempt {attempt} was {told:?} and is {name} now"));
+                }
+            }
+            Err(ServiceError::Unavailable(_)) => {}
+            Err(ServiceError::Internal(error)) => {
+                book.contradictions.push(format!("attempt {attempt}: internal error: {error:?}"));
+            }
+            Err(_) => book.attempts[attempt].unanswered -= 1,
+        }
+    }
+
+    pub(crate) fn end(&self, replica: &mut Replica, person: &'static str, name: &str) {
+        let (launcher, users, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("{person} asks {} to end {name}", replica.process.name));
+        self.book().ends_asked.entry(name.clone()).or_default().insert(person);
+        replica.process.spawn(async move {
+            let answer = launcher.terminate(&caller(person), &name).await;
+            users.trace.say(&format!("end of {name}: {:?}", answer.as_ref().map(|listed| listed.instance.state)));
+            match answer {
+                Ok(_) => drop(users.book().ends_promised.insert(name)),
+                Err(error) => users.refused(&name, &error),
+            }
+        });
+    }
+
+    pub(crate) fn extend(&self, replica: &mut Replica, person: &'static str, name: &str) {
+        let (launcher, users, name) = (replica.launcher.clone(), self.clone(), name.to_owned());
+        self.trace.say(&format!("{person} asks {} to extend {name}", replica.process.name));
+        self.book().extended.entry(name.clone()).or_default().1 += 1;
+        replica.process.spawn(async move {
+            let answer = launcher.extend(&caller(person), &name, None).await;
+            users.trace.say(&format!("extension of {name}: {:?}", answer.as_ref().map(|it| it.instance.expires_at)));
+            let sure = !matches!(answer, Err(ServiceError::Unavailable(_)));
+            if let Some(counts) = users.book().extended.get_mut(&name) {
+                counts.0 += usize::from(answer.is_ok());
+                counts.1 -= usize::from(sure);
+            }
+            if let Err(error) = answer {
+                users.refused(&name, &error);
+            }
+        });
+    }
+
+    /// Changes a template, or archives it.
+    pub(crate) fn edit(&self, replica: &mut Replica, template: Uuid, draft: Option<TemplateDraft>) {
+        let launcher = replica.launcher.clone();
+        self.trace.say(&format!("admin edits the template {template}: {}", draft.is_some()));
+        replica.process.spawn(async move {
+            let admin = caller("admin");
+            drop(match draft {
+                Some(draft) => {
+                    let update = TemplateUpdate { draft, expected_version: None };
+                    launcher.update_template(&admin, template, update).await
+                }
+                None => launcher.archive_template(&admin, template, None).await,
+            });
+        });
+    }
+
+    fn refused(&self, name: &str, error: &ServiceError) {
+        if let ServiceError::Internal(error) = error {
+            self.book().contradictions.push(format!("{name}: internal error: {error:?}"));
+        }
+    }
+}
