@@ -114,13 +114,13 @@ mod tests {
     fn port_is_reserved_until_its_lease_is_dropped() {
         let (listener, port) = some_port();
         let ports = PortPool::new(vec![port]);
-        assert!(ports.allocate(&SystemEntropy).is_none(), "somebody listens on it");
+        assert!(ports.allocate(&SystemEntropy).is_none(), "another process listens on the port");
         drop(listener);
 
         let lease = ports.allocate(&SystemEntropy).unwrap();
 
         assert_eq!(lease.port(), port);
-        assert!(ports.allocate(&SystemEntropy).is_none(), "nobody listens on it yet, and it is held all the same");
+        assert!(ports.allocate(&SystemEntropy).is_none(), "the port is reserved although no process listens on it yet");
         assert!(ports.reserve(port).is_none());
         drop(lease);
         let adopted = ports.reserve(port).unwrap();

@@ -64,7 +64,6 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
             }),
             ..Lifecycle::default()
         }),
-        // Worst case: a thousand connections, each with an incomplete head of 64 KiB.
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
         volume_mounts: sidecar.proxy_secret.is_some().then(|| vec![proxy_secret_mount()]),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),

@@ -125,7 +125,7 @@ impl World {
         }
         let subjects = entries.iter().filter(|entry| entry.owner_email.is_some());
         let mut unknown = subjects.filter(|entry| !self.rows.all.contains_key(&entry.subject));
-        ensure(unknown.next().is_none(), || "the activity log tells of an instance that there is not".to_owned())
+        ensure(unknown.next().is_none(), || "an activity log entry names an unknown instance".to_owned())
     }
 
     fn told_of(&self, row: &Instance, entries: &[Activity]) -> Result<(), Violation> {

@@ -194,7 +194,7 @@ impl World {
     fn one_pod_each(&self) -> Result<(), Violation> {
         for (name, pods) in &self.cluster.pods {
             let touched = self.cluster.disturbed.contains(name) || self.deleted.contains(name);
-            ensure(*pods <= 1 || touched, || format!("{name} had {pods} pods, and nobody touched it"))?;
+            ensure(*pods <= 1 || touched, || format!("{name} had {pods} pods without a manual change"))?;
         }
         Ok(())
     }
