@@ -1,5 +1,7 @@
-"""Runs our programs for the tests on free ports, in temporary data directories, and lists the processes of their
-fleet."""
+"""Starts and stops the launcher's programs for tests: each has free ports and a temporary data directory.
+
+Also finds the processes of local workshops.
+"""
 
 import concurrent.futures
 import contextlib
@@ -25,7 +27,8 @@ MARKER = b"WORKSHOP_LAUNCHER_ID="
 def free_port():
     """Returns a free loopback port below the range that the kernel uses for outgoing connections.
 
-    A restarted launcher must get the same port again: no outgoing connection can take it in between.
+    A restarted launcher uses its port again. While the launcher is down, no outgoing connection can take a port below
+    this range.
     """
     first_outgoing = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
@@ -36,17 +39,19 @@ def free_port():
 
 
 def wait_for(what, look, seconds):
-    """Calls look() until it returns a true value, and returns that value; fails after `seconds`."""
-    deadline = time.monotonic() + seconds
+    """Calls look() until the result is true, and returns the result. Fails after `seconds`."""
+    deadline, pause = time.monotonic() + seconds, 0.02
     while not (found := look()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {seconds} s in vain for {what}")
-        time.sleep(0.02)
+            raise AssertionError(f"timed out after {seconds} s waiting for {what}")
+        time.sleep(pause)
+        # A long wait polls less often, because polling takes CPU time from the awaited programs.
+        pause = min(pause * 1.2, 0.1)
     return found
 
 
 def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
-    """Sends one request; returns (status, headers with lower-case names, body as bytes)."""
+    """Sends one HTTP request. Returns (status, headers with lower-case names, body as bytes)."""
     connection = http.client.HTTPConnection(host, port, timeout=20)
     try:
         text = None if body is None else json.dumps(body)
@@ -59,9 +64,10 @@ def exchange(port, method, path, headers=None, body=None, host="127.0.0.1"):
 
 
 class Program:
-    """One of our programs with a temporary directory; can be killed and started again with the same settings.
+    """One of the launcher's programs, with a temporary directory.
 
-    `with program:` removes its process and its files, and prints the end of its log when the block fails.
+    A test can kill the program and start it again with the same settings. The end of `with program:` kills the process
+    and removes its files. If the block fails, it also prints the last lines of the log.
     """
 
     command = ()
@@ -87,28 +93,28 @@ class Program:
         with self.log.open("ab") as log:
             streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
             self.process = subprocess.Popen(command or self.command, env=self.environment, **streams, **options)
-        wait_for("the launcher to be ready", self._is_ready, seconds)
+        wait_for("/readyz to answer 200", self._is_ready, seconds)
 
     def _is_ready(self):
         if self.process.poll() is not None:
-            raise AssertionError(f"the launcher ended with status {self.process.returncode}\n{self.log_tail()}")
+            raise AssertionError(f"the program exited early, with status {self.process.returncode}\n{self.log_tail()}")
         with contextlib.suppress(OSError, http.client.HTTPException):
             return exchange(self.telemetry_port, "GET", "/readyz")[0] == 200
         return False
 
     def kill(self):
-        """Sends SIGKILL: the program cannot finish anything."""
+        """Sends SIGKILL, so that the program cannot finish its work."""
         self.process.kill()
         self.process.wait()
 
     def stop(self):
-        """Sends SIGTERM and waits up to 45 s; fails unless the exit status is 0."""
+        """Sends SIGTERM and waits up to 45 s for the exit. Fails if the exit status is not 0."""
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(timeout=45)
-        assert status == 0, f"the launcher stopped with status {status}\n{self.log_tail()}"
+        assert status == 0, f"the program exited with status {status} after SIGTERM\n{self.log_tail()}"
 
     def clean_up(self):
-        """Kills the process and removes its directory; works in every state of the program."""
+        """Kills the process if it still runs, and removes its directory."""
         if self.process and self.process.poll() is None:
             self.kill()
         shutil.rmtree(self.data, ignore_errors=True)
@@ -125,7 +131,7 @@ class Program:
 
 
 class Launcher(Program):
-    """`launcher serve`, with the local fleet unless the settings name another."""
+    """`launcher serve`. It uses the local fleet by default."""
 
     command = (PROGRAM, "serve")
 
@@ -140,7 +146,7 @@ class Launcher(Program):
         self.environment.setdefault("SERVICE_DATA_DIR", str(self.data))
 
     def clean_up(self):
-        """Kills the launcher and its workshop processes, and removes its files; works in every state of the program."""
+        """Kills the launcher and its workshop processes if they still run, and removes the launcher's files."""
         if self.process and self.process.poll() is None:
             self.kill()
         for process in self.workshop_processes():
@@ -149,7 +155,7 @@ class Launcher(Program):
         super().clean_up()
 
     def request(self, method, path, email=ADMIN, body=None, headers=None):
-        """Sends one API request as this person; returns (status, headers, body)."""
+        """Sends one API request as the user of this address. Returns (status, headers, body)."""
         sent = dict(headers or {})
         if email:
             sent["X-Auth-Request-Email"] = email
@@ -160,7 +166,7 @@ class Launcher(Program):
         return status, received, json.loads(text) if is_json else text
 
     def instances(self, state="live"):
-        """Returns the rows in this state, from all pages of the list: {name: row}."""
+        """Returns all instances in this state, from all pages of the list: {name: instance}."""
         path, rows = f"/instances/?state={state}", {}
         while path:
             status, headers, page = self.request("GET", path)
@@ -170,7 +176,10 @@ class Launcher(Program):
         return rows
 
     def workshop_processes(self):
-        """Returns the processes of this launcher's fleet, also re-parented ones: [{pid, parent, name}]."""
+        """Returns all processes of this launcher's workshops: [{pid, parent, name}].
+
+        Includes processes whose parent has exited.
+        """
         with contextlib.suppress(FileNotFoundError):
             fleet_id = (self.data / "fleet/id").read_bytes().strip()
             found = (read_process(int(pid), MARKER + fleet_id + b"/") for pid in os.listdir("/proc") if pid.isdigit())
@@ -179,46 +188,47 @@ class Launcher(Program):
 
 
 class Promises:
-    """Promises of a launcher, for tests that kill it: `names` maps each Idempotency-Key to the launched name.
+    """Records the launches and terminations that a launcher confirmed, for tests that kill the launcher.
 
-    A lost answer is neither a promise nor a failure. A wrong answer is a failure.
+    `names` maps each Idempotency-Key to the name of the launched instance. A request whose answer is lost is not
+    recorded. A wrong answer fails the test.
     """
 
     def __init__(self, template):
         self.template, self.names = template, {}
-        # Names with a requested end, and of these the names whose request was answered.
+        # Instances whose termination was requested, and the subset whose request was answered.
         self.asked_to_end, self.ended = set(), set()
 
     def launch(self, launcher, key):
-        """Launches the template with this key."""
+        """Launches with this Idempotency-Key. Fails if an earlier launch with this key returned another name."""
         with contextlib.suppress(OSError, http.client.HTTPException):
             path, headers = f"/templates/{self.template}/launch", {"Idempotency-Key": key}
             status, _, body = launcher.request("POST", path, body={}, headers=headers)
             assert status in (200, 201), (status, body)
             earlier = self.names.setdefault(key, body["k8s_name"])
-            assert earlier == body["k8s_name"], f"{key} was {earlier} and is {body['k8s_name']} now"
+            assert earlier == body["k8s_name"], f"Idempotency-Key {key} returned {earlier}, now {body['k8s_name']}"
 
     def end(self, launcher, name):
-        """Ends the instance of this name."""
+        """Requests the termination of the instance of this name."""
         self.asked_to_end.add(name)
         with contextlib.suppress(OSError, http.client.HTTPException):
             status, _, body = launcher.request("DELETE", f"/instances/{name}")
             assert status == 202, (status, body)
             self.ended.add(name)
 
-    def judge(self, rows):
-        """Compares the rows, {name: row}, with the promises; call it when no row is in transition.
+    def check(self, rows):
+        """Compares all instances, {name: instance}, with the confirmed launches and terminations.
 
-        An instance without a requested end runs. One with a requested end may still run only if the request was not
-        answered. No row has failed, and none has ended for another reason than the request.
+        Requires that no instance is in transition. An instance must be running if its termination was not requested,
+        and terminated if this request was answered. If the answer was lost, both states are accepted.
         """
         names = set(self.names.values())
-        assert len(names) == len(self.names), "one name was given twice"
+        assert len(names) == len(self.names), "two Idempotency-Keys returned the same name"
         missing = names - set(rows)
-        assert not missing, f"launches were answered with {sorted(missing)}, which are not there any more"
+        assert not missing, f"confirmed launches have no instance: {sorted(missing)}"
         became = {name: (rows[name]["state"], rows[name]["end_reason"]) for name in names}
         wrong = {name: became[name] for name in names if became[name] not in self._right(name)}
-        assert not wrong, f"neither running as promised nor ended as asked: {wrong}"
+        assert not wrong, f"instances are neither running nor terminated as requested: {wrong}"
 
     def _right(self, name):
         running, ended = ("running", None), ("terminated", "owner")
@@ -226,9 +236,11 @@ class Promises:
             return [ended]
         return [running, ended] if name in self.asked_to_end else [running]
 
-    def kill_amid(self, launcher, keys, names, rng, latest):
-        """Launches with these keys, ends these names, and kills the launcher after 0 to X seconds, X drawn from
-        `latest`."""
+    def kill_during_requests(self, launcher, keys, names, rng, latest):
+        """Launches with these keys, ends these instances, and kills the launcher during these requests.
+
+        The kill happens at a random time between 0 and a number of seconds that is drawn from `latest`.
+        """
         work = [(self.launch, key) for key in keys] + [(self.end, name) for name in names]
         rng.shuffle(work)
         with concurrent.futures.ThreadPoolExecutor(len(work)) as threads:
@@ -240,7 +252,7 @@ class Promises:
 
 
 def read_process(pid, marker):
-    """Returns the process if its environment carries the marker and it has not exited, else None."""
+    """Returns the process as {pid, parent, name}, or None if it has exited or its environment has no marker."""
     try:
         environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         state, parent = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
@@ -251,7 +263,7 @@ def read_process(pid, marker):
 
 
 def trees(processes):
-    """Counts the process trees of each workshop: {name: count}."""
+    """Counts the process trees of each workshop: {name of the workshop: number of trees}."""
     members = {(process["pid"], process["name"]) for process in processes}
     counts = {}
     for process in processes:

@@ -1,4 +1,4 @@
-"""A memory cgroup for a program, of version 1 or 2, as mounted."""
+"""Limits the memory of processes with a cgroup: version 1 if its memory controller is mounted, else version 2."""
 
 import contextlib
 import os
@@ -8,11 +8,11 @@ import time
 
 
 class Unavailable(Exception):
-    """The reason why no memory cgroup is available."""
+    """No memory cgroup can be created. The message has the reason."""
 
 
 def mounted(kind, option=""):
-    """Returns the mount point of a file system of this kind with this option, or None."""
+    """Returns the mount point of a file system of this type with this mount option, or None."""
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         place, _, rest = line.partition(" - ")
         words = rest.split()
@@ -22,11 +22,12 @@ def mounted(kind, option=""):
 
 
 class MemoryCgroup:
-    """`with MemoryCgroup(name, bytes) as group`: processes join by `group.join`, as preexec_fn. They have to exit
-    before the block ends.
+    """A memory cgroup that exists during `with MemoryCgroup(name, bytes) as group`.
 
-    Version 2 charges socket buffers to the limit. Version 1 counts them separately, once they have a separate limit;
-    here the sum is reported, as in version 2.
+    Pass `group.join` as preexec_fn to start a process in the cgroup. All its processes must exit before the block ends.
+
+    cgroup version 2 charges socket buffers to the memory limit. Version 1 gives socket buffers a separate limit and
+    counter. `used()` therefore returns the sum of memory and socket buffers for both versions.
     """
 
     def __init__(self, name, limit):
@@ -48,11 +49,11 @@ class MemoryCgroup:
             for file in files:
                 (self.path / file).write_text(str(self.limit))
         except OSError as error:
-            raise Unavailable(f"{self.path} cannot be made: {error}") from error
+            raise Unavailable(f"{self.path} cannot be created: {error}") from error
         return self
 
     def __exit__(self, *_):
-        # The kernel releases exited processes with a short delay.
+        # rmdir fails until the kernel has removed the exited processes from the cgroup, after a short delay.
         for _ in range(100):
             with contextlib.suppress(OSError):
                 self.path.rmdir()
@@ -64,18 +65,18 @@ class MemoryCgroup:
         (self.path / "cgroup.procs").write_text("0")
 
     def kills(self):
-        """Returns the number of processes that the kernel has killed because of the limit."""
+        """Returns the number of OOM kills: processes that the kernel killed because of the limit."""
         text = (self.path / ("memory.events" if self.is_v2 else "memory.oom_control")).read_text()
         return int(re.search(r"^oom_kill (\d+)", text, re.M)[1])
 
     def used(self):
-        """Returns the charged bytes, including socket buffers."""
+        """Returns the memory use in bytes, including socket buffers."""
         if self.is_v2:
             return self._bytes("memory.current")
         return self._bytes("memory.usage_in_bytes") + self.sockets()
 
     def sockets(self):
-        """Returns the bytes of socket buffers."""
+        """Returns the memory use of socket buffers in bytes."""
         if self.is_v2:
             return int(re.search(r"^sock (\d+)", (self.path / "memory.stat").read_text(), re.M)[1])
         return self._bytes("memory.kmem.tcp.usage_in_bytes")

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""rust_tests.py run CRATE...: runs the tests of these crates, as `cargo test --workspace` has built them.
+"""Runs the tests of chosen crates with the test programs of `cargo test --workspace`.
 
-rust_tests.py covered CRATE...: fails if another crate of the workspace has tests.
+rust_tests.py run CRATE...: runs the tests of these crates.
+rust_tests.py covered CRATE...: fails if a crate that is not listed has tests.
 
-`cargo test --package CRATE` would build many dependencies a second time, because cargo then chooses their features for
-this crate alone. This script gets the list of the workspace's test programs from cargo, and builds nothing again.
+`cargo test --package CRATE` would build many dependencies a second time, with the features that this crate alone
+needs. This script builds the whole workspace once and gets the list of test programs from cargo.
 """
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -16,8 +18,8 @@ import sys
 BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json-render-diagnostics".split()
 
 
-def test_programs():
-    """Returns (crate, target, directory, program) of each test program of the workspace."""
+def built_programs():
+    """Builds the test programs of the workspace. Returns [(crate, target, directory, program)]."""
     build = subprocess.run(BUILD, check=True, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in build.stdout.splitlines()]
     programs = []
@@ -29,15 +31,24 @@ def test_programs():
 
 
 def run(crates, programs):
-    failed = []
-    chosen = [program for program in programs if program[0] in crates]
-    for crate, target, directory, program in sorted(chosen, key=lambda found: crates.index(found[0])):
-        print(f"-- {crate}: {target}", flush=True)
-        # As cargo does: in the crate's directory, which is also in the environment.
-        environment = os.environ | {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate}
-        if subprocess.run([program, "--quiet"], cwd=directory, env=environment).returncode != 0:
-            failed.append(f"{crate}: {target}")
+    chosen = sorted((program for program in programs if program[0] in crates), key=lambda found: crates.index(found[0]))
+    # Two at a time, because many tests wait for locks, timeouts and other programs.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        failed = [name for name in pool.map(run_program, chosen) if name]
     return f"failed: {', '.join(failed)}" if failed else None
+
+
+def run_program(found):
+    """Runs one test program and prints its output. Returns its name if a test failed."""
+    crate, target, directory, program = found
+    # Cargo starts tests in the crate's directory and sets these variables. Some tests depend on both.
+    environment = os.environ | {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate}
+    done = subprocess.run(
+        [program, "--quiet"], cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    sys.stdout.buffer.write(f"-- {crate}: {target}\n".encode() + done.stdout)
+    sys.stdout.flush()
+    return f"{crate}: {target}" if done.returncode != 0 else None
 
 
 def covered(crates, programs):
@@ -47,7 +58,7 @@ def covered(crates, programs):
 
 def main():
     command, *crates = sys.argv[1:]
-    programs = test_programs()
+    programs = built_programs()
     unknown = set(crates) - {program[0] for program in programs}
     if unknown:
         sys.exit(f"no test programs of: {', '.join(sorted(unknown))}")

@@ -7,8 +7,10 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
-readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser make_run
-  cluster chart login)
+readonly TIERS=(lint build rules service api sidecar fleet launcher kill9 limits schemathesis browser cluster login
+  chart make_run)
+# Tiers that often wait, each with tiers that run one after the other at the same time, if they are selected.
+declare -rA BESIDE=([fleet]=launcher [login]="chart make_run")
 readonly LOGS=.local/logs
 declare -A DESCRIBED
 # Crates whose tests each tier runs.
@@ -84,15 +86,7 @@ run_launcher() {
 }
 
 DESCRIBED[kill9]="kill -9 at random moments, a locked database, a full disk: nothing lost, duplicated or orphaned"
-needs_kill9() {
-  need_rust_tests
-  FULL_DISK=true
-  if ! unshare --mount true 2>/dev/null; then
-    FULL_DISK=false
-    skipped=$((skipped + 1))
-    conclude skipped kill9/disk 0 "the full-disk test requires root and the right to mount: run this tier as root"
-  fi
-}
+needs_kill9() { need_rust_tests; }
 run_kill9() {
   local locked
   launcher_program
@@ -100,7 +94,11 @@ run_kill9() {
   "$PYTHON" e2e/kill9/locked.py &
   locked=$!
   "$PYTHON" e2e/kill9/kill9.py
-  if "$FULL_DISK"; then "$PYTHON" e2e/kill9/full_disk.py; fi
+  if unshare --mount true 2>/dev/null; then
+    "$PYTHON" e2e/kill9/full_disk.py
+  else
+    conclude skipped kill9/disk 0 "the full-disk test requires root and the right to mount: run this tier as root"
+  fi
   wait "$locked"
 }
 
@@ -155,10 +153,12 @@ needs_cluster() {
 }
 run_cluster() {
   launcher_program
+  contract_program
   cluster_up
   e2e/cluster/images.sh
   # In parallel, because most of these tests wait for the cluster most of the time.
-  e2e/postgres/server.sh run "${CLUSTER_TESTS[@]}" --numprocesses 3 --dist loadfile e2e/cluster/tests
+  e2e/postgres/server.sh run "${CLUSTER_TESTS[@]}" --numprocesses 4 --dist loadfile \
+    --no-loadscope-reorder e2e/cluster/tests
 }
 
 DESCRIBED[chart]="the Helm chart: rendered objects, refused values, acceptance by the API server"
@@ -211,9 +211,12 @@ build() { cargo test --workspace --all-features --locked --no-run "$@"; }
 # programs for its integration tests.
 launcher_program() { build --quiet --test program; }
 
+# contract_program: builds only target/debug/kubernetes-contract, in the same way.
+contract_program() { build --quiet --test fleet_contract; }
+
 # jupyter: installs a JupyterLab, and sets TEST_JUPYTER to its path for the tests.
 jupyter() {
-  packaging/local/venv.sh jupyter packaging/local/jupyter.txt
+  flock .local/jupyter.lock packaging/local/venv.sh jupyter packaging/local/jupyter.txt
   export TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab
 }
 
@@ -230,14 +233,23 @@ npm_packages() {
   cp "$1/package-lock.json" "$1/node_modules/lock-of-what-is-here"
 }
 
-# cluster_up: ensures that a cluster is up and that its tests' Python packages are installed. At exit, stops the cluster
-# unless it was up before.
+# cluster_up: ensures that a cluster is up and that its tests' Python packages are installed.
 cluster_up() {
-  packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
+  flock .local/cluster.lock packaging/local/venv.sh cluster e2e/cluster/tests/requirements.txt
   # shellcheck source=e2e/cluster/env.sh
   source e2e/cluster/env.sh
-  kubectl get --raw /readyz >/dev/null 2>&1 || trap e2e/cluster/down.sh EXIT
   e2e/cluster/up.sh >/dev/null
+}
+
+# stop_cluster_at_exit: all tiers share one cluster. At exit, stops the cluster unless it was up before.
+stop_cluster_at_exit() {
+  if ! (
+    # shellcheck source=e2e/cluster/env.sh
+    source e2e/cluster/env.sh
+    kubectl get --raw /readyz >/dev/null 2>&1
+  ); then
+    trap e2e/cluster/down.sh EXIT
+  fi
 }
 
 # login_programs [NAME...]: builds these programs, or all, and sets LOGIN_BIN to their folder for the tests.
@@ -250,14 +262,17 @@ readonly CLUSTER_TESTS=(.local/cluster/bin/python -m pytest --quiet)
 
 # The runner.
 
-declare -a summary=()
-passed=0 failed=0 skipped=0
+# One line for each result: STATE, SECONDS, TIER and NOTE, separated by tabs.
+readonly RESULTS=$LOGS/results
 
 # conclude STATE TIER SECONDS NOTE
 conclude() {
-  summary+=("$(printf '%-8s %5d s  %-13s %s' "$1" "$3" "$2" "$4")")
+  printf '%s\t%s\t%s\t%s\n' "$1" "$3" "$2" "$4" >>"$RESULTS"
   say "== $2: $1 after $3 s"
 }
+
+# count STATE: prints the number of results with this state.
+count() { cut -f 1 "$RESULTS" | grep -cx "$1" || true; }
 
 run_tier() {
   local tier=$1 start=$SECONDS reason status=0
@@ -267,7 +282,6 @@ run_tier() {
   # Checks the needs in a subshell, because a missing one exits; then again here, for the variables that they set.
   if ! ("needs_$tier") 2>"$log"; then
     reason=$(tail -n 1 "$log")
-    skipped=$((skipped + 1))
     conclude skipped "$tier" "$((SECONDS - start))" "${reason#error: }"
     return
   fi
@@ -281,30 +295,52 @@ run_tier() {
   status=${PIPESTATUS[0]}
   set -e
   if [[ "$status" == 0 ]]; then
-    passed=$((passed + 1))
     conclude passed "$tier" "$((SECONDS - start))" "${DESCRIBED[$tier]}"
   else
-    failed=$((failed + 1))
     conclude FAILED "$tier" "$((SECONDS - start))" "exit status $status, full output in $log"
   fi
 }
 
+# run_beside TIER OTHER...: runs TIER, and at the same time the others, one after the other. Prints the output of the
+# others after the output of TIER.
+run_beside() {
+  local first=$1 other
+  local output=$LOGS/beside-$first.output
+  shift
+  for other in "$@"; do run_tier "$other"; done >"$output" 2>&1 &
+  run_tier "$first"
+  wait $!
+  cat "$output" >&2
+}
+
 main() {
-  local tier
+  local tier other selected=" ${*:-${TIERS[*]}} "
+  local -a beside
   mkdir -p "$LOGS"
-  for tier in "$@"; do
+  : >"$RESULTS"
+  for tier in $selected; do
     [[ " ${TIERS[*]} " == *" $tier "* ]] || fail "unknown tier $tier; valid tiers: ${TIERS[*]}"
   done
-  for tier in "${@:-${TIERS[@]}}"; do
-    run_tier "$tier"
+  [[ "$selected" =~ \ (cluster|chart|login)\  ]] && stop_cluster_at_exit
+  for tier in $selected; do
+    # Skips a tier that has run beside another one.
+    [[ "$selected" == *" $tier "* ]] || continue
+    beside=()
+    for other in ${BESIDE[$tier]:-}; do
+      if [[ "$selected" == *" $other "* ]]; then
+        beside+=("$other")
+        selected=${selected/ $other / }
+      fi
+    done
+    if ((${#beside[@]})); then run_beside "$tier" "${beside[@]}"; else run_tier "$tier"; fi
   done
   printf '\nTiers:\n'
-  printf '  %s\n' "${summary[@]}"
-  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
-  if [[ "$skipped" != 0 && "${CI:-}" == true ]]; then
-    fail "skipped tiers: $skipped, which is a failure with CI=true"
+  awk -F '\t' '{ printf "  %-8s %5d s  %-13s %s\n", $1, $2, $3, $4 }' "$RESULTS"
+  printf '%d passed, %d failed, %d skipped\n' "$(count passed)" "$(count FAILED)" "$(count skipped)"
+  if [[ "$(count skipped)" != 0 && "${CI:-}" == true ]]; then
+    fail "skipped tiers: $(count skipped), which is a failure with CI=true"
   fi
-  [[ "$failed" == 0 && "$passed" != 0 ]]
+  [[ "$(count FAILED)" == 0 && "$(count passed)" != 0 ]]
 }
 
 main "$@"

@@ -1,4 +1,4 @@
-# The launcher: API, pages and operator in one program, on nothing but the C library and certificates.
+# The launcher: API, pages and operator in one program, with only the C library and certificates.
 # The build context comes from images/build.sh:  docker build -f images/launcher.Dockerfile target/images/launcher
 FROM scratch
 COPY rootfs /

@@ -1,4 +1,4 @@
-"""JupyterHub with this many users, each of them with a former server: the equivalent of ended instances in the launcher."""
+"""JupyterHub with many users. Each user had a server before, which corresponds to an ended instance of the launcher."""
 
 import pathlib
 import secrets
@@ -20,7 +20,7 @@ class Hub:
             "BENCH_HUB_PORT": str(self.port), "BENCH_SERVER_PORT": str(server), "BENCH_TOKEN": TOKEN,
         }
         place.mkdir(parents=True)
-        # The first start creates the schema; the users are inserted while JupyterHub is down.
+        # JupyterHub's first start creates the database schema. The users are inserted while JupyterHub is down.
         self.start()
         started.end(self.process)
         self.fill(users)

@@ -29,7 +29,7 @@ from sidecar.load import ours  # noqa: E402
 
 ONE = "bench-0000000000"
 ASKED = ("list", "one", "launch")
-WORDS = {"list": "an admin's list, 50 of all", "one": "read one", "launch": "launch accepted"}
+WORDS = {"list": "an admin's list: 50 instances of all users", "one": "read one", "launch": "launch accepted"}
 
 
 def lines(headers):
@@ -37,7 +37,7 @@ def lines(headers):
 
 
 class Bench:
-    """The three programs with this many records, and the figures of the rounds."""
+    """Launcher and JupyterHub with this many records, the bare axum handler, and the figures of the rounds."""
 
     def __init__(self, started, ending, place, records, server):
         self.figures, self.next = defaultdict(list), 0
@@ -45,7 +45,7 @@ class Bench:
         with Launcher(data) as launcher:
             launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
         fill(data, records)
-        # The only starting workshop never becomes ready, so the timed launches stay queued.
+        # Only one workshop may start at a time, and it never becomes ready. The timed launches therefore stay queued.
         self.launcher = ending.enter_context(
             Launcher(data, MEASURED, SERVICE_MAX_CONCURRENT_STARTS="1", SERVICE_MAX_QUEUED="1000000"))
         self.template = template(self.launcher, command=["sleep", "100000"])
@@ -59,7 +59,7 @@ class Bench:
         before = cpu_seconds(pid)
         said = ours("ask", port, "-connections=8", f"-for={seconds}s", *words, lines=headers)
         if said is None:
-            sys.exit(f"{who} does not answer as it should")
+            sys.exit(f"{who}: unexpected answer")
         self.figures[who, what, "rate"].append(said["requests"] / said["seconds"])
         self.figures[who, what, "p50"].append(said["p50"] / 1000)
         self.figures[who, what, "p99"].append(said["p99"] / 1000)
@@ -79,7 +79,7 @@ class Bench:
         paths = {
             "list": ["-path=/hub/api/users?limit=50&include_stopped_servers=1"],
             "one": ["-path=/hub/api/users/b0?include_stopped_servers=1"],
-            # JupyterHub has one default server per user, so each launch takes a user without one.
+            # JupyterHub has one default server per user, so each launch needs another user.
             "launch": ["-path=/hub/api/users/b%d/server", "-method=POST", "-expect=202", f"-first={self.next}"],
         }
         count = self.ask("JupyterHub", what, self.hub.port, self.hub.pid, seconds, *paths[what], headers=HEADERS)
@@ -124,7 +124,7 @@ def measure(options, records, most, aims):
         started.start([tools.LOAD, "app", f"-port={server}"], AROUND, lambda: answers(server) == 200)
         bench = Bench(started, ending, pathlib.Path(directory), records, server)
         bench.memory("rest")
-        # Launches come last and with the most records only: they need that many users without a server.
+        # Launches are measured last, and only with the most records: each launch at JupyterHub uses up one user.
         for what in ASKED if records == most else ASKED[:2]:
             print(f"\n{load_average()}\n")
             bench.rounds(what, options.rounds, options.seconds)

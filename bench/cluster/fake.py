@@ -121,7 +121,7 @@ def create(kube, stage, usage, count):
         running = timeline.until("workshop Running", count, SECONDS) - began
         yield "all Running after; a Workshop behind its pod by", behind(timeline, running)
         if applying.wait() != 0:
-            sys.exit("kubectl apply has failed")
+            sys.exit("kubectl apply failed")
     histogram = between(before, reconciles(stage.operator))
     quantiles = f"p50 {quantile(histogram, 0.5):.1f} ms, p99 {quantile(histogram, 0.99):.0f} ms"
     yield "reconciles", f"{histogram[-1][1]:.0f}, {quantiles}"
@@ -130,7 +130,7 @@ def create(kube, stage, usage, count):
 
 
 def behind(timeline, running):
-    """Returns the time until all ran, and the lag from a ready pod to its Workshop's phase Running."""
+    """Returns the time until all Workshops ran, and the delay from a ready pod to the phase Running of its Workshop."""
     ready = timeline.seen["pod Ready"]
     lags = [at - ready[name] for name, at in timeline.seen["workshop Running"].items() if name in ready]
     return f"{running:.1f} s, p50 {percentile(lags, 50) * 1000:.0f} ms, p99 {percentile(lags, 99) * 1000:.0f} ms"
@@ -167,7 +167,7 @@ def delete(kube, stage, usage, count):
 def run(kube, count, seconds):
     nodes = kube.request("GET", "/api/v1/nodes?labelSelector=type%3Dfake")["items"]
     if len(nodes) * PODS_OF_A_NODE < count:
-        sys.exit(f"too few pretended nodes: e2e/cluster/fake-nodes.sh {-(-count // PODS_OF_A_NODE) + 1}")
+        sys.exit(f"too few fake nodes: e2e/cluster/fake-nodes.sh {-(-count // PODS_OF_A_NODE) + 1}")
     print(f"## {count} Workshops on {len(nodes)} pretended nodes\n\n| | |\n|---|---|")
     with OperatorAlone("bench-fake") as stage, Usage(stage.operator.process.pid) as usage:
         say([("the operator's RSS without any", f"{usage.field('VmRSS'):.1f} MiB")])
@@ -177,6 +177,6 @@ def run(kube, count, seconds):
 
 
 def say(rows):
-    """Prints each row as soon as it is known, because a run takes long."""
+    """Prints each row of the table as soon as it is measured, because a run takes long."""
     for what, figure in rows:
         print(f"| {what} | {figure} |", flush=True)

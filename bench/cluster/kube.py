@@ -63,7 +63,7 @@ def condition(made, name):
 
 
 def marks_of(kind, made):
-    """Yields the marks that an object has reached."""
+    """Yields the names of the steps that the status of an object shows as done."""
     yield f"{kind} made"
     if kind == "workshop" and made.get("status", {}).get("phase") == "Running":
         yield "workshop Running"
@@ -109,7 +109,7 @@ class Timeline:
 
     def __exit__(self, *_):
         for connection in self.connections:
-            # Not close(), which would wait for the reading thread.
+            # Do not call close(), because it would wait for the reading thread.
             connection.sock.shutdown(2)
 
     def _follow(self, kind, response):
@@ -142,7 +142,7 @@ class Timeline:
         failed = self.seen["row failed"]
         self._wait(lambda: len(self.seen[mark]) >= count or failed, seconds, lambda: f"{len(self.seen[mark])}: {mark}")
         if failed:
-            raise RuntimeError(f"these have failed: {list(failed)}")
+            raise RuntimeError(f"failed Workshops: {list(failed)}")
         return max(self.seen[mark].values())
 
     def until_there(self, count, seconds):

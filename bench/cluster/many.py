@@ -32,7 +32,7 @@ class Reads(threading.Thread):
         self.paths = self.PATHS | {"GET /instances/{name}": (f"/instances/{name}", owner)}
         self.seconds = {what: [] for what in self.paths}
         self.wrong = []
-        self.longest_line = 0
+        self.longest_queue = 0
         self.over = threading.Event()
 
     def run(self):
@@ -51,10 +51,10 @@ class Reads(threading.Thread):
         if status != 200:
             self.wrong.append(f"{what}: {status}")
         elif isinstance(body, list) and len(body) > 1:
-            line = sorted(one["queue_position"] for one in body if one["state"] == "queued")
-            self.longest_line = max(self.longest_line, len(line))
-            if line != list(range(1, len(line) + 1)):
-                self.wrong.append(f"the line: {line}")
+            positions = sorted(one["queue_position"] for one in body if one["state"] == "queued")
+            self.longest_queue = max(self.longest_queue, len(positions))
+            if positions != list(range(1, len(positions) + 1)):
+                self.wrong.append(f"queue positions: {positions}")
 
     def stop(self):
         self.over.set()
@@ -83,7 +83,7 @@ def ours(kube, stage, template, count):
     watched = stage.launch(template, ADMIN)
     stage.until(watched, "running")
     with Timeline(kube, stage.namespace) as timeline, Events(stage.launcher, timeline):
-        # The existing workshop is no part of the figures.
+        # Wait until the timeline has recorded the first workshop, which runs already. The figures exclude it.
         timeline.until("row running", 1, SECONDS)
         timeline.until("pod Ready", 1, SECONDS)
         timeline.until("workshop Running", 1, SECONDS)
@@ -185,7 +185,7 @@ def report(taken, count, number):
         rows.append((what, len(seconds), *(f"{figure * 1000:.1f} ms" for figure in figures)))
     table(("read meanwhile", "times", "p50", "p99", "longest"), rows)
     wrong = reads.wrong or "nothing"
-    print(f"The longest line that was seen: {reads.longest_line}. What was wrong: {wrong}.\n", flush=True)
+    print(f"Longest queue seen: {reads.longest_queue}. Wrong answers: {wrong}.\n", flush=True)
 
 
 def moments(times):

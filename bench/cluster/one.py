@@ -10,7 +10,7 @@ from stage import Events, Stage, bare_namespace, table
 from world import ALICE
 
 SECONDS = 90
-# In chronological order.
+# Marks of a launch in chronological order.
 MARKS = (
     "answered", "workshop made", "deployment made", "pod made", "pod scheduled", "containers started", "pod Ready",
     "workshop Running", "row running", "first answer",
@@ -30,7 +30,7 @@ def first_answer(address, began, email):
         finally:
             connection.close()
         time.sleep(0.01)
-    raise RuntimeError(f"no answer of {address}")
+    raise RuntimeError(f"no answer from {address}")
 
 
 def ours(kube, stage, template):

@@ -18,7 +18,7 @@ from harness import ADMIN  # noqa: E402
 from world import APP, World  # noqa: E402
 
 PROGRAM = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release/launcher"
-# The minimum request: the sidecar requests ten times as much, and the node must have room for all.
+# Resources of an app, with the smallest CPU request, so that as many pods as possible fit on the node.
 RESOURCES = APP["resources"] | {"cpu_request": "1m"}
 
 
@@ -94,7 +94,7 @@ def check_room(kube, model, count):
     there = sum(millicores(node["status"]["allocatable"]["cpu"]) for node in nodes)
     room = int((there - sum(cpu(pod["spec"]) for pod in pods)) / cpu(model.pod))
     if count + 1 > room:
-        sys.exit(f"there is room for {room - 1} workshops, by the CPU that pods ask for: --count {room - 1}")
+        sys.exit(f"the nodes' CPU suffices for the requests of {room - 1} workshops: --count {room - 1}")
 
 
 def cpu(spec):

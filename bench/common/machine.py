@@ -12,7 +12,7 @@ import sys
 import time
 
 CORES = sorted(os.sched_getaffinity(0))
-# The measured program has the last core alone; its app and the load share the others.
+# The measured program runs alone on the last core. Its app and the load generator share the other cores.
 MEASURED = str(CORES[-1])
 AROUND = ",".join(map(str, CORES[:-1] or CORES))
 PATIENCE = 60

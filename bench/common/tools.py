@@ -8,15 +8,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Ignored by Git, removed by `make clean`.
+# Directory of the built programs. Git ignores it, and `make clean` removes it.
 PLACE = ROOT / ".local" / "bench"
 # Overrides a target directory of Cargo's own configuration, so that the benches measure the programs that they build.
 TARGET = ROOT / os.environ.setdefault("CARGO_TARGET_DIR", str(ROOT / "target"))
 SIDECAR = TARGET / "release/launcher-sidecar"
 LAUNCHER = TARGET / "release/launcher"
 LOAD = PLACE / "bin/load"
-# A current Caddy, if it was built: `GOBIN=$PWD/.local/bench/bin go install
-# github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9` takes a quarter of an hour. Otherwise the installed one.
+# Path of a current Caddy. Without this program, the benches use the installed Caddy. To build it, in 15 minutes:
+# `GOBIN=$PWD/.local/bench/bin go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9`.
 OWN_CADDY = PLACE / "bin/caddy"
 CHP = PLACE / "chp/node_modules/configurable-http-proxy"
 CHP_VERSION = "5.3.0"

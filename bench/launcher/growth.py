@@ -15,11 +15,11 @@ READS = 100
 LAUNCHES = 60
 PATIENCE = 600
 ASKED = {
-    "admin's list, 50 of all": ("/api/v1/instances/?state=all&limit=50", ADMIN),
+    "admin's list: 50 instances of all users": ("/api/v1/instances/?state=all&limit=50", ADMIN),
     "a user's list": ("/api/v1/instances/", ALICE),
     "one": ("/api/v1/instances/{one}", ALICE),
 }
-# Never ready: the workshops after it stay queued, so that no workshop starts while launches are timed.
+# This workshop is never ready, so later launches stay queued, and no workshop starts while launches are measured.
 WAITS = {"command": ["sleep", "100000"]}
 
 
@@ -85,15 +85,17 @@ def settle(launcher):
     for state in ("queued", "starting"):
         while json.loads(launcher.request("GET", f"/api/v1/instances/?state={state}&limit=1", ADMIN)[1]):
             if time.monotonic() > deadline:
-                sys.exit(f"after {PATIENCE} s there are workshops that are {state}")
+                sys.exit(f"after {PATIENCE} s workshops are still {state}")
             time.sleep(0.2)
     if json.loads(launcher.request("GET", "/api/v1/instances/?state=failed&limit=1", ADMIN)[1]):
         sys.exit("a workshop failed")
 
 
 def live(directory, options):
-    """Prints the costs by number of running workshops, real processes that cost little, in one launcher that gets
-    more."""
+    """Prints the costs by number of running workshops. One launcher runs more and more of them.
+
+    Each is a process of a minimal app.
+    """
     print(f"\n## The launcher as more workshops run\n\n{load_average()}; p50; p99 in milliseconds, {options.rounds} "
           f"rounds of {READS} each on one connection\n")
     table_rows, there = [], 1

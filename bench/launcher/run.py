@@ -83,7 +83,7 @@ def reads(directory):
 
 
 def launches(directory):
-    # One user launches as fast as possible.
+    # Limits so high that one user can launch as fast as possible.
     limits = {"MAX_INSTANCES_PER_USER": "10000", "LAUNCH_RATE": "60000", "LAUNCH_BURST": "60000"}
     with Launcher(directory / "launches", **{f"SERVICE_{name}": value for name, value in limits.items()}) as launcher:
         path = f"/api/v1/templates/{template(launcher)}/launch"

@@ -12,11 +12,11 @@ import (
 	"strconv"
 )
 
-// serve is the app behind the proxies: it takes what comes at /up, sends at /down, and repeats at /ws.
+// serve is the upstream app: it reads bodies at /up, sends at /down, and echoes at /ws.
 func serve(o options) (any, error) {
 	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "here") })
 	http.HandleFunc("/up", func(w http.ResponseWriter, r *http.Request) {
-		// The answer says how many came: a proxy that loses some is found out by its Content-Length here.
+		// The answer has the number of bytes, which exposes a proxy that loses some.
 		got, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{r.Body}, make([]byte, 256<<10))
 		if err != nil || got != r.ContentLength {
 			w.WriteHeader(http.StatusBadRequest)

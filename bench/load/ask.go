@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// times is what a part prints: how many were answered, and how long that took in microseconds.
+// times is the output of a part: number of answers, and durations in microseconds.
 type times struct {
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
@@ -53,8 +53,8 @@ func together(connections int, work func(number int) ([]time.Duration, error)) (
 	return all, nil
 }
 
-// ask sends requests. At a fixed rate each has a moment of its own at which it is due, and its time counts from there:
-// an answer that comes late makes the next one late, and that is counted too.
+// ask sends requests. At a fixed rate, latency counts from the time at which a request was due: a late answer delays the
+// next request, and its latency includes this delay.
 func ask(o options) (any, error) {
 	var next atomic.Int64
 	var size atomic.Int64

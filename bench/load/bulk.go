@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bulk sends or gets one large body and says how long it took.
+// bulk sends or receives one large body and prints the duration.
 func bulk(o options, up bool) (any, error) {
 	runtime.LockOSThread()
 	to, err := dial(o.port)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// frame is one binary WebSocket message as a client sends it, masked with zeros: masking costs then what it should, as
-// little as possible, because no proxy looks at it.
+// frame is one binary WebSocket message as a client sends it, masked with zeros, so that
+// masking costs the client almost nothing.
 func frame(size int) []byte {
 	head := []byte{0x82}
 	switch {
@@ -33,7 +33,7 @@ func upgrade(o options) []byte {
 // echo sends a message on each connection, waits until it is back, and sends the next.
 func echo(o options) (any, error) {
 	message := frame(o.size)
-	// What comes back has no mask.
+	// Echoes have no mask.
 	back := len(message) - 4
 	began := time.Now()
 	end := began.Add(o.duration)

@@ -22,7 +22,7 @@ func dial(port int) (*line, error) {
 		return nil, err
 	}
 	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
-	// Nobody waits for ever: a read that takes this long is an error.
+	// Timeout of each read and write.
 	limit := syscall.Timeval{Sec: 30}
 	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit)
 	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit)

@@ -1,5 +1,5 @@
-// load is what the benches ask with: requests at a fixed rate or as fast as they are answered, WebSocket echoes, large
-// bodies. It also is the app that answers the last two. Go's standard library only. Each connection is a thread that
+// load is the benches' load generator: requests at a fixed rate or as fast as they are answered, WebSocket echoes, large
+// bodies. It is also the app that answers the last two. Go's standard library only. Each connection is a thread that
 // blocks, so that no scheduler stands between an answer and its time; each part prints one line of JSON.
 package main
 
@@ -53,13 +53,13 @@ func main() {
 	set.IntVar(&o.first, "first", 0, "ask: the number that the first %d in the path stands for")
 	set.IntVar(&o.expect, "expect", 200, "ask: the status of a good answer")
 	set.Int64Var(&o.bytes, "bytes", 1<<30, "up, down: bytes of the body")
-	set.DurationVar(&o.duration, "for", time.Second, "ask, echo: how long")
+	set.DurationVar(&o.duration, "for", time.Second, "ask, echo: duration")
 	set.StringVar(&o.method, "method", "GET", "ask")
-	set.StringVar(&o.path, "path", "/", "%d in it is another number in each request")
+	set.StringVar(&o.path, "path", "/", "%d is replaced by a different number in each request")
 	set.StringVar(&o.body, "body", "", "ask: JSON")
 	set.Var(&o.headers, "H", "a header line; may be repeated")
 	_ = set.Parse(os.Args[2:])
-	// A processor for each thread: one that blocks takes nobody's place. What is measured is not the collector.
+	// A processor for each thread, so that a blocked thread delays no other. No garbage collection during a measurement.
 	runtime.GOMAXPROCS(max(4, o.connections+2))
 	if os.Args[1] != "app" {
 		debug.SetGCPercent(-1)

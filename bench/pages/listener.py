@@ -6,7 +6,7 @@ import time
 
 from wire import request
 
-# The buffer of a listener's socket is the client's memory, not the launcher's.
+# Bytes that a listener buffers. They are memory of the bench, not of the launcher.
 LIMIT = 1 << 16
 
 
@@ -32,7 +32,7 @@ class Listener:
 
     async def listen(self, reader):
         while True:
-            # Lines of chunk sizes are between the stream's own lines, and never look like them.
+            # The chunked body also has lines with chunk sizes, which never begin with `data: `. No decoding is needed.
             line = await reader.readline()
             now = time.perf_counter()
             if not line:

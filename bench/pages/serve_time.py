@@ -34,7 +34,7 @@ def run(chosen):
 
 
 def fill(stage, owners, command):
-    """Creates four entries in the catalog, and launches a workshop of the first for each of these owners."""
+    """Creates four entries in the catalog, and launches a workshop of the first entry for each owner."""
     template = stage.template(command=command, lifetime_seconds=7200)
     for name in ("Statistics", "Files", "Notebooks"):
         stage.template(name=name, command=command)
@@ -101,7 +101,7 @@ class Page:
             thread.join()
         measured = [took for share in shares for took in share]
         if len(measured) != count // AT_ONCE * AT_ONCE:
-            sys.exit(f"not every GET {self.path} was answered")
+            sys.exit(f"some GET {self.path} got no answer")
         self.together += measured
 
     def work(self, share, count):

@@ -19,18 +19,18 @@ PATIENCE = 300
 # The smallest app: answers each connection with an empty 200.
 APP = """
 import _socket, sys
-door = _socket.socket()
-door.bind(("127.0.0.1", int(sys.argv[1])))
-door.listen(8)
+listener = _socket.socket()
+listener.bind(("127.0.0.1", int(sys.argv[1])))
+listener.listen(8)
 while True:
-    descriptor, _ = door._accept()
+    descriptor, _ = listener._accept()
     caller = _socket.socket(fileno=descriptor)
     caller.recv(65536)
     caller.send(b"HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n")
     caller.close()
 """
 RUNS = [sys.executable, "-I", "-S", "-c", APP, "$(PORT)"]
-# Never listens, so it never becomes ready, and the workshops after it stay queued.
+# This app never listens. Its workshop is therefore never ready, and later launches stay queued.
 WAITS = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1e6)"]
 
 
@@ -87,7 +87,7 @@ class Stage:
             if self.process.poll() is not None:
                 sys.exit(f"the launcher ended with status {self.process.returncode}")
             if time.monotonic() > deadline:
-                sys.exit(f"waited {PATIENCE} s in vain for {what}")
+                sys.exit(f"timed out after {PATIENCE} s waiting for {what}")
             time.sleep(0.05)
 
     def call(self, method, path, person, body=None, expect=200):

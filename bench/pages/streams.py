@@ -12,7 +12,7 @@ from stage import ADMIN, RUNS, Stage, percentile
 from wire import content_length, request
 
 AT_ONCE = 8
-# This many admins have the list of all instances open.
+# Number of admins who have the list of all instances open.
 ADMINS = 8
 # Maximum seconds until an event reports a change; after that the change counts as lost.
 LOST = 10
@@ -91,7 +91,8 @@ class Crowd:
         """Makes `count` changes, by `workers` people at a time; returns the milliseconds until each moment of each
         change."""
         await quiet([*self.pages.values(), *self.watchers])
-        # People take turns: the fleet's reaction to a change is reported as well, long before that person's next turn.
+        # An extension may cause a second event, after the fleet has applied it. People take turns, so that this event
+        # arrives long before the same person's next extension, and does not count as the event of that extension.
         waiting = itertools.islice(itertools.cycle(self.workshops), count)
         times = {what: [] for what in (ANSWERED, HEARD, SHOWN, OVERSEEN)}
 
@@ -104,7 +105,7 @@ class Crowd:
 
         await asyncio.gather(*(work() for _ in range(workers)))
         if any(len(found) != count for found in times.values()):
-            sys.exit(f"of {count} changes not every one was told")
+            sys.exit(f"fewer events than the {count} changes")
         return times
 
     async def change(self, reader, writer, person):
@@ -122,7 +123,7 @@ class Crowd:
             end = json.loads(body)["expires_at"]
             status, page, shown = await ask(reader, writer, "GET", "/fragments/workshops", person)
             if status != 200 or f'datetime="{end}'.encode()[:29] not in page:
-                sys.exit(f"the list of {person} does not say {end}")
+                sys.exit(f"the list of {person} lacks the expiry {end}")
             last = max(await asyncio.gather(*seen))
         moments = {ANSWERED: answer, HEARD: told, SHOWN: shown, OVERSEEN: last}
         return {what: moment - started for what, moment in moments.items()}

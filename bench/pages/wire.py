@@ -1,4 +1,4 @@
-"""HTTP/1.1 over a bare socket: the client adds little to a figure."""
+"""HTTP/1.1 over a bare socket, so that the client itself adds little to a measured time."""
 
 import json
 import socket
@@ -24,11 +24,11 @@ def content_length(head):
     for line in head.lower().split(b"\r\n"):
         if line.startswith(b"content-length:"):
             return int(line.partition(b":")[2])
-    raise ValueError(f"an answer without a length: {head[:300]!r}")
+    raise ValueError(f"response without Content-Length: {head[:300]!r}")
 
 
 class Line:
-    """One kept connection: `with Line(port, person) as line`."""
+    """One persistent connection: `with Line(port, person) as line`."""
 
     def __init__(self, port, person=None):
         self.person = person

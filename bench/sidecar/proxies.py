@@ -22,7 +22,7 @@ class Proxy:
     version: str
     # Files that the proxy needs to run.
     files: tuple
-    # Function that returns the command for (port, app, place).
+    # Function of (port of the proxy, port of the app, folder for its files) that returns the command.
     command: object
     environment: object = lambda port, app: {}
     checks: bool = True
@@ -52,13 +52,13 @@ def traefik(place, port, app, program):
     rules = write(place, "traefik.yaml", port, app)
     return [
         program, f"--providers.file.filename={rules}", "--providers.file.watch=false", "--log.level=ERROR",
-        f"--entryPoints.door.address=127.0.0.1:{port}", "--global.checkNewVersion=false",
-        "--global.sendAnonymousUsage=false", "--entryPoints.door.transport.respondingTimeouts.readTimeout=0",
+        f"--entryPoints.web.address=127.0.0.1:{port}", "--global.checkNewVersion=false",
+        "--global.sendAnonymousUsage=false", "--entryPoints.web.transport.respondingTimeouts.readTimeout=0",
     ]
 
 
 def oauth2_proxy(port, app, program):
-    # No login is required: a session would have to be decrypted for each request, so this is the minimal cost.
+    # This configuration requires no login. Otherwise oauth2-proxy would also decrypt a session for each request.
     return [
         program, f"--http-address=127.0.0.1:{port}", f"--upstream=http://127.0.0.1:{app}", "--provider=github",
         "--client-id=bench", "--client-secret=bench", "--cookie-secret=0123456789abcdef0123456789abcdef",
@@ -72,7 +72,7 @@ def all_of_them(programs):
     which = lambda name: pathlib.Path(shutil.which(name))  # noqa: E731
     node, chp = which("node"), tools.CHP
     caddy = tools.OWN_CADDY if tools.OWN_CADDY.exists() else which("caddy")
-    proxy, door = programs / "oauth2-proxy", programs / "traefik"
+    proxy, edge = programs / "oauth2-proxy", programs / "traefik"
     return [
         Proxy("sidecar", tools.version(tools.SIDECAR, "--version"), (tools.SIDECAR,),
               lambda port, app, place: [tools.SIDECAR], sidecar_settings),
@@ -84,8 +84,8 @@ def all_of_them(programs):
               lambda port, app, place: [caddy, "run", "--adapter", "caddyfile", "--config",
                                         write(place, "Caddyfile", port, app)],
               lambda port, app: GO | NO_HOME),
-        Proxy("Traefik", tools.pinned("traefik", "github.com/traefik/traefik/v3"), (door,),
-              lambda port, app, place: traefik(place, port, app, door), lambda port, app: GO),
+        Proxy("Traefik", tools.pinned("traefik", "github.com/traefik/traefik/v3"), (edge,),
+              lambda port, app, place: traefik(place, port, app, edge), lambda port, app: GO),
         Proxy("oauth2-proxy", tools.pinned("oauth2-proxy", "github.com/oauth2-proxy/oauth2-proxy/v7"), (proxy,),
               lambda port, app, place: oauth2_proxy(port, app, proxy), lambda port, app: GO, checks=False),
         Proxy("CHP", f"{tools.CHP_VERSION}, Node {tools.version('node', '--version')}", (node, chp.parent),
@@ -100,7 +100,7 @@ class Running:
     proxy: Proxy
     pid: int
     port: int
-    # Seconds from its start to the app's first answer through it.
+    # Seconds from the proxy's start to the app's first answer through the proxy.
     seconds: float
     process: object
 

@@ -88,9 +88,10 @@ def bodies(scene, each):
 
 def at_rest(scene, each):
     heads = {"RSS": "rest rss", "Pss": "rest pss", "in no file": "rest own", "RSS, WebSockets": "sockets rss",
-             "Pss, WebSockets": "sockets pss", "KiB a WebSocket": "socket", "ms to the first answer": "start"}
+             "Pss, WebSockets": "sockets pss", "KiB a WebSocket": "socket", "ms from start to first answer": "start"}
     take = [lambda proxy, what=what: cell(scene.figures[what, proxy.name]) for what in heads.values()]
-    table(("at rest, MiB", *heads, "MB of files"), rows(each, [*take, lambda proxy: cell([rest.sizes(proxy)])]))
+    take.append(lambda proxy: cell([rest.sizes(proxy)]))
+    table(("at rest, MiB", *heads, "program and libraries, MB"), rows(each, take))
     own = scene.figures["rest pss", "sidecar"]
     AIMS.judge("Pss at rest / 1.5 MiB", [figure / 1.5 for figure in own], 1)
     for noted, what in (("rest pss", "Pss at rest"), ("sockets pss", "Pss with idle WebSockets")):

@@ -22,12 +22,12 @@ def open_websockets(port, count):
         client.sendall(UPGRADE.format(port=port).encode())
         answer = client.recv(4096)
         if not answer.startswith(b"HTTP/1.1 101"):
-            sys.exit(f"a WebSocket was answered: {answer.decode(errors='replace')}")
+            sys.exit(f"a WebSocket request was refused: {answer.decode(errors='replace')}")
     return opened
 
 
 def at_rest(scene, started, each, app, place, options):
-    """Measures the proxies, started again in each round; the first answer is the app's page."""
+    """Measures the proxies at rest and with idle WebSockets. Each round starts each proxy again."""
     print(f"\n{load_average()}\n")
     for _ in range(options.rounds):
         for proxy in each:

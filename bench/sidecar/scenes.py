@@ -13,7 +13,7 @@ CONNECTIONS = (1, 10, 50, 256)
 RATES = (1_000, 5_000)
 MESSAGES = {"64 B": 64, "64 KB": 65_536}
 GIB = 1 << 30
-# Each round takes seconds, independent of --seconds.
+# Maximum rounds of the measurement of large bodies, because each round takes several seconds.
 BODY_ROUNDS = 3
 
 
@@ -23,7 +23,7 @@ class Scene:
     def __init__(self, started, each, app, place):
         self.running = [proxies.put(started, proxy, app, place) for proxy in each]
         self.started, self.app = started, app
-        # Figures of the rounds by (measurement, name).
+        # {(measurement, name of the proxy): figures of all rounds}.
         self.figures = defaultdict(list)
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-// What can be checked by machine of WCAG 2.2 AA: every page, light and dark, wide and as narrow as a phone.
+// Automatic accessibility checks (WCAG 2.2 AA) of every page in light, dark and phone layout.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ const LOOKS = [
   { name: "phone", viewport: { width: 360, height: 740 }, colorScheme: "light" },
 ];
 
-/** What axe finds wrong with the page as it is now, in a line each. */
+/** Returns the violations that axe finds on the current page, one line each. */
 async function violations(page) {
   await page.evaluate(AXE);
   const found = await page.evaluate((rules) => globalThis.axe.run({ runOnly: rules }), RULES);
@@ -49,7 +49,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     "activity-empty": "/admin/activity?person=nobody@example.org",
     missing: "/no-such-page",
   };
-  /** Looks at the page as it is now. */
+  /** Checks the current page with axe, and for horizontal overflow. */
   const check = async (page, name, look) => {
     await screenshot(page, `look-${name}-${look}`);
     assert.deepEqual(await violations(page), []);
@@ -59,33 +59,33 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
   for (const { name: look, ...options } of LOOKS) {
     const { page } = await openPage(t, browser, { email: ADMIN, ...options });
     for (const [name, path] of Object.entries(pages)) {
-      await t.test(`${name}, ${look}`, async () => {
+      await t.test(`page ${name} passes axe, ${look}`, async () => {
         await page.goto(launcher.url + path);
         await check(page, name, look);
       });
     }
-    await t.test(`bulk actions, ${look}`, async () => {
+    await t.test(`bulk actions pass axe, ${look}`, async () => {
       await page.goto(`${launcher.url}/admin/instances`);
-      await page.getByRole("checkbox", { name: "Tick all" }).check();
-      const ticked = page.getByRole("form", { name: "With the ticked" });
+      await page.getByRole("checkbox", { name: "Select all" }).check();
+      const ticked = page.getByRole("form", { name: "Selected instances" });
       await ticked.getByRole("button", { name: "Extend" }).click();
       await page.getByRole("heading", { name: "Extended" }).waitFor();
       await check(page, "bulk-extended", look);
       await page.getByRole("link", { name: "Back to the list" }).click();
-      await page.getByRole("checkbox", { name: "Tick all" }).check();
+      await page.getByRole("checkbox", { name: "Select all" }).check();
       await ticked.getByRole("button", { name: "End", exact: true }).click();
       await page.getByRole("heading", { name: "End 1 workshop?" }).waitFor();
       await check(page, "bulk-question", look);
       await page.getByRole("link", { name: "Keep running" }).click();
     });
-    await t.test(`signed-out page, ${look}`, async () => {
-      const { page: nobody, complaints } = await openPage(t, browser, options);
-      await nobody.goto(`${launcher.url}/signed-out`);
-      await nobody.getByRole("link", { name: "Sign in again" }).waitFor();
-      const surface = await nobody.locator("main").evaluate((main) => getComputedStyle(main).borderStyle);
-      assert.equal(surface, "solid", "its policy lets its own style through");
-      await check(nobody, "signed-out", look);
-      assert.equal(complaints.length, 1, `nothing but its own status: ${complaints}`);
+    await t.test(`signed-out page passes axe, ${look}`, async () => {
+      const { page: guest, complaints } = await openPage(t, browser, options);
+      await guest.goto(`${launcher.url}/signed-out`);
+      await guest.getByRole("link", { name: "Sign in again" }).waitFor();
+      const surface = await guest.locator("main").evaluate((main) => getComputedStyle(main).borderStyle);
+      assert.equal(surface, "solid", "expected the content policy to allow the style of the page");
+      await check(guest, "signed-out", look);
+      assert.equal(complaints.length, 1, `expected one console error, for the status 401 of the page: ${complaints}`);
     });
   }
 });

@@ -1,4 +1,4 @@
-// What admins have that others have not: the badge, everybody's instances, the template editor.
+// Features for admins: the admin badge, the list of all instances, the template editor.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
   const { page: admin, complaints } = await openPage(t, browser, { email: ADMIN });
   const { page: bob } = await openPage(t, browser, { email: "bob@example.org" });
 
-  await t.test("only admins have the badge and the templates page", async () => {
+  await t.test("only admins see the admin badge and the templates page", async () => {
     await admin.goto(launcher.url);
     await bob.goto(launcher.url);
     assert.equal(await admin.getByRole("banner").getByText("Admin", { exact: true }).count(), 1);
@@ -21,11 +21,11 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     await screenshot(bob, "not-an-admin");
   });
 
-  await t.test("template errors are shown at their fields", async () => {
+  await t.test("invalid template field shows its error at the field", async () => {
     await admin.getByRole("navigation").getByRole("link", { name: "Templates" }).click();
     await admin.getByRole("link", { name: "New template" }).click();
     await admin.getByLabel("Name", { exact: true }).fill("Notes <b>& more</b>");
-    await admin.getByLabel("Kind of app").selectOption({ value: "custom" });
+    await admin.getByLabel("App type").selectOption({ value: "custom" });
     await admin.getByLabel("Image").fill("docker.io/library/python:3.13-alpine");
     await admin.getByLabel("Port").fill("8080");
     await admin.getByLabel("Command").fill("python3\n-m\nhttp.server\n$(PORT)\n--bind\n127.0.0.1");
@@ -34,8 +34,8 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     assert.equal(await port.getAttribute("aria-invalid"), "true");
     const describedBy = (await port.getAttribute("aria-describedby")).split(" ").at(-1);
     assert.match(await admin.locator(`#${describedBy}`).textContent(), /8080/);
-    assert.equal(await admin.getByLabel("Name", { exact: true }).inputValue(), "Notes <b>& more</b>", "nothing typed is lost");
-    assert.equal(await admin.locator('[aria-invalid="true"]').count(), 1, "nothing else is wrong");
+    assert.equal(await admin.getByLabel("Name", { exact: true }).inputValue(), "Notes <b>& more</b>", "expected the typed text to remain");
+    assert.equal(await admin.locator('[aria-invalid="true"]').count(), 1, "expected one invalid field");
     await screenshot(admin, "template-error");
     await port.fill("8000");
     await admin.getByRole("button", { name: "Preview" }).click();
@@ -47,7 +47,7 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     await screenshot(admin, "templates");
   });
 
-  await t.test("user launches the template and sees live that the admin ended the workshop", async () => {
+  await t.test("workshop ended by the admin disappears from the user's open page", async () => {
     await bob.goto(launcher.url);
     await bob.getByRole("button", { name: "Launch Notes <b>& more</b>" }).click();
     const entry = workshopEntry(bob, "Notes");
@@ -60,10 +60,10 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     await admin.getByText("bob@example.org").waitFor();
     await admin.getByRole("button", { name: "End workshop" }).click();
     await entry.waitFor({ state: "detached" });
-    await waitFor("its process to be gone", 10, async () => (await launcher.processes()).length === 0);
+    await waitFor("the workshop's process to end", 10, async () => (await launcher.processes()).length === 0);
     await bob.goto(`${launcher.url}/history`);
     assert.match(await bob.getByRole("row", { name: /Notes/ }).textContent(), /admin/i);
     const refused = /status of 422/;
-    assert.deepEqual(complaints.filter((text) => !refused.test(text)), [], "no script failed, and the pages kept to their own content policy");
+    assert.deepEqual(complaints.filter((text) => !refused.test(text)), [], "expected no script error and no violation of the content policy");
   });
 });

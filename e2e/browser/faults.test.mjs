@@ -1,4 +1,4 @@
-// What a page does while the service cannot answer: it stays, and says what was not done.
+// Pages while the service fails: the page stays usable, and shows which action failed.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
-// Writes wait for as long as this runs, until it loses its input; reads go on.
+// Locks the database against writes until stdin closes. Reads continue.
 const LOCK = `
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -17,7 +17,7 @@ print("locked", flush=True)
 sys.stdin.read()
 `;
 
-/** Another program holds the launcher's database, until it is told to let go. */
+/** Locks the launcher's database against writes. Returns a function that releases the lock. */
 async function lock(test, launcher) {
   const child = spawn("python3", ["-c", LOCK, join(launcher.data, "launcher.db")], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -32,7 +32,7 @@ async function lock(test, launcher) {
   return release;
 }
 
-/** The list asks how things are, as it does when the service tells of a change; returns when the answer has been seen to. */
+/** Refreshes the list of workshops, as a change event does. Returns after the page has processed the answer. */
 const ask = (page) =>
   page.evaluate(async () => {
     const done = new Promise((resolve) => document.addEventListener("htmx:finally:request", resolve, { once: true }));
@@ -40,7 +40,7 @@ const ask = (page) =>
     await done;
   });
 
-test("pages during service faults", async (t) => {
+test("page stays usable while the service fails", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const template = {
@@ -67,7 +67,7 @@ test("pages during service faults", async (t) => {
   page.on("load", () => (loads += 1));
   let fault;
 
-  await t.test("failed extension shows an error", async (t) => {
+  await t.test("failed extension shows an error until the extension succeeds", async (t) => {
     const ends = await entry.locator("time[data-countdown]").getAttribute("datetime");
     const release = await lock(t, launcher);
     const answered = page.waitForResponse("**/extend", { timeout: 30_000 });
@@ -75,7 +75,7 @@ test("pages during service faults", async (t) => {
     const answer = await answered;
     assert.equal(answer.status(), 503);
     fault = await answer.text();
-    await notice.getByText("That did not work.").waitFor();
+    await notice.getByText("The service did not answer.").waitFor();
     await screenshot(page, "not-done");
     await page.setViewportSize({ width: 360, height: 740 });
     await screenshot(page, "not-done-phone");
@@ -83,14 +83,14 @@ test("pages during service faults", async (t) => {
     await release();
     await ask(page);
     assert.equal(await entry.locator("time[data-countdown]").getAttribute("datetime"), ends);
-    assert.ok(await notice.isVisible(), "a list that is fetched anew does not take it away");
+    assert.ok(await notice.isVisible(), "expected the notice to survive a refresh of the list");
     await extend.click();
-    await waitFor("a later end", 20, async () => (await entry.locator("time[data-countdown]").getAttribute("datetime")) !== ends);
+    await waitFor("a later expiry", 20, async () => (await entry.locator("time[data-countdown]").getAttribute("datetime")) !== ends);
     await notice.waitFor({ state: "detached" });
-    assert.equal(loads, 0, "it is the same page all along");
+    assert.equal(loads, 0, "expected no page load");
   });
 
-  await t.test("failed refresh leaves the page unchanged, and the next refresh succeeds", async () => {
+  await t.test("failed refresh leaves the page unchanged and the next refresh succeeds", async () => {
     assert.match(fault, /^<!doctype html>/i);
     await page.route("**/fragments/workshops", (route) =>
       route.fulfill({ status: 503, contentType: "text/html; charset=utf-8", body: fault }),
@@ -100,7 +100,7 @@ test("pages during service faults", async (t) => {
     await page.unroute("**/fragments/workshops");
     await ask(page);
     await extend.waitFor();
-    assert.equal(await notice.count(), 0, "nobody asked for anything");
+    assert.equal(await notice.count(), 0, "expected no notice after a refresh that the user did not start");
     assert.equal(loads, 0);
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
   });

@@ -1,4 +1,4 @@
-// A student's way: from the catalog to a notebook that computes, and back, without one reload.
+// A student launches JupyterLab from the catalog, runs a notebook cell, and ends the workshop, without a page reload.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEnt
 
 const START_SECONDS = 90;
 
-test("JupyterLab: launch, compute, extend, end", async (t) => {
+test("JupyterLab workshop launches, computes, is extended and ends", async (t) => {
   const launcher = await startLauncher(t, {
     SERVICE_REQUIRE_AUTHENTICATION: "false",
     SERVICE_DEV_IDENTITY: "dev@example.org",
@@ -25,14 +25,14 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     await page.evaluate(() => Object.assign(window, { sinceLaunch: true }));
     await screenshot(page, "jupyterlab-starting");
     await openLink.waitFor({ timeout: START_SECONDS * 1000 });
-    assert.ok(await page.evaluate(() => window.sinceLaunch), "the page was not loaded again");
+    assert.ok(await page.evaluate(() => window.sinceLaunch), "expected no page reload");
     name = new URL(await openLink.getAttribute("href")).hostname.split(".")[0];
     await screenshot(page, "jupyterlab-running");
     const running = await launcher.processes();
-    assert.ok(running.some((process) => process.workshop === name), `a process of ${name} runs: ${JSON.stringify(running)}`);
+    assert.ok(running.some((process) => process.workshop === name), `expected a process of ${name}: ${JSON.stringify(running)}`);
   });
 
-  await t.test("notebook cell runs in its kernel", async () => {
+  await t.test("notebook cell runs and shows its result", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
     assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
     const heard = new Promise((resolve) => {
@@ -42,13 +42,13 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     });
     await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
     const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
-    // A cell that is run before its kernel is connected is not run at all.
+    // Wait for the kernel: JupyterLab ignores a cell that runs before the kernel is connected.
     await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
     await cell.locator(".cm-content").click();
     await lab.keyboard.type("6*7");
     await lab.keyboard.press("Shift+Enter");
     await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
-    assert.ok(await heard, "the kernel answered through its WebSocket");
+    assert.ok(await heard, "expected a message from the kernel on its WebSocket");
     await screenshot(lab, "jupyterlab-notebook");
     await lab.close();
   });
@@ -58,12 +58,12 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     const before = Date.parse(await end.getAttribute("datetime"));
     await entry.getByRole("button", { name: /^Extend/ }).click();
     const moved = async () => Date.parse(await end.getAttribute("datetime")) - before;
-    await waitFor("the end to move by an hour", 10, async () => (await moved()) === 3_600_000);
+    await waitFor("the expiry to move by an hour", 10, async () => (await moved()) === 3_600_000);
     assert.match(await end.textContent(), /^2 hours \d+ minutes$|^3 hours/);
     await screenshot(page, "jupyterlab-extended");
   });
 
-  await t.test("workshop is gone after its end is confirmed", async () => {
+  await t.test("confirmed end removes the workshop from the list", async () => {
     let asked = "";
     page.once("dialog", async (dialog) => {
       asked = dialog.message();
@@ -71,12 +71,12 @@ test("JupyterLab: launch, compute, extend, end", async (t) => {
     });
     await entry.getByRole("button", { name: /^End/ }).click();
     await entry.waitFor({ state: "detached", timeout: 30_000 });
-    assert.notEqual(asked, "", "the page asked before it ended the workshop");
-    assert.deepEqual(await launcher.processes(), [], "nothing of it runs any more: server and kernel");
-    assert.ok(await page.evaluate(() => window.sinceLaunch), "all of this on one page");
+    assert.notEqual(asked, "", "expected a confirmation dialog before the end");
+    assert.deepEqual(await launcher.processes(), [], "expected no process of the JupyterLab server or its kernel");
+    assert.ok(await page.evaluate(() => window.sinceLaunch), "expected no page reload");
     await page.getByRole("navigation").getByRole("link", { name: "History" }).click();
     await page.getByRole("row", { name: /JupyterLab/ }).waitFor();
     await screenshot(page, "history");
-    assert.deepEqual(complaints, [], "no script failed, and the page kept to its own content policy");
+    assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
   });
 });

@@ -1,4 +1,4 @@
-// Somebody without a mouse: Tab, Enter and nothing else, always seeing where one is.
+// The pages work with Tab and Enter only, and the focus is always visible.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from
 
 const MOST_STOPS = 60;
 
-/** What has the focus: {text, ring}. */
+/** Returns the text of the focused element, and whether its focus outline is visible: {text, seen}. */
 const focused = (page) =>
   page.evaluate(() => {
     const { activeElement: one } = document;
@@ -15,39 +15,39 @@ const focused = (page) =>
     return { text: one === document.body ? "" : one.textContent.replace(/\s+/g, " ").trim(), seen };
   });
 
-/** Presses Tab until what matches has the focus; every stop on the way has to be seen. */
+/** Presses Tab until an element with this text has the focus. Fails if a focus on the way is invisible. */
 async function tabTo(page, text) {
   const passed = [];
   while (passed.length < MOST_STOPS) {
     await page.keyboard.press("Tab");
     const now = await focused(page);
-    assert.ok(now.seen || !now.text, `one sees that "${now.text}" has the focus`);
+    assert.ok(now.seen || !now.text, `expected a visible focus on "${now.text}"`);
     if (text.test(now.text)) return;
     passed.push(now.text);
   }
-  assert.fail(`${text} is not reached: ${passed.join(" | ")}`);
+  assert.fail(`Tab does not reach ${text}: ${passed.join(" | ")}`);
 }
 
-test("keyboard only: launch, open, extend, end", async (t) => {
+test("workshop is launched, opened, extended and ended with the keyboard only", async (t) => {
   const launcher = await startLauncher(t);
   const { context, page } = await openPage(t, await startBrowser(t), { email: "alice@example.org" });
   await page.goto(launcher.url);
 
-  await t.test("first Tab stop skips the header", async () => {
+  await t.test("first Tab stop is a link that skips the header", async () => {
     await page.keyboard.press("Tab");
     assert.match((await focused(page)).text, /^Skip to/);
     await page.keyboard.press("Enter");
     await tabTo(page, /./);
-    assert.ok(await page.locator("main :focus").count(), "the next stop is in the content");
+    assert.ok(await page.locator("main :focus").count(), "expected the next stop in the content");
   });
 
-  await t.test("launch", async () => {
+  await t.test("Enter on Launch launches the workshop", async () => {
     await tabTo(page, /^Launch Files$/);
     await page.keyboard.press("Enter");
     await workshopEntry(page, "Files").getByRole("link", { name: /^Open/ }).waitFor();
   });
 
-  await t.test("open", async () => {
+  await t.test("Enter on Open opens the workshop", async () => {
     await page.goto(launcher.url);
     await tabTo(page, /^Open Files/);
     const [opened] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("Enter")]);
@@ -55,7 +55,7 @@ test("keyboard only: launch, open, extend, end", async (t) => {
     await opened.close();
   });
 
-  await t.test("extend keeps the focus", async () => {
+  await t.test("Enter on Extend moves the expiry and keeps the focus", async () => {
     await tabTo(page, /^Extend until/);
     const before = await page.locator("time[data-countdown]").getAttribute("datetime");
     await page.keyboard.press("Enter");
@@ -65,11 +65,11 @@ test("keyboard only: launch, open, extend, end", async (t) => {
     await screenshot(page, "keyboard-extended");
   });
 
-  await t.test("end after confirmation", async () => {
+  await t.test("Enter on End ends the workshop after confirmation", async () => {
     page.once("dialog", (dialog) => dialog.accept());
     await tabTo(page, /^End Files$/);
     await page.keyboard.press("Enter");
     await workshopEntry(page, "Files").waitFor({ state: "detached" });
-    assert.equal((await focused(page)).text, "My workshops", "one stays where one was");
+    assert.equal((await focused(page)).text, "My workshops", "expected the focus on the heading of the list");
   });
 });

@@ -1,4 +1,4 @@
-// What Lighthouse says of the catalog, on a phone and on a desk.
+// Lighthouse scores of the catalog, on a phone and on a desktop.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import lighthouse, { desktopConfig } from "lighthouse";
 import { ADMIN, freePort, startBrowser, startLauncher } from "./support.mjs";
 
 const ALICE = "alice@example.org";
-// Performance is simulated from what was observed, and a busy machine observes slower scripts.
+// Minimum scores. Performance is below 1, because Lighthouse measures slower scripts on a busy machine.
 const LEAST = { accessibility: 1, "best-practices": 1, performance: 0.9 };
 const TIMES = [
   "first-contentful-paint",
@@ -15,9 +15,9 @@ const TIMES = [
   "cumulative-layout-shift",
   "speed-index",
 ];
-// The page's event stream never ends, and Lighthouse waits for an end of all requests.
+// Lighthouse waits until all requests end. The page's event stream never ends, so the wait needs a limit.
 const MOST_WAITING_MS = 5000;
-// Chromium on a busy machine sometimes records no navigation. Lighthouse then asks to be run again.
+// Lighthouse errors after which the test repeats the run: on a busy machine, Chromium sometimes records no navigation.
 const RECORDING_FAILED = ["NO_NAVSTART", "NO_FCP", "NO_TRACING_STARTED"];
 const RECORDINGS = 3;
 
@@ -31,7 +31,7 @@ async function fillCatalog(launcher) {
   }
 }
 
-/** What is not perfect, in a line each, and the times behind the performance. */
+/** Returns the audits with a score below 1, one line each, and the measured times. */
 function remarks({ categories, audits }) {
   const weighed = Object.values(categories).flatMap(({ auditRefs }) => auditRefs).filter(({ weight }) => weight > 0);
   const found = weighed.map(({ id }) => audits[id]).filter(({ score }) => score !== null && score < 1);
@@ -39,7 +39,7 @@ function remarks({ categories, audits }) {
   return { lacking, times: TIMES.map((id) => `${id} ${audits[id].displayValue}`).join(", ") };
 }
 
-/** Returns the report of a page. Repeats a run in which the recording failed. */
+/** Returns the Lighthouse report of a page. Repeats the run if its recording failed. */
 async function report(url, flags, config) {
   for (let run = 1; ; run++) {
     const { lhr } = await lighthouse(url, flags, config);
@@ -47,11 +47,11 @@ async function report(url, flags, config) {
   }
 }
 
-test("catalog reaches its Lighthouse scores", async (t) => {
+test("catalog reaches its Lighthouse scores on phone and desktop", async (t) => {
   const launcher = await startLauncher(t);
   await fillCatalog(launcher);
   for (const [look, config] of Object.entries({ phone: undefined, desktop: desktopConfig })) {
-    await t.test(look, async (t) => {
+    await t.test(`catalog reaches its scores on a ${look}`, async (t) => {
       const port = await freePort();
       await startBrowser(t, [`--remote-debugging-port=${port}`]);
       const flags = {
@@ -67,9 +67,9 @@ test("catalog reaches its Lighthouse scores", async (t) => {
       const { lacking, times } = remarks(lhr);
       const scores = Object.fromEntries(Object.keys(LEAST).map((name) => [name, lhr.categories[name].score]));
       t.diagnostic(`${JSON.stringify(scores)} ${times}`);
-      assert.ok(lhr.audits["cumulative-layout-shift"].numericValue < 0.01, `something moves: ${times}`);
+      assert.ok(lhr.audits["cumulative-layout-shift"].numericValue < 0.01, `the layout shifts: ${times}`);
       for (const [name, least] of Object.entries(LEAST)) {
-        assert.ok(scores[name] >= least, `${name} is ${scores[name]}, not ${least}:\n${lacking.join("\n")}\n${times}`);
+        assert.ok(scores[name] >= least, `${name}: ${scores[name]} < ${least}:\n${lacking.join("\n")}\n${times}`);
       }
     });
   }

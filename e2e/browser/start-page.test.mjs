@@ -1,4 +1,4 @@
-// What the start page does by itself: finds while one types, warns before an end, says when it has lost the launcher.
+// Automatic features of the start page: search while typing, warning before the expiry, notice of a lost connection.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
 const CAROL = "carol@example.org";
 
-/** Creates a template through the API, from the admin's page. */
+/** Creates a template through the API. The page must have an admin's identity. */
 const create = (page, template) =>
   page.evaluate(async (template) => {
     const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(template) };
@@ -25,7 +25,7 @@ const small = (name, more) => ({
   ...more,
 });
 
-/** Keeps what the page notifies of in `notified`, once it is allowed to. */
+/** Replaces the browser's notifications: the page's notifications are recorded in `notified`. */
 const watchNotifications = (page) =>
   page.addInitScript(() => {
     globalThis.notified = [];
@@ -43,7 +43,7 @@ const watchNotifications = (page) =>
     };
   });
 
-test("start page", async (t) => {
+test("start page updates and notifies the user", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { page: admin } = await openPage(t, browser, { email: ADMIN });
@@ -65,7 +65,7 @@ test("start page", async (t) => {
     await search.pressSequentially("stone bas");
     await page.getByText(`1 of ${all} found`).waitFor();
     assert.equal(await cards.getByRole("heading").textContent(), "Basalt");
-    assert.equal(await search.inputValue(), "stone bas", "what is typed stays, and so does the cursor");
+    assert.equal(await search.inputValue(), "stone bas", "expected the typed text and the cursor to remain");
     assert.ok(await search.evaluate((input) => input === document.activeElement));
     await screenshot(page, "search-found");
     await page.setViewportSize({ width: 360, height: 740 });
@@ -94,16 +94,16 @@ test("start page", async (t) => {
     await page.getByRole("button", { name: "Launch Short" }).click();
     const entry = workshopEntry(page, "Short");
     await entry.getByText("Save your work!").waitFor({ timeout: 30_000 });
-    assert.match(await page.title(), /^\(1 minute\) /, "the tab says it, too");
+    assert.match(await page.title(), /^\(1 minute\) /, "expected the warning in the tab's title");
     const [only, ...more] = await page.evaluate(() => globalThis.notified);
     assert.equal(only.title, "Short: ends in 1 minute");
     assert.match(only.tag, /^workshop-short-/);
-    assert.deepEqual(more, [], "once");
-    assert.ok(await offer.isHidden(), "nobody is asked twice");
+    assert.deepEqual(more, [], "expected only one notification");
+    assert.ok(await offer.isHidden(), "expected the button to stay hidden");
     assert.deepEqual(complaints, []);
   });
 
-  await t.test("page without focus announces that the workshop is ready", async (t) => {
+  await t.test("ready workshop is announced by a page without focus", async (t) => {
     const { page } = await openPage(t, browser, { email: BOB });
     await watchNotifications(page);
     await page.addInitScript(() => {
@@ -113,22 +113,22 @@ test("start page", async (t) => {
     await page.goto(launcher.url);
     await page.getByRole("button", { name: "Launch Slow" }).click();
     const entry = workshopEntry(page, "Slow");
-    await entry.getByText(/^Starting: waiting for it to answer/).waitFor();
+    await entry.getByText(/^Starting: waiting for the app to answer/).waitFor();
     await entry.getByText(/^for \d+ seconds?/).waitFor();
     await screenshot(page, "starting");
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
     await page.waitForFunction(() => document.title.includes("Slow: Ready – "));
-    assert.equal(await page.getByRole("status").last().textContent(), "Slow: Ready", "it is spoken, too");
+    assert.equal(await page.getByRole("status").last().textContent(), "Slow: Ready", "expected the announcement in the status region");
     const titles = await page.evaluate(() => globalThis.notified.map((one) => one.title));
     assert.deepEqual(titles.filter((text) => text.startsWith("Slow")), ["Slow: Ready"]);
     await page.evaluate(() => dispatchEvent(new Event("focus")));
     await page.waitForFunction(() => !document.title.includes("Slow"));
   });
 
-  await t.test("expired session does not interrupt a navigation", async (t) => {
+  await t.test("session check that fails during a navigation does not interrupt it", async (t) => {
     const { page } = await openPage(t, browser, { email: CAROL });
     await Promise.all([page.waitForResponse("**/fragments/workshops"), page.goto(launcher.url)]);
-    // The session is over. What the page asks before it is left is answered while it is being left.
+    // Simulates an expired session. The page's session check gets its 401 while a navigation is in progress.
     const asked = [];
     const heard = new Promise((resolve) =>
       page.route("**/fragments/workshops*", async (route) => {
@@ -143,17 +143,17 @@ test("start page", async (t) => {
       const fail = () => document.dispatchEvent(new Event("htmx:response:error"));
       const leave = async () => {
         fail();
-        // Behind the answer to this one the page has heard of its own refusal, and has done what it does then.
+        // After the answer to this request, the page has handled the 401 of its session check.
         await fetch("/fragments/workshops?refused");
         await fetch("/fragments/workshops?heard");
       };
       addEventListener("beforeunload", () => setTimeout(leave));
       fail();
     });
-    await waitFor("the page to ask whether the session is over", 20, () => asked.length === 1);
+    await waitFor("the page to check the session", 20, () => asked.length === 1);
     await page.getByRole("link", { name: "History" }).click({ noWaitAfter: true });
     await page.waitForURL("**/history");
-    assert.equal(asked.length, 3, "a page that is being left asks no more");
+    assert.equal(asked.length, 3, "expected no further session check during the navigation");
   });
 
   await t.test("print layout has no buttons and no navigation", async (t) => {
@@ -164,14 +164,14 @@ test("start page", async (t) => {
     assert.equal(await page.getByRole("button").count(), 0);
     assert.equal(await page.getByRole("navigation").count(), 0);
     const ink = await page.getByRole("heading", { name: "My workshops" }).evaluate((one) => getComputedStyle(one).color);
-    assert.match(ink, /^rgb\((\d\d?), (\d\d?), (\d\d?)\)$/, "dark ink, whatever the screen has");
+    assert.match(ink, /^rgb\((\d\d?), (\d\d?), (\d\d?)\)$/, "expected dark text in print, independent of the colour scheme");
     await screenshot(page, "print");
   });
 
-  await t.test("lost connection shows a notice until it is restored", async (t) => {
+  await t.test("lost connection shows a notice until the connection is restored", async (t) => {
     const { context, page } = await openPage(t, browser, { email: ALICE });
     await page.goto(launcher.url);
-    const notice = page.getByText("The connection is lost");
+    const notice = page.getByText("Connection lost");
     assert.ok(await notice.isHidden());
     await context.setOffline(true);
     await notice.waitFor();

@@ -1,4 +1,4 @@
-// A launcher and a Chromium of the tests' own. Whatever a test opens is closed again, however it ends.
+// Starts a launcher and a Chromium for a test. Both are stopped at the end of the test, also after a failure.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -16,18 +16,18 @@ export const ADMIN = "admin@example.org";
 const PROGRAM = resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target", "debug/launcher");
 const SCREENSHOTS = join(ROOT, ".local/screenshots");
 
-/** Calls look until it returns something truthy, and returns that; fails after so many seconds. */
+/** Calls `look` until it returns a truthy value, and returns that value. Fails after `seconds`. */
 export async function waitFor(what, seconds, look) {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const found = await look();
     if (found) return found;
-    assert.ok(Date.now() < deadline, `waited ${seconds} s in vain for ${what}`);
+    assert.ok(Date.now() < deadline, `timed out after ${seconds} s waiting for ${what}`);
     await sleep(50);
   }
 }
 
-/** A loopback port that nobody listens on, and that nobody is given for an outgoing connection in between. */
+/** Returns a free loopback port. It is below the ephemeral range, so no outgoing connection can take it meanwhile. */
 export async function freePort() {
   const firstOutgoing = parseInt(await readFile("/proc/sys/net/ipv4/ip_local_port_range", "utf8"), 10);
   for (;;) {
@@ -36,7 +36,7 @@ export async function freePort() {
     try {
       await once(server, "listening");
     } catch {
-      continue; // Somebody listens there.
+      continue; // The port is in use.
     }
     server.close();
     await once(server, "close");
@@ -44,7 +44,7 @@ export async function freePort() {
   }
 }
 
-/** `launcher serve` with the templates that `make run` has, on ports and data of its own. */
+/** Starts `launcher serve` with the templates of `make run`, on free ports and with an empty data directory. */
 export async function startLauncher(test, settings = {}) {
   const data = await mkdtemp(join(tmpdir(), "launcher-browser-"));
   const [port, telemetryPort] = [await freePort(), await freePort()];
@@ -76,7 +76,7 @@ export async function startLauncher(test, settings = {}) {
     left.forEach((process) => killIfThere(process.pid));
     await rm(data, { recursive: true, force: true });
     assert.equal(status, 0, `the launcher did not stop cleanly:\n${text}`);
-    assert.deepEqual(left, [], "a stopped launcher leaves no process of a workshop behind");
+    assert.deepEqual(left, [], "workshop processes remain after the stop");
   });
   await waitFor("the launcher to be ready", 30, async () => {
     assert.equal(child.exitCode, null, "the launcher ended before it was ready");
@@ -94,7 +94,7 @@ function killIfThere(pid) {
   }
 }
 
-/** The processes of this launcher's workshops that run now: [{pid, workshop}]. */
+/** Returns the running processes of this launcher's workshops: [{pid, workshop}]. */
 async function workshopProcesses(data) {
   const fleet = await readFile(join(data, "fleet/id"), "utf8").catch(() => null);
   if (!fleet) return [];
@@ -108,11 +108,11 @@ async function workshopProcesses(data) {
   return found;
 }
 
-/** A Chromium for one test file; with these switches beside the usual ones. */
+/** Starts a Chromium with the usual command-line switches and these additional switches. */
 export async function startBrowser(test, switches = []) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Chromium refuses to sandbox for root.
+    // As root, Chromium starts only without its sandbox.
     chromiumSandbox: process.getuid() !== 0,
     args: [
       "--disable-gpu",
@@ -128,7 +128,7 @@ export async function startBrowser(test, switches = []) {
   return browser;
 }
 
-/** A page of a person: with this identity header, or with none for the development identity. */
+/** Opens a page with this identity header. Without `email`, no header is sent: the development identity applies. */
 export async function openPage(test, browser, { email, ...options } = {}) {
   const context = await browser.newContext({
     viewport: { width: 1100, height: 800 },
@@ -139,7 +139,7 @@ export async function openPage(test, browser, { email, ...options } = {}) {
   context.setDefaultTimeout(20_000);
   test.after(() => context.close());
   const page = await context.newPage();
-  // A page that breaks its own content policy, or a script that fails, says so here and nowhere else.
+  // Only the console reports violations of the content policy and failed scripts.
   const complaints = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
@@ -148,12 +148,12 @@ export async function openPage(test, browser, { email, ...options } = {}) {
   return { context, page, complaints };
 }
 
-/** Keeps what is to be seen now, for whoever looks at .local/screenshots afterwards. */
+/** Saves a screenshot of the page in .local/screenshots, for a manual review. */
 export async function screenshot(page, name) {
   await mkdir(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-/** The entry of a workshop in "My workshops". */
+/** Returns the entry of a workshop in the list "My workshops". */
 export const workshopEntry = (page, name) =>
   page.getByRole("region", { name: "My workshops" }).getByRole("listitem").filter({ hasText: name });

@@ -1,4 +1,4 @@
-// What the first look at the catalog costs a browser that was never here: few requests, few bytes, no fonts.
+// Network cost of the catalog's first view with an empty cache: few requests, few bytes, no fonts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { ADMIN, openPage, startBrowser, startLauncher, waitFor } from "./support
 const ALICE = "alice@example.org";
 const MOST = { requests: 4, bytes: 33_000 };
 
-/** Everything that this page asks for from now on: [{url, type, bytes, cached, done}]. */
+/** Records all further requests of this page. Returns a map from id to {url, type, bytes, cached, done}. */
 async function networkLog(context, page) {
   const log = new Map();
   const session = await context.newCDPSession(page);
@@ -41,15 +41,15 @@ test("first view of the catalog stays within its network budget", async (t) => {
   const { context, page } = await openPage(t, browser, { email: ALICE });
   const log = await networkLog(context, page);
   await page.goto(launcher.url);
-  assert.equal(await page.getByRole("article").count(), 4, "the whole catalog is shown");
+  assert.equal(await page.getByRole("article").count(), 4, "expected the whole catalog");
   const icon = await page.locator("link[rel=icon]").getAttribute("href");
   const all = () => [...log.values()];
   const stream = () => all().find(({ url }) => url.endsWith("/fragments/events"));
   await waitFor("the page to open its stream", 20, stream);
-  await waitFor("the icon to be asked for", 20, () => all().some(({ url }) => url.endsWith(icon)));
-  await waitFor("all else to be there", 20, () => all().every((asked) => asked.done || asked === stream()));
+  await waitFor("the request for the icon", 20, () => all().some(({ url }) => url.endsWith(icon)));
+  await waitFor("all other requests to complete", 20, () => all().every((asked) => asked.done || asked === stream()));
 
-  // The stream and what it makes the page fetch are how the view stays true, not what it is made of.
+  // Type Fetch is the event stream and its refreshes. They keep the page current and do not count as first view.
   const made = all().filter(({ type, cached }) => type !== "Fetch" && !cached);
   const later = all().filter(({ type }) => type === "Fetch");
   const bytes = (log) => log.reduce((sum, asked) => sum + asked.bytes, 0);
@@ -57,12 +57,12 @@ test("first view of the catalog stays within its network budget", async (t) => {
   const told = all().map((asked) => `${asked.type} ${new URL(asked.url).pathname} ${size(asked)}`);
   t.diagnostic(`${made.length} requests, ${bytes(made)} bytes; to stay live ${later.length}, ${bytes(later)} bytes`);
   told.forEach((line) => t.diagnostic(line));
-  assert.deepEqual(all().filter(({ failed }) => failed), [], "everything that is asked for is there");
-  assert.deepEqual(all().filter(({ type }) => type === "Font"), [], "fonts are the reader's own");
-  await t.test(`at most ${MOST.requests} requests`, () => {
+  assert.deepEqual(all().filter(({ failed }) => failed), [], "expected no failed request");
+  assert.deepEqual(all().filter(({ type }) => type === "Font"), [], "expected no font download");
+  await t.test(`first view makes at most ${MOST.requests} requests`, () => {
     assert.ok(made.length <= MOST.requests, `${made.length} requests:\n${told.join("\n")}`);
   });
-  await t.test(`at most ${MOST.bytes} bytes`, () => {
+  await t.test(`first view transfers at most ${MOST.bytes} bytes`, () => {
     assert.ok(bytes(all()) <= MOST.bytes, `${bytes(all())} bytes:\n${told.join("\n")}`);
   });
 });

@@ -1,17 +1,17 @@
-// The pages work as plain pages and forms.
+// Without JavaScript, the pages work as plain pages and forms.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
-test("without JavaScript: launch, open, end", async (t) => {
+test("workshop is launched, opened and ended without JavaScript", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { context, page } = await openPage(t, browser, { email: "alice@example.org", javaScriptEnabled: false });
   const entry = workshopEntry(page, "Files");
 
   await page.goto(launcher.url);
-  assert.equal(await page.getByText("Admin", { exact: true }).count(), 0, "only admins have the badge");
+  assert.equal(await page.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge");
   await page.getByRole("button", { name: "Launch Files" }).click();
   await entry.waitFor();
   const openLink = entry.getByRole("link", { name: /^Open/ });
@@ -29,10 +29,10 @@ test("without JavaScript: launch, open, end", async (t) => {
   await page.getByRole("heading", { name: /^End “Files”\?$/ }).waitFor();
   await screenshot(page, "end-confirmation");
   await page.getByRole("link", { name: "Keep it" }).click();
-  assert.equal((await launcher.processes()).length, 1, "kept: it still runs");
+  assert.equal((await launcher.processes()).length, 1, "expected the workshop to keep running after Keep it");
   await entry.getByRole("button", { name: /^End/ }).click();
   await page.getByRole("button", { name: "End workshop" }).click();
-  await waitFor("the workshop to be gone", 20, async () => {
+  await waitFor("the workshop to leave the list", 20, async () => {
     await page.goto(launcher.url);
     return (await entry.count()) === 0;
   });

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fake-nodes.sh COUNT: creates COUNT nodes whose pods only pretend to run, each with room for 500. While they exist, new
+# fake-nodes.sh COUNT: creates COUNT nodes that only simulate running pods, each with room for 500. While they exist, new
 # pods are scheduled on them and not on the real node. 0 deletes them with their pods.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# permissions.sh [write]: asks the cluster for the rights of each service account of deploy/rbac.yaml. Compares them
+# permissions.sh [write]: asks the cluster for the permissions of each service account of deploy/rbac.yaml. Compares them
 # with deploy/permissions.txt, or writes that file.
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
@@ -9,7 +9,7 @@ readonly NAMESPACE=permissions-$$
 deploy=$(cd "$here/../../deploy" && pwd)
 trap 'kubectl delete namespace "$NAMESPACE" --ignore-not-found --wait=false >/dev/null' EXIT
 
-# permissions ACCOUNT: prints one line for each resource, without the rights that every account of a cluster has.
+# permissions ACCOUNT: prints one line for each resource, without the permissions that every account of a cluster has.
 permissions() {
   printf '%s\n' "$1"
   kubectl auth can-i --list --no-headers --namespace "$NAMESPACE" --as "system:serviceaccount:$NAMESPACE:$1" \

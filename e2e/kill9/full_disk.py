@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The disk of the data directory is full: launches are refused with Retry-After, and everything else still works.
+"""Tests the launcher while the disk of its data directory is full.
 
-Meanwhile one workshop's app crashes, one workshop that is already ending ends, and the end of a third is requested.
-Once the disk has room again, the rows show these outcomes, and the same Idempotency-Keys launch, once each. Finally the
-launcher gets SIGTERM while the disk is full: it stops, and the next start brings back the running workshops.
+While the disk is full, the launcher refuses launches with Retry-After. It still answers reads and serves workshops.
+During this time, one app crashes, one terminating workshop ends, and the test requests the termination of a third.
+After the test frees the disk, the instances have the states of these events, and each refused Idempotency-Key launches
+exactly one instance. Finally, the test fills the disk again and sends SIGTERM. The launcher stops, and its next start
+restores the running workshops.
 
-The disk is a small tmpfs in a separate mount namespace, which requires root. It also holds the launcher's log.
+The disk is a small tmpfs in a separate mount namespace, which requires root. It also stores the launcher's log.
 """
 
 import contextlib
@@ -23,7 +25,7 @@ from outage import Outage
 SIZE = "16m"
 BLOCK = b"\0" * 4096
 KEYS = ["one", "two", "three"]
-# Ignores SIGTERM, so it ends only after its grace period, when the disk is already full.
+# An app that ignores SIGTERM. The fleet kills it after its grace period, when the disk is already full.
 SLOW_TO_END = (
     "import http.server, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
     "http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()"
@@ -32,7 +34,7 @@ SLOW_TO_END = (
 
 @contextlib.contextmanager
 def small_disk(path):
-    """Mounts a small disk at this path during the block. The caller has to be in a separate mount namespace."""
+    """Mounts a small tmpfs at this path during the block. The caller must run in a separate mount namespace."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "launcher-e2e", path], check=True)
     try:
         yield
@@ -42,7 +44,7 @@ def small_disk(path):
 
 
 class Filler:
-    """A file that fills the disk. `with Filler(directory) as filler`."""
+    """A file that fills the disk of a directory during `with Filler(directory) as filler`."""
 
     def __init__(self, directory):
         self.path = directory / "filler"
@@ -57,7 +59,7 @@ class Filler:
         self.path.unlink()
 
     def fill(self):
-        """Fills the disk again, including space that was freed meanwhile."""
+        """Extends the file until the disk is full. A later call fills the space that was freed since then."""
         try:
             while self.file.write(BLOCK):
                 pass
@@ -66,7 +68,7 @@ class Filler:
 
 
 class FullDisk:
-    """Four workshops, and an event for each while the disk is full."""
+    """A launcher with four workshops. While the disk is full, one keeps running, one crashes and two end."""
 
     def __init__(self, launcher):
         self.launcher, self.outage = launcher, Outage(launcher, KEYS)
@@ -82,53 +84,55 @@ class FullDisk:
         return any(process["name"] == name for process in self.launcher.workshop_processes())
 
     def crash(self):
-        """Kills the workshop's app, and waits until its port is no longer routed."""
+        """Kills the processes of the workshop `crashing`, and waits until requests to its app fail."""
         for process in self.launcher.workshop_processes():
             if process["name"] == self.crashing:
                 os.kill(process["pid"], signal.SIGKILL)
-        wait_for("nobody to be led to its port", lambda: self.outage.visit(self.crashing) != 200, 10)
+        wait_for("requests to the crashed app to fail", lambda: self.outage.visit(self.crashing) != 200, 10)
 
     def while_full(self, filler):
-        """Checks that requests are refused, and that events of workshops still take effect. Returns True if the end was
-        recorded: it writes less than a launch, and may fit into the database's free space."""
-        assert self.runs(self.ending), "it has ended before the disk was full"
-        self.outage.assert_goes_on(self.rows, [self.working])
+        """Checks that the launcher refuses launches, and that events of workshops take effect while the disk is full.
+
+        Returns True if the launcher accepted a termination. A termination writes less than a launch and may therefore
+        fit into the free pages of the database.
+        """
+        assert self.runs(self.ending), "the slow workshop ended before the disk was full"
+        self.outage.assert_reads_and_apps_work(self.rows, [self.working])
         self.crash()
         for key in KEYS * 2:
             filler.fill()
             self.outage.assert_unavailable(self.outage.launch(key))
-        wait_for("the slow one to have ended", lambda: not self.runs(self.ending), 30)
+        wait_for("the slow workshop to end", lambda: not self.runs(self.ending), 30)
         filler.fill()
         answer = self.end(self.asked)
         if answer[0] != 202:
             self.outage.assert_unavailable(answer)
-            assert self.outage.visit(self.asked) == 200, "it was ended, though that was refused"
-        self.outage.assert_goes_on(self.rows, [self.working])
-        assert self.launcher.process.poll() is None, "the launcher has ended"
+            assert self.outage.visit(self.asked) == 200, "a refused termination stopped the workshop"
+        self.outage.assert_reads_and_apps_work(self.rows, [self.working])
+        assert self.launcher.process.poll() is None, "the launcher exited while the disk was full"
         return answer[0] == 202
 
     def afterwards(self, taken):
-        """Checks that the rows show the outcome of each event."""
+        """Checks that refused launches now succeed, and that each instance has the state of its event."""
         names = self.outage.assert_all_launch_once()
         if not taken:
             assert self.end(self.asked)[0] == 202
         became = {self.crashing: "failed", self.ending: "terminated", self.asked: "terminated"}
         self.states = dict.fromkeys([self.working, *names], "running") | became
-        self.outage.assert_in_line(self.states)
+        self.outage.assert_states(self.states)
         assert self.outage.row(self.crashing)["reason"]["code"] == "crashed"
         assert {self.outage.row(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
         assert self.outage.visit(self.working) == 200
 
     def stopped_while_full(self):
-        """A graceful stop does not wait for disk space, and leaves no process; the next start brings back the running
-        workshops."""
+        """Checks that SIGTERM stops launcher and workshops on a full disk, and that the next start restores them."""
         with Filler(self.launcher.data):
             self.launcher.stop()
-            assert not self.launcher.workshop_processes(), "a planned stop has left processes"
+            assert not self.launcher.workshop_processes(), "workshop processes remain after SIGTERM"
         self.launcher.start()
         for name in (name for name, state in self.states.items() if state == "running"):
-            wait_for(f"{name} to be back", lambda: self.outage.visit(name) == 200, 30)
-        self.outage.assert_in_line(self.states)
+            wait_for(f"{name} to answer again", lambda: self.outage.visit(name) == 200, 30)
+        self.outage.assert_states(self.states)
 
 
 def main():
@@ -141,8 +145,8 @@ def main():
             taken = disk.while_full(filler)
         disk.afterwards(taken)
         disk.stopped_while_full()
-        end = "taken" if taken else "refused"
-        print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; an end was {end}")
+        end = "accepted" if taken else "refused"
+        print(f"full disk: {disk.outage.refused} refused, {len(KEYS)} launched afterwards; the termination was {end}")
         disk.outage.end_all()
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""kill -9 of the launcher at random moments of launches and ends: no workshop is lost, duplicated or left over.
+"""Kills the launcher with SIGKILL at random times during launches and terminations.
 
-After each kill a new launcher starts on the same data. Then every launch that was answered, or repeated with its
-Idempotency-Key, runs in exactly one process tree, unless its end was requested. Every answered end has taken effect,
-and no process runs without a row. Each app starts a process that leaves its process group and clears its environment;
-that process, too, runs exactly as long as its workshop.
+After each kill, the test starts a launcher on the same data and repeats each unanswered launch with its
+Idempotency-Key. Each launched workshop then runs in exactly one process tree, unless the test requested its
+termination. Each confirmed termination is completed, and no process runs without an instance. Each app also starts a
+process that escapes its process group and clears its environment. This process must end together with its workshop.
 
-KILL9_ROUNDS and KILL9_SEED in the environment set the number of rounds and the random moments. 250 rounds are 1,000
+KILL9_ROUNDS and KILL9_SEED in the environment set the number of rounds and the random times. 250 rounds make 1,000
 launches.
 """
 
@@ -21,10 +21,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import Launcher, Promises, trees, wait_for
 
 LAUNCHES_A_ROUND = 4
-# From the middle of the requests until after the start of the last process; each round takes one as its upper bound.
+# Upper bounds of the time from the first request to the kill. Each round draws one bound. With the shortest bound, the
+# kill happens during the requests. With the longest bound, it may happen after the start of the last process.
 LATEST_KILL_SECONDS = (0.01, 0.03, 0.1, 0.4)
-QUIET = {"running", "failed"}
-# Sleep time of the escaped process, which distinguishes it from all other processes of the machine.
+SETTLED = {"running", "failed"}
+# Sleep time of the escaped processes. The test finds these processes by this unique number.
 ESCAPED_SECONDS = str(10**9 + os.getpid())
 ESCAPE = f"setsid env -i sh -c 'sleep {ESCAPED_SECONDS} &'"
 TEMPLATE = {
@@ -36,8 +37,8 @@ TEMPLATE = {
 }
 
 
-class Storm:
-    """The launcher under test, and its promises."""
+class KillTest:
+    """The launcher under test, and the requests that it confirmed."""
 
     def __init__(self, launcher, rng):
         self.launcher, self.rng = launcher, rng
@@ -50,11 +51,11 @@ class Storm:
         self.promises = Promises(body["template_id"])
 
     def round(self, number):
-        """Launches some, ends some, and kills the launcher meanwhile."""
+        """Launches workshops, ends half of the live ones, and kills the launcher during these requests."""
         live = list(self.launcher.instances())
         keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
         ending = self.rng.sample(live, len(live) // 2)
-        self.promises.kill_amid(self.launcher, keys, ending, self.rng, LATEST_KILL_SECONDS)
+        self.promises.kill_during_requests(self.launcher, keys, ending, self.rng, LATEST_KILL_SECONDS)
         unanswered = [key for key in keys if key not in self.promises.names]
         self.kills_before_answer += len(unanswered)
         self.launcher.start()
@@ -63,23 +64,23 @@ class Storm:
         self.check(number * LAUNCHES_A_ROUND)
 
     def check(self, launches):
-        """Waits until no row is in transition, then compares promises, rows and processes."""
-        assert len(self.promises.names) == launches, "a launch has no answer, though nobody was killed"
-        wait_for("every workshop to be running, failed or ended", self.is_quiet, 30)
+        """Waits until no instance is in transition. Then compares confirmed requests, instances and processes."""
+        assert len(self.promises.names) == launches, "a launch got no answer from a running launcher"
+        wait_for("every instance to be running, failed or terminated", self.is_settled, 30)
         rows = self.launcher.instances("all")
-        self.promises.judge(rows)
-        assert set(rows) == set(self.promises.names.values()), "there are workshops that nobody asked for"
+        self.promises.check(rows)
+        assert set(rows) == set(self.promises.names.values()), "instances exist that no client launched"
         wanted = {name: 1 for name, row in rows.items() if row["state"] == "running"}
         running = trees(self.launcher.workshop_processes())
-        assert running == wanted, f"running: {running}, wanted: {wanted}"
-        wait_for("one escaped process a workshop", lambda: len(escaped_processes()) == len(wanted), 10)
+        assert running == wanted, f"process trees per workshop: {running}, expected: {wanted}"
+        wait_for("one escaped process per running workshop", lambda: len(escaped_processes()) == len(wanted), 10)
 
-    def is_quiet(self):
-        return {row["state"] for row in self.launcher.instances("live").values()} <= QUIET
+    def is_settled(self):
+        return {row["state"] for row in self.launcher.instances("live").values()} <= SETTLED
 
 
 def escaped_processes():
-    """Returns the pids of the processes that left their group and cleared their environment."""
+    """Returns the pids of the processes that escaped their process group and cleared their environment."""
     wanted = b"\0".join([b"sleep", ESCAPED_SECONDS.encode(), b""])
     found = []
     for directory in pathlib.Path("/proc").glob("[0-9]*"):
@@ -103,19 +104,19 @@ def run():
     rounds = int(os.environ.get("KILL9_ROUNDS") or 40)
     print(f"kill9: {rounds} rounds, KILL9_SEED={seed}", flush=True)
     with Launcher(SERVICE_LOG="warn") as launcher:
-        storm = Storm(launcher, random.Random(seed))
+        test = KillTest(launcher, random.Random(seed))
         launcher.start()
-        storm.create_template()
+        test.create_template()
         for number in range(1, rounds + 1):
-            storm.round(number)
+            test.round(number)
         states = [row["state"] for row in launcher.instances("all").values()]
         counted = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
-        print(f"kill9: {len(states)} launches ({storm.kills_before_answer} answered only when repeated): {counted}")
+        print(f"kill9: {len(states)} launches ({test.kills_before_answer} answered only when repeated): {counted}")
         for name in launcher.instances():
-            storm.promises.end(launcher, name)
-        storm.check(rounds * LAUNCHES_A_ROUND)
+            test.promises.end(launcher, name)
+        test.check(rounds * LAUNCHES_A_ROUND)
         left = launcher.workshop_processes() + escaped_processes()
-        assert not left, f"left behind: {left}"
+        assert not left, f"processes remain after all workshops ended: {left}"
         launcher.stop()
 
 

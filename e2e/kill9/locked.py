@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Another program locks the database for 30 seconds: launches are refused with Retry-After, and everything else still
-works.
+"""Tests the launcher while another program locks the database for 30 seconds.
 
-Until the lock is released, each launch is refused and leaves neither a row nor a process. Reads are answered, and the
-running workshop stays usable. Afterwards the same Idempotency-Keys launch, once each.
+During the lock, the launcher refuses launches and terminations with Retry-After, and creates no instance and no
+process. It still answers reads, and the running workshop stays usable. After the lock, each refused Idempotency-Key
+launches exactly one instance.
 """
 
 import concurrent.futures
@@ -23,7 +23,7 @@ KEYS = ["one", "two", "three"]
 
 @contextlib.contextmanager
 def locked(database):
-    """Keeps another program's write transaction open during the block."""
+    """Holds the write lock of the database during the block, from a separate connection."""
     with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -31,7 +31,7 @@ def locked(database):
 
 
 def try_meanwhile(outage, working):
-    """Repeats launches, ends and reads until LOCKED_SECONDS have passed and every request is answered."""
+    """Repeats launches, terminations and reads until LOCKED_SECONDS have passed and every request is answered."""
     over = time.monotonic() + LOCKED_SECONDS
     end = lambda: outage.launcher.request("DELETE", f"/instances/{working}")
 
@@ -43,7 +43,7 @@ def try_meanwhile(outage, working):
         asks = [end, *(lambda key=key: outage.launch(key) for key in KEYS)]
         asking = [threads.submit(refused_on, ask) for ask in asks]
         while concurrent.futures.wait(asking, timeout=0.2).not_done:
-            outage.assert_goes_on({working}, [working])
+            outage.assert_reads_and_apps_work({working}, [working])
         for one in asking:
             one.result()
 
@@ -56,9 +56,9 @@ def main():
         with locked(launcher.data / "launcher.db"):
             try_meanwhile(outage, working)
         names = outage.assert_all_launch_once()
-        outage.assert_in_line(dict.fromkeys([working, *names], "running"))
+        outage.assert_states(dict.fromkeys([working, *names], "running"))
         assert outage.visit(working) == 200
-        print(f"locked: {outage.refused} refused, looked {outage.looks} times, {len(names)} launched afterwards")
+        print(f"locked: {outage.refused} refused, {outage.looks} checks passed, {len(names)} launched afterwards")
         outage.end_all()
 
 

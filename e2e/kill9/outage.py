@@ -1,5 +1,4 @@
-"""For tests of a launcher that temporarily cannot write: workshops, launches and reads during the outage, and the
-expected state afterwards."""
+"""Requests and checks for tests in which the launcher temporarily cannot write to its database."""
 
 import concurrent.futures
 import pathlib
@@ -11,12 +10,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ADMIN, exchange, trees, wait_for
 from kill9 import TEMPLATE
 
-# Less than a request waits for its turn to write: a read that is queued after writers takes longer.
+# Maximum duration of reads. A read that waited for the blocked writers would take longer.
 SLOWEST_READ_SECONDS = 4
 
 
 class Outage:
-    """A launcher with running workshops, and keys for further launches."""
+    """A launcher during an outage of its database, and the Idempotency-Keys that the test launches meanwhile."""
 
     def __init__(self, launcher, keys):
         self.launcher, self.keys = launcher, keys
@@ -34,7 +33,7 @@ class Outage:
         return self.launcher.request("POST", path, body={}, headers={"Idempotency-Key": key})
 
     def running(self, key, template=None):
-        """Launches a workshop, and waits until its app answers; returns its name."""
+        """Launches a workshop and waits until its app answers. Returns the workshop's name."""
         status, _, body = self.launch(key, template)
         assert status == 201, (status, body)
         name = body["k8s_name"]
@@ -48,38 +47,34 @@ class Outage:
         return row
 
     def visit(self, name):
-        """Returns the status of a request by the owner to the app, through the launcher's gateway."""
+        """Sends the owner's request to the app through the launcher's gateway. Returns the status."""
         headers = {"Host": urllib.parse.urlsplit(self.row(name)["url"]).netloc, "X-Auth-Request-Email": ADMIN}
         return exchange(self.launcher.port, "GET", "/", headers)[0]
 
-    # During the outage.
-
     def assert_unavailable(self, answer):
-        """Fails unless the answer is a refusal with Retry-After."""
+        """Fails unless the answer is 503 with Retry-After."""
         status, headers, body = answer
         assert status == 503 and body["code"] == "unavailable", (status, body)
         assert int(headers["retry-after"]) > 0, headers
         self.refused += 1
 
-    def assert_goes_on(self, rows, working):
-        """Fails unless reads are answered in time, every running workshop had a row before, and these apps answer."""
+    def assert_reads_and_apps_work(self, rows, working):
+        """Fails unless reads are fast, instances are exactly those of `rows`, and the apps of `working` answer."""
         began = time.monotonic()
-        assert set(self.launcher.instances("all")) == rows, "what was refused has left a row, or one is gone"
+        assert set(self.launcher.instances("all")) == rows, "the outage changed the list of instances"
         for path in ("/templates/", *(f"/instances/{name}" for name in rows)):
             status, _, body = self.launcher.request("GET", path)
             assert status == 200, (path, status, body)
         took = time.monotonic() - began
-        assert took < SLOWEST_READ_SECONDS, f"reads took {took:.1f} s"
+        assert took < SLOWEST_READ_SECONDS, f"reads during the outage took {took:.1f} s"
         running = trees(self.launcher.workshop_processes())
-        assert set(running) <= rows, f"running without a row: {set(running) - rows}"
+        assert set(running) <= rows, f"processes run without an instance: {set(running) - rows}"
         for name in working:
-            assert running.get(name) == 1 and self.visit(name) == 200, f"{name} does not go on: {running}"
+            assert running.get(name) == 1 and self.visit(name) == 200, f"{name} does not run or answer: {running}"
         self.looks += 1
 
-    # After the outage.
-
     def assert_all_launch_once(self):
-        """Launches with the keys of the refused launches, once each; returns the names."""
+        """Repeats each refused launch twice. Fails unless each key launches one instance. Returns the names."""
         with concurrent.futures.ThreadPoolExecutor(len(self.keys)) as threads:
             answers = list(threads.map(self.launch, self.keys))
         assert [status for status, _, _ in answers] == [201] * len(self.keys), answers
@@ -88,19 +83,19 @@ class Outage:
         assert again == [(200, name) for name in names], again
         return names
 
-    def assert_in_line(self, states):
-        """Waits until rows are in these states, {name: state}; fails unless each running one has one process tree."""
+    def assert_states(self, states):
+        """Waits for these states, {name: state}. Fails unless each running workshop has one process tree."""
         became = lambda: {name: row["state"] for name, row in self.launcher.instances("all").items()}
-        wait_for(f"{states}", lambda: became() == states, 60)
+        wait_for(f"the instances to have the states {states}", lambda: became() == states, 60)
         wanted = {name: 1 for name, state in states.items() if state == "running"}
         running = trees(self.launcher.workshop_processes())
-        assert running == wanted, f"running: {running}, wanted: {wanted}"
+        assert running == wanted, f"process trees per workshop: {running}, expected: {wanted}"
 
     def end_all(self):
-        """Ends all workshops and stops the launcher; fails if a process is left."""
+        """Ends all workshops, checks that no process remains, and stops the launcher."""
         for name in self.launcher.instances():
             status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
             assert status == 202, (status, body)
-        wait_for("all to have ended", lambda: not self.launcher.instances(), 30)
+        wait_for("all workshops to end", lambda: not self.launcher.instances(), 30)
         assert not self.launcher.workshop_processes()
         self.launcher.stop()

@@ -1,10 +1,10 @@
-"""Clients that hold connections: they send slowly, read slowly, or pipeline. A probe measures other requests meanwhile.
+"""Attacking clients hold connections: they send slowly, read slowly, or pipeline. A probe measures other requests.
 
     with Attack(Target("127.0.0.1", 8080), kinds, clients=2000) as attack:
         figures = probe(target, request, seconds=60)
     print(attack.counts())
 
-Everything that is specific to a program is in its requests: raw bytes.
+The caller passes requests as raw bytes, so this module works with every HTTP server.
 """
 
 import asyncio
@@ -18,9 +18,9 @@ import resource
 import socket
 import time
 
-# Seconds between two bytes of a slow client.
+# Seconds between two bytes that a slow client sends or reads.
 DRIP = 1.0
-# Seconds until a client with a closed connection reconnects.
+# Seconds before a client replaces a closed connection.
 COMES_BACK = 0.2
 PROCESSES = 2
 # Timeout of a probe's request, in seconds.
@@ -41,9 +41,9 @@ class Target:
 class Kind:
     """The behaviour of one kind of client.
 
-    `request` is sent at once, or byte by byte with `slow_send`. Then `body` is repeated as long as the connection
-    lasts: byte by byte with `slow_send`, otherwise as fast as the other side reads. With `read` the client reads
-    everything; without, it reads one byte per second into a small buffer.
+    The client sends `request` once, and then repeats `body` until the connection closes. With `slow_send` it sends one
+    byte per second, otherwise as fast as the server reads. With `read` it reads responses at full speed, otherwise one
+    byte per second with a small receive buffer.
     """
 
     name: str
@@ -54,13 +54,16 @@ class Kind:
 
 
 def head(method, target, *lines, host="workshop.example"):
-    """Returns a request's head."""
+    """Returns the head of a request, with these header lines."""
     return "\r\n".join([f"{method} {target} HTTP/1.1", f"Host: {host}", *lines, "", ""]).encode()
 
 
 def usual_kinds(small, large, upload):
-    """Returns the usual kinds of clients. `small` and `large` are whole GET requests with small and large responses;
-    `upload` is the head of a request with an endless body."""
+    """Returns six kinds of attacking clients.
+
+    `small` and `large` are complete GET requests with a small and a large response. `upload` is the head of a request
+    with an endless body.
+    """
     return [
         Kind("head sent slowly", small, slow_send=True),
         Kind("body sent slowly", upload, body=b"x", slow_send=True),
@@ -121,17 +124,17 @@ async def _clients(target, kinds, stop, counts):
 
 
 def _run(target, kinds, stop, results):
-    # The clients stand for other machines, and leave this one's CPU to the program and the probes.
+    # Low CPU priority: real attackers run on other machines and take no CPU from the program.
     os.nice(19)
     counts = collections.Counter()
     asyncio.new_event_loop().run_until_complete(_clients(target, kinds, stop, counts))
     results.send(counts)
-    # The process exit closes all connections at once.
+    # Exit without cleanup: the kernel closes all connections at once.
     os._exit(0)
 
 
 class Attack:
-    """`with Attack(…)`: runs this many clients, the same number of each kind, until the end of the block."""
+    """Runs this number of clients, equally many of each kind, during `with Attack(…)`."""
 
     def __init__(self, target, kinds, clients):
         allow_files(clients + 100)
@@ -158,7 +161,7 @@ class Attack:
             process.join()
 
     def counts(self):
-        """Returns, after the block, the connections of each kind and the bytes read."""
+        """Returns the number of connections of each kind and the bytes read. Call it after the block."""
         return dict(self.total)
 
 
@@ -169,13 +172,13 @@ def allow_files(count):
 
 @dataclasses.dataclass
 class Figures:
-    """Seconds that successful requests took, and the causes of failed ones."""
+    """Durations of successful requests in seconds, and the causes of failed requests."""
 
     seconds: list = dataclasses.field(default_factory=list)
     failures: collections.Counter = dataclasses.field(default_factory=collections.Counter)
 
     def percentile(self, percent):
-        """Returns a percentile of the seconds; failed requests count as slower than any other."""
+        """Returns a percentile of the durations. A failed request counts as infinitely slow."""
         every = sorted(self.seconds) + [float("inf")] * self.failures.total()
         return every[min(len(every) - 1, len(every) * percent // 100)] if every else float("inf")
 
@@ -190,20 +193,23 @@ def _status(connection, request):
     answer = b""
     while b"\r\n\r\n" not in answer:
         if not (data := connection.recv(65536)):
-            raise ConnectionResetError("closed without an answer")
+            raise ConnectionResetError("connection closed before the response")
         answer += data
     lines, _, body = answer.partition(b"\r\n\r\n")
     length = next((int(line.split(b":")[1]) for line in lines.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
     while len(body) < length:
         if not (data := connection.recv(65536)):
-            raise ConnectionResetError("closed within an answer")
+            raise ConnectionResetError("connection closed during the response")
         body += data
     return int(answer.split(b" ", 2)[1])
 
 
 def probe(target, request, seconds, expected=200, every=0.05, keep=False):
-    """Repeats the request and measures it with the time to connect. Each request has a new connection, or all share one
-    with `keep`. A kept connection that the other side closed is reopened, as HTTP clients do."""
+    """Repeats the request for this number of seconds, and measures each duration including the connection setup.
+
+    Each request opens a new connection, unless `keep` is true. If the server has closed a kept connection, the probe
+    reconnects and sends the request again, as HTTP clients do.
+    """
     figures, connection, ends = Figures(), None, time.monotonic() + seconds
     while time.monotonic() < ends:
         begun = time.monotonic()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The launcher within the chart's memory limit, attacked by clients that send slowly, read slowly or pipeline.
+"""Attacks a launcher within the chart's memory limit: clients send slowly, read slowly or pipeline.
 
     e2e/limits/launcher.py [--seconds 60] [--clients 2000] [--program target/release/launcher]
 
-Half of the clients have one user's identity and half have none. Fails if the launcher is killed, or unless another
-user's requests have p99 < 1 s with a release build. Needs root, for a memory cgroup: otherwise exits with status 77.
+Half of the clients send the identity of one user, and half send no identity. The test fails if the launcher is killed,
+or if another user's requests have a p99 of one second or more (option --p99 for slow debug builds). Needs root, for a
+memory cgroup. Without it, the test exits with status 77.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from limits.arena import attacked, end, options  # noqa: E402
 from limits.attack import Target, head, usual_kinds  # noqa: E402
 
 LAUNCH = "/api/v1/templates/01980000-0000-7000-8000-000000000001/launch"
-# More than 1 MB: the largest amount of data held for a client that does not read.
+# The launcher's largest response, more than 1 MB: the most data that it holds for a client that does not read.
 LARGE = "/api/v1/docs/swagger-ui-bundle.js"
 
 
@@ -51,9 +52,9 @@ def main():
         page = head("GET", "/", "X-Auth-Request-Email: alice@example.org")
         listed = head("GET", "/api/v1/instances/", "X-Auth-Request-Email: alice@example.org")
         return {
-            "another person's page, on new connections": (target, page, {}),
-            "another person's list, on a kept connection": (target, listed, {"keep": True}),
-            "the kubelet": (Target("127.0.0.1", started.telemetry), head("GET", "/healthz"), {}),
+            "page of another user, on new connections": (target, page, {}),
+            "list of another user, on a kept connection": (target, listed, {"keep": True}),
+            "health check of the kubelet": (Target("127.0.0.1", started.telemetry), head("GET", "/healthz"), {}),
         }
 
     return attacked("limits-launcher", chart_limit(), started, kinds, probes, words)

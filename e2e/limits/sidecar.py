@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The sidecar within its container's memory limit, attacked by clients that send slowly, read slowly or pipeline.
+"""Attacks a sidecar within its container's memory limit: clients send slowly, read slowly or pipeline.
 
     e2e/limits/sidecar.py [--seconds 60] [--clients 2000] [--program target/release/launcher-sidecar]
 
-Half of the clients have the owner's identity and half have none. Fails if the sidecar is killed, or unless the owner's
-other requests have p99 < 1 s with a release build. Needs root, for a memory cgroup: otherwise exits with status 77.
+Half of the clients send the owner's identity, and half send no identity. The test fails if the sidecar is killed, or if
+other requests of the owner have a p99 of one second or more (option --p99 for slow debug builds). Needs root, for a
+memory cgroup. Without it, the test exits with status 77.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ async def _answer(reader, writer):
 
 
 def app(port):
-    """Runs an app with a small and a large response; for a separate process."""
+    """Runs an app with a small and a large response. Call it in a separate process, because it blocks."""
 
     async def serve():
         server = await asyncio.start_server(_answer, "127.0.0.1", port, backlog=1024)
@@ -62,7 +63,7 @@ def app(port):
 
 
 def answers(port):
-    """Returns True if the sidecar reports that the app answers."""
+    """Returns True if the sidecar's /readyz reports that the app answers."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
         connection.sendall(head("GET", "/readyz"))
         return b" 200 " in connection.recv(4096)
@@ -87,7 +88,7 @@ def main():
         }
         process = subprocess.Popen([words.program], env=environment, preexec_fn=group.join, stderr=subprocess.DEVNULL)
         try:
-            wait_for("the app", lambda: answers(telemetry), 20)
+            wait_for("the app to answer", lambda: answers(telemetry), 20)
             yield process, Target("127.0.0.1", port)
         finally:
             process.kill()
@@ -97,9 +98,9 @@ def main():
 
     def probes(target):
         return {
-            "the owner, on new connections": (target, small, {}),
-            "the owner, on a kept connection": (target, small, {"keep": True}),
-            "the kubelet": (Target("127.0.0.1", telemetry), head("GET", "/healthz"), {}),
+            "page of the owner, on new connections": (target, small, {}),
+            "page of the owner, on a kept connection": (target, small, {"keep": True}),
+            "health check of the kubelet": (Target("127.0.0.1", telemetry), head("GET", "/healthz"), {}),
         }
 
     return attacked("limits-sidecar", container_limit(), started, kinds, probes, words)

@@ -1,4 +1,4 @@
-"""The chart for tests: rendered by the real Helm, read as objects."""
+"""Renders the chart with Helm, and returns the rendered Kubernetes objects for tests."""
 
 import functools
 import json
@@ -16,25 +16,25 @@ SETS = sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").
 
 @functools.cache
 def program(name):
-    """Returns the path of a pinned program; builds it first if necessary."""
+    """Returns the path of a program in its pinned version, such as helm. Builds a missing program."""
     words = ["bash", "-c", f'source {LOGIN}/common.sh; need_login_programs {name}; printf %s "$LOGIN_BIN/{name}"']
     return pathlib.Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
 
 
 def values_of(name):
-    """Returns the path of a typical set of values."""
+    """Returns the path of a set of values: ci/NAME-values.yaml."""
     return CHART / f"ci/{name}-values.yaml"
 
 
 def helm(*words):
-    """Runs the real Helm; returns (status, all output)."""
+    """Runs Helm. Returns (status, output with errors)."""
     done = subprocess.run([program("helm"), *map(str, words)], capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
 
 @functools.cache
 def render(name, *words, namespace="launcher"):
-    """Returns the text of `helm template` with a typical set of values."""
+    """Returns the output of `helm template` for a set of values."""
     common = ("--namespace", namespace, "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -42,13 +42,13 @@ def render(name, *words, namespace="launcher"):
 
 
 def objects(name, *kinds):
-    """Returns the objects rendered from a typical set of values, of these kinds or all."""
+    """Returns the rendered objects of a set of values: those of these kinds, or all without kinds."""
     rendered = [found for found in yaml.safe_load_all(render(name)) if found]
     return [found for found in rendered if not kinds or found["kind"] in kinds]
 
 
 def containers(name):
-    """Yields each container of each Deployment: (name of the Deployment, pod, container)."""
+    """Yields (name of the Deployment, pod, container) for each container of each Deployment."""
     for deployment in objects(name, "Deployment"):
         pod = deployment["spec"]["template"]["spec"]
         for container in pod["containers"]:
@@ -56,22 +56,25 @@ def containers(name):
 
 
 def configurations(name):
-    """Returns the two configurations of oauth2-proxy: {name of the ConfigMap: text}."""
+    """Returns the configurations of both login proxies: {name of the ConfigMap: text}."""
     found = ((one["metadata"]["name"], one["data"]) for one in objects(name, "ConfigMap"))
     return {name: data["oauth2-proxy.cfg"] for name, data in found if "oauth2-proxy.cfg" in data}
 
 
-def leaves(schema, prefix=""):
-    """Yields the dotted names of all values in a schema; a map or a list is one value."""
+def leaves(schema, prefix="", deprecated=False):
+    """Yields the dotted names of the values in a schema: only current names, or only deprecated names.
+
+    A list, or a map with free keys, counts as one value.
+    """
     for name, below in schema["properties"].items():
         if "properties" in below:
-            yield from leaves(below, f"{prefix}{name}.")
-        else:
+            yield from leaves(below, f"{prefix}{name}.", deprecated)
+        elif below.get("deprecated", False) == deprecated:
             yield prefix + name
 
 
 def defaults(values, schema, prefix=""):
-    """Yields the dotted names of all values in values.yaml."""
+    """Yields the dotted names of all values in values.yaml. The schema tells which maps are groups of values."""
     for name, value in values.items():
         below = schema["properties"][name]
         if "properties" in below:
@@ -81,7 +84,7 @@ def defaults(values, schema, prefix=""):
 
 
 def values_schema():
-    """Returns the chart's schema without the part that Helm itself adds to values."""
+    """Returns the schema of the chart's values, without `global`, which Helm adds to all values."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     del schema["properties"]["global"]
     return schema

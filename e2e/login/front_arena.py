@@ -1,6 +1,7 @@
-"""front_arena.py FOLDER: attacks the release's nginx in a memory cgroup with the chart's limit, while users keep
-requesting pages. Runs in a separate network namespace. FOLDER/arena.json describes the attacks; prints the
-observations."""
+"""front_arena.py FOLDER: attacks the front in a memory cgroup with the chart's limit, while users request pages.
+
+Must run in a separate network namespace. Reads the attacks from FOLDER/arena.json, and prints the results as JSON.
+"""
 
 import contextlib
 import http.client
@@ -20,11 +21,11 @@ sys.path.insert(0, str(HERE.parent))
 
 from memory_cgroup import MemoryCgroup  # noqa: E402
 
-# Ports of the launcher, of both login proxies and of every workshop in this namespace.
+# Ports of the front's upstreams. Both login proxies share a port, and all workshops share a port.
 LAUNCHER, LOGIN, WORKSHOP = 7001, 7002, 7003
-# Upstreams of the front, served by another nginx: a login proxy, which must never receive the proof, and a launcher,
-# which answers 401 without it.
-BEHIND = """
+# A second nginx imitates the front's upstreams. Its launcher answers 401 to a request without the proxy secret. Its
+# login proxy answers 500 to a request with any proxy secret, because the front must never send it there.
+UPSTREAMS = """
 daemon off; pid {folder}/behind.pid; worker_processes 1; error_log /dev/null;
 events {{ worker_connections 16000; }}
 http {{
@@ -50,7 +51,7 @@ http {{
 
 
 def stall(listener, stopped):
-    """Serves a workshop that sends as much as the client accepts and reads nothing."""
+    """Serves a workshop that sends data as fast as the client accepts it, and never reads from its connections."""
     listener.setblocking(False)
     events, held = select.epoll(), {}
     events.register(listener, select.EPOLLIN)
@@ -69,8 +70,8 @@ def stall(listener, stopped):
                     held.pop(descriptor).close()
 
 
-class Person:
-    """A signed-in user who requests a page 30 ms after each answer, over a new connection each time."""
+class User:
+    """A signed-in user. Requests the next page 30 ms after each response, over a new connection."""
 
     def __init__(self):
         self.times, self.failures, self.stopped = [], [], threading.Event()
@@ -98,57 +99,57 @@ class Person:
 
 
 def attacked(how, clients, seconds, group):
-    """Runs one attack while users keep requesting pages; returns their results and the front's peak memory."""
+    """Runs one attack while four users request pages. Returns their results and the front's peak memory."""
     words = [sys.executable, HERE / "front_attacker.py", how, str(clients), str(seconds)]
     attacker = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    people, peak = [Person() for _ in range(4)], 0
+    users, peak = [User() for _ in range(4)], 0
     while attacker.poll() is None:
         peak = max(peak, group.used())
         time.sleep(0.05)
-    for person in people:
-        person.stop()
-    times = sorted(one for person in people for one in person.times)
+    for user in users:
+        user.stop()
+    times = sorted(one for user in users for one in user.times)
     return {
         "held": json.loads(attacker.stdout.read()), "peak": peak, "asked": len(times),
-        "failures": [one for person in people for one in person.failures][:5],
+        "failures": [one for user in users for one in user.failures][:5],
         "p99": times[int(len(times) * 0.99)] if times else None,
     }
 
 
 SESSION, PAGE, DATA = {"Cookie": "session=1"}, {"Accept": "text/html"}, {"Accept": "application/json"}
 FORGED = {"X-Auth-Request-Email": "eve@example.org", "X-Auth-Request-Proof": "forged"}
-# Requests sent before the attacks: {name: (method, path, headers, body)}.
-QUESTIONS = {
+# Requests to the front before the attacks: {name: (method, path, headers, body)}.
+REQUESTS = {
     "signed in": ("GET", "/", SESSION, None),
-    "signed in, forged": ("GET", "/", SESSION | FORGED, None),
+    "signed in, forged identity": ("GET", "/", SESSION | FORGED, None),
     "signed in, 60 KiB of cookies": ("GET", "/", {"Cookie": "session=1; x=" + "c" * 60 * 1024}, None),
     "signed in, a head of 80 KiB": ("GET", "/", SESSION | {f"X-{n}": "v" * 8000 for n in range(10)}, None),
-    "signed in, 200 lines": ("GET", "/", SESSION | {f"X-{n}": "v" for n in range(200)}, None),
-    "signed in, a body": ("POST", "/", SESSION, "x" * 1_000_000),
-    "nobody, a page": ("GET", "/", PAGE, None),
-    "nobody, forged": ("GET", "/", FORGED, None),
-    "nobody, the API": ("GET", "/api/v1/me", DATA, None),
-    "nobody, a form": ("POST", "/instances/a?b=c", PAGE, "x=1"),
-    "nobody, data": ("POST", "/instances/a", DATA, "{}"),
-    "nobody, a body for the login": ("POST", "/oauth2/start", PAGE, "x=1"),
-    "nobody, the page without a login": ("GET", "/signed-out", FORGED, None),
+    "signed in, 200 header lines": ("GET", "/", SESSION | {f"X-{n}": "v" for n in range(200)}, None),
+    "signed in, with a body": ("POST", "/", SESSION, "x" * 1_000_000),
+    "unauthenticated, a page": ("GET", "/", PAGE, None),
+    "unauthenticated, forged identity": ("GET", "/", FORGED, None),
+    "unauthenticated, the API": ("GET", "/api/v1/me", DATA, None),
+    "unauthenticated, a form": ("POST", "/instances/a?b=c", PAGE, "x=1"),
+    "unauthenticated, JSON": ("POST", "/instances/a", DATA, "{}"),
+    "unauthenticated, a body for the login proxy": ("POST", "/oauth2/start", PAGE, "x=1"),
+    "unauthenticated, the signed-out page": ("GET", "/signed-out", FORGED, None),
 }
 
 
 def answers():
-    """Returns the answers to QUESTIONS: {name: [status, Location]}."""
+    """Sends REQUESTS to the front. Returns {name: [status, Location]}."""
     found = {}
-    for name, (method, path, headers, body) in QUESTIONS.items():
+    for name, (method, path, headers, body) in REQUESTS.items():
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=10)
         with contextlib.closing(connection):
-            # A browser sends all its cookies in one header line.
+            # One Cookie line with all cookies, as browsers send it.
             connection.request(method, path, body, {"Host": "launcher.example.org", **headers})
             answer = connection.getresponse()
             found[name] = [answer.status, answer.headers["Location"]]
     return found
 
 
-def until_it_answers():
+def wait_until_front_answers():
     for _ in range(200):
         with contextlib.suppress(OSError, http.client.HTTPException):
             connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=5)
@@ -156,7 +157,7 @@ def until_it_answers():
             if connection.getresponse().status == 200:
                 return
         time.sleep(0.05)
-    raise TimeoutError("the front does not answer")
+    raise TimeoutError("the front does not answer /healthz with 200")
 
 
 def workers(master):
@@ -165,7 +166,7 @@ def workers(master):
 
 @contextlib.contextmanager
 def running(words, **options):
-    """Runs a program and terminates it at the end of the block."""
+    """Runs a program during the block. Terminates the program at the end of the block."""
     program = subprocess.Popen(words, **options)
     try:
         yield program
@@ -180,12 +181,12 @@ def running(words, **options):
 
 def main(folder):
     todo = json.loads((folder / "arena.json").read_text())
-    # Raises the priority above other processes of this machine, because the test measures times.
+    # High CPU priority: other processes of this machine must not distort the measured response times.
     os.nice(-10)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for name, value in todo["sysctls"].items():
         pathlib.Path("/proc/sys", *name.split(".")).write_text(value)
-    (folder / "behind.conf").write_text(BEHIND.format(folder=folder, proof=todo["proof"]))
+    (folder / "behind.conf").write_text(UPSTREAMS.format(folder=folder, proof=todo["proof"]))
     listener = socket.create_server(("127.0.0.1", WORKSHOP), backlog=4096)
     stopped = threading.Event()
     workshop = threading.Thread(target=stall, args=(listener, stopped))
@@ -202,12 +203,12 @@ def main(folder):
         front = stack.enter_context(
             running(["sh", "-c", join, folder / "start.sh"], env=environment, stderr=log)
         )
-        until_it_answers()
+        wait_until_front_answers()
         before = workers(front.pid)
         seen["answers"] = answers()
         for how, clients in todo["attacks"]:
             seen[how] = attacked(how, clients, todo["seconds"], group)
-        until_it_answers()
+        wait_until_front_answers()
         seen["kills"], seen["same workers"] = group.kills(), workers(front.pid) == before
     print(json.dumps(seen))
 

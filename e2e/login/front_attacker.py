@@ -1,4 +1,7 @@
-"""front_attacker.py HOW CLIENTS SECONDS: holds CLIENTS connections to 127.0.0.1:8080, and replaces closed ones."""
+"""front_attacker.py HOW CLIENTS SECONDS: attacks 127.0.0.1:8080 with CLIENTS connections, and replaces closed ones.
+
+HOW is a key of ATTACKS.
+"""
 
 import contextlib
 import json
@@ -9,26 +12,26 @@ import sys
 import time
 
 HOST, WORKSHOP = b"launcher.example.org", b"w-abcdefghij.workshops.example.net"
-# Session cookie that the login proxy of these tests accepts.
+# Session cookie that the login proxy of front_arena.py accepts.
 SESSION = b"Cookie: session=1\r\n"
 
 
 def head(method=b"GET", path=b"/", host=HOST, lines=b""):
-    """Returns a request's head without its end."""
+    """Returns the head of a request without the empty line at its end."""
     return b"%s %s HTTP/1.1\r\nHost: %s\r\n%s" % (method, path, host, lines)
 
 
-# Bytes that a client sends at once, bytes that it repeats, and True to repeat them as fast as the server reads, False
-# for once a second.
-WAYS = {
-    # Most memory for the fewest bytes: nginx keeps a header name twice.
+# {attack: (first bytes, repeated bytes, greedy)}. A client sends the first bytes once. A greedy client then sends the
+# repeated bytes as fast as the server reads them, any other client once per second.
+ATTACKS = {
+    # One long header name: nginx stores the name twice, so these bytes take the most memory.
     "unfinished heads": (head(lines=b"N" * 63_000 + b": x\r\n"), b"", False),
     "slow heads": (head(lines=b"Y: " + b"v" * 60_000), b"v", False),
     "slow bodies": (head(b"POST", b"/", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
     "slow logins": (head(b"POST", b"/oauth2/start", lines=b"Content-Length: 99999\r\n") + b"\r\nx", b"x", False),
     "pipelines": ((head() + b"\r\n") * 100, head() + b"\r\n", True),
     "cookies": ((head(lines=b"Cookie: " + b"c" * 60_000 + b"\r\n") + b"\r\n") * 4, b"", False),
-    # Signed in, at a workshop that sends endlessly and reads nothing.
+    # A signed-in upload to the workshop of front_arena.py. This workshop sends endlessly and never reads.
     "stalled both ways": (
         head(b"POST", b"/", WORKSHOP, SESSION + b"Transfer-Encoding: chunked\r\n") + b"\r\n",
         b"10000\r\n" + b"b" * 65_536 + b"\r\n", True,
@@ -37,7 +40,7 @@ WAYS = {
 
 
 class Client:
-    """One connection, and its remaining bytes to send."""
+    """One connection to the front, and the bytes that it still has to send."""
 
     def __init__(self, first):
         self.socket = socket.socket()
@@ -48,7 +51,7 @@ class Client:
         self.next = 0.0
 
     def send(self, again, greedy):
-        """Sends some of the remaining bytes."""
+        """Sends remaining bytes. When none remain, adds `again`: immediately if greedy, else once per second."""
         if not self.left and again and (greedy or time.monotonic() >= self.next):
             self.left, self.next = again, time.monotonic() + 1
         for _ in range(4):
@@ -59,8 +62,8 @@ class Client:
 
 
 def attack(how, clients, seconds):
-    """Holds this many connections of this kind for this time; returns the number held at the end."""
-    first, again, greedy = WAYS[how]
+    """Runs an attack with this number of connections. Returns the number of connections that are open at the end."""
+    first, again, greedy = ATTACKS[how]
     events, held, opened = select.epoll(), {}, 0
     began = time.monotonic()
     end = began + seconds
@@ -75,7 +78,7 @@ def attack(how, clients, seconds):
         client.socket.close()
 
     while time.monotonic() < end:
-        # Opens all connections within four seconds.
+        # Opens the connections evenly over four seconds.
         for _ in range(min(clients - len(held), int((time.monotonic() - began) * clients / 4) + 1 - opened)):
             open_one()
             opened += 1

@@ -1,10 +1,10 @@
-"""Parser of nginx's configuration."""
+"""Parser of nginx configuration files."""
 
 import re
 
 
 def parsed(text):
-    """Parses nginx's configuration into a tree: [(words of the directive, its block or None)]."""
+    """Parses an nginx configuration into a tree: [(words of the directive, block of the directive or None)]."""
     pattern = r'#[^\n]*|"(?:[^"\\]|\\.)*"|[{};](?=\s|$)|(?:[^\s{};"]|[{}](?=\S))+|[{};]'
     tokens = [token for token in re.findall(pattern, text) if not token.startswith("#")]
 
@@ -29,17 +29,17 @@ def parsed(text):
 
 
 def blocks(tree, name):
-    """Returns all blocks with this name: {arguments: block}."""
+    """Returns the blocks of all directives with this name: {arguments: block}."""
     return {" ".join(words[1:]): inner for words, inner in tree if inner is not None and words[0] == name}
 
 
 def directives(tree, name):
-    """Returns the arguments of all directives with this name."""
+    """Returns the arguments of all directives with this name that have no block."""
     return [words[1:] for words, inner in tree if inner is None and words[0] == name]
 
 
 def the(tree, name):
-    """Returns the value of the only directive with this name, or None."""
+    """Returns the arguments of the directive with this name, or None. Fails if this directive is repeated."""
     found = directives(tree, name)
     assert len(found) <= 1, (name, found)
     return " ".join(found[0]) if found else None

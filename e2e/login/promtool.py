@@ -1,4 +1,4 @@
-"""promtool, Prometheus' own tool: checks rules, and evaluates expressions over generated series."""
+"""Runs promtool, the command-line tool of Prometheus, to check rules and evaluate queries over generated series."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import yaml
 
 from chart import RELEASE, program
 
-# Labels of each program's targets, in ci/full-values.yaml.
+# Labels that Prometheus adds to each program's series, for the release of ci/full-values.yaml.
 TARGETS = {
     "launcher": {"namespace": "launcher", "job": RELEASE},
     "operator": {"namespace": "launcher", "job": f"{RELEASE}-operator"},
@@ -17,26 +17,26 @@ REPEATED = re.compile(r"(?:_|.*\d)x(\d+)")
 
 
 def promtool(*words):
-    """Runs promtool; returns (status, all output)."""
+    """Runs promtool. Returns (status, output with errors)."""
     command = [program("promtool"), *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout + done.stderr
 
 
 def length(values):
-    """Returns the number of minutes that these values cover, in promtool's notation."""
+    """Returns the number of minutes that these values in promtool's notation cover."""
     repeated = (REPEATED.fullmatch(value) for value in values.split())
-    # `1x4` is 1 and four repetitions of it; a gap (`_x4`) has no first value.
+    # `1x4` covers five minutes: a value and four repetitions. `_x4` is a gap of four minutes.
     return sum(int(one[1]) + (one[0][0] != "_") if one else 1 for one in repeated)
 
 
 def presence(values):
-    """Returns the values of `up` for a target that has a series of these values."""
+    """Returns the values of the series `up`: 1 in each minute in which the target has a value."""
     return " ".join(one if one[0] in "_s" else f"1x{length(one) - 1}" for one in values.split())
 
 
 def series(target, told):
-    """Yields the series of a target, such as `launcher a`, in promtool's format; `told` is {series: values}."""
+    """Yields the series of a target, such as `launcher a`, in promtool's format. `told` is {series: values}."""
     kind, name = target.split()
     own = TARGETS[kind] | {"pod": name, "instance": name}
     labels = ", ".join(f'{label}="{value}"' for label, value in own.items())
@@ -46,7 +46,7 @@ def series(target, told):
 
 
 def play(folder, rules=None, **test):
-    """Plays a test in promtool's format, with these rules or none; returns (status, all output)."""
+    """Runs a test in promtool's format, with these rules or no rules. Returns (status, output with errors)."""
     document = {"evaluation_interval": "1m", "rule_files": ["rules.yaml"], "tests": [{"interval": "1m"} | test]}
     (folder / "rules.yaml").write_text(yaml.safe_dump(rules or {"groups": []}))
     (folder / "test.yaml").write_text(yaml.safe_dump(document, sort_keys=False))

@@ -1,16 +1,16 @@
-"""The existing metrics, as docs/metrics.md lists them."""
+"""Reads the names and labels of all metrics, from docs/metrics.md and from the code."""
 
 import functools
 import re
 
 from chart import ROOT
 
-# Suffixes of a metric's time series, by the metric's kind in docs/metrics.md.
+# {kind of a metric: suffixes of its time series}. docs/metrics.md already lists counters with `_total`.
 SERIES = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
 
 
 def registered():
-    """Returns the names that the code registers, spelled as in docs/metrics.md but without `_total`."""
+    """Returns the names of the metrics that the Rust code registers, with their unit but without `_total`."""
     call = re.compile(r'\.register(?:_with_unit)?\(\s*"(\w+)",\s*"[^"]*",(?:\s*Unit::(\w+),)?')
     code = "".join(path.read_text() for path in sorted(ROOT.glob("crates/*/src/**/*.rs")))
     return {"_".join(part for part in (name, unit.lower()) if part) for name, unit in call.findall(code)}
@@ -18,7 +18,7 @@ def registered():
 
 @functools.cache
 def metrics():
-    """Returns the series of docs/metrics.md: {name of a series: (kind, names of labels)}."""
+    """Returns all time series of docs/metrics.md: {name: (kind of the metric, names of labels)}."""
     found = {}
     for line in (ROOT / "docs/metrics.md").read_text().splitlines():
         if row := re.match(r"\| `(\w+)(?:\{([\w, ]+)\})?` \| (\w+) \|", line):

@@ -1,4 +1,4 @@
-"""The chart's alerts: PromQL with existing metrics, and a runbook for each. No cluster is needed."""
+"""Tests of the chart's alerts: queries, labels and runbooks. No cluster is needed."""
 
 import json
 import re
@@ -17,7 +17,7 @@ each = pytest.mark.parametrize("alert", ALERTS)
 
 
 def nodes(alert, wanted):
-    """Returns the parts of this type in an alert's expression, as parsed."""
+    """Returns all nodes of this type in the parsed PromQL expression of an alert."""
 
     found = []
     promql_parser.walk(promql_parser.parse(ALERTS[alert]["expr"]), found.append)
@@ -54,7 +54,7 @@ def test_alert_selects_targets_of_service_monitor(alert):
             assert asked["namespace"] == "course-2026"
             continue
         assert asked["namespace"] == "launcher"
-        # Any target shows whether Prometheus itself was running.
+        # A selector of `up` may omit the job: the series `up` of any target proves that Prometheus was running.
         assert asked["job"] == JOBS[program] if program != "up" else asked.get("job", RELEASE) in collected
 
 
@@ -69,7 +69,7 @@ def test_alert_uses_existing_states_and_outcomes(alert):
 
 
 @each
-def test_alert_ranges_use_only_counters_and_histograms(alert):
+def test_alert_range_selectors_use_only_counters_and_histograms(alert):
     for part in nodes(alert, promql_parser.MatrixSelector):
         assert metrics()[part.vector_selector.name][0] in ("counter", "histogram"), part.prettify()
 
@@ -78,33 +78,33 @@ def test_alert_ranges_use_only_counters_and_histograms(alert):
 def test_alert_has_severity_and_runbook_url(alert):
     rule = ALERTS[alert]
     assert rule["labels"]["severity"] in ("critical", "warning")
-    # Alerts may be routed by namespace, a label that a sum drops.
+    # Alertmanager may route alerts by namespace. A query with sum() drops this label, so the rule must set it.
     assert rule["labels"]["namespace"] == "launcher"
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
     assert all(rule["annotations"].values())
-    # An anchor is a heading in lower case.
+    # GitHub's anchor of a one-word heading is the heading in lower case.
     assert rule["annotations"]["runbook_url"] == f"{BASE}#{alert.lower()}"
 
 
 def runbooks():
-    """Returns the runbooks: {heading: text below it}."""
+    """Returns the runbooks of docs/runbooks.md: {heading: text}."""
     parts = re.split(r"^## (.+)\n", (ROOT / "docs/runbooks.md").read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_alerts_and_runbooks_match():
+def test_runbooks_have_same_names_and_order_as_alerts():
     assert list(runbooks()) == list(ALERTS)
 
 
 @each
-def test_runbook_has_same_severity_and_required_parts(alert):
+def test_runbook_has_severity_of_its_alert_and_required_parts(alert):
     text = runbooks()[alert]
     assert f"*{ALERTS[alert]['labels']['severity']}.*" in text
     for word in ("users", "**look**", "**over**"):
         assert word in text.lower(), word
 
 
-def test_thresholds_follow_the_limits():
-    """ci/full-values.yaml: 16 concurrent starts, 200 queued launches."""
+def test_queue_alert_thresholds_match_configured_limits():
+    """The limits in ci/full-values.yaml are 16 concurrent starts and 200 queued launches."""
     assert [number.val for number in nodes("WorkshopQueueStuck", promql_parser.NumberLiteral)][-1] == 16
     assert [number.val for number in nodes("WorkshopQueueLong", promql_parser.NumberLiteral)] == [100]

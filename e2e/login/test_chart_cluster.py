@@ -1,30 +1,47 @@
-"""The objects rendered from the chart's values, as the API server judges them. Needs KUBECONFIG and kubectl."""
+"""Validates the chart's rendered objects with an API server. Needs KUBECONFIG and kubectl."""
 
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import uuid
 
 import pytest
 import yaml
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from chart import LOGIN, ROOT, SETS, program, render
+from harness import wait_for
 
 MONITORING = "github.com/prometheus-operator/prometheus-operator"
 
 
 def kubectl(*words, input=None):
-    """Runs kubectl; returns its output and its warnings."""
+    """Runs kubectl. Returns its output with warnings. Fails if kubectl fails."""
     command = ["kubectl", *map(str, words)]
     done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout + done.stderr
 
 
+def wait_until_established(*files):
+    """Waits until the API server serves the resource definitions of these files.
+
+    `kubectl wait` is not used, because it fails at once while a resource definition has no conditions.
+    """
+    state = 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Established")].status},{end}'
+
+    def established():
+        states = kubectl("get", *files, "--output", state).split(",")[:-1]
+        return states and set(states) == {"True"}
+
+    wait_for("the API server to serve the new resource definitions", established, 30)
+
+
 @pytest.fixture(scope="module")
 def monitoring():
-    """Installs the Prometheus operator's kinds from its Go module, unless the cluster has them."""
+    """Installs ServiceMonitor and PrometheusRule during the tests, unless the cluster already has these kinds."""
     if kubectl("get", "customresourcedefinitions", "servicemonitors.monitoring.coreos.com", "--ignore-not-found"):
         yield
         return
@@ -36,7 +53,7 @@ def monitoring():
     files = [word for name in names for word in ("--filename", folder / f"monitoring.coreos.com_{name}.yaml")]
     try:
         kubectl("apply", "--server-side", *files)
-        kubectl("wait", "--for=condition=Established", "--timeout=30s", *files)
+        wait_until_established(*files)
         yield
     finally:
         kubectl("delete", "--ignore-not-found", "--wait=false", *files)
@@ -44,7 +61,10 @@ def monitoring():
 
 @pytest.fixture(scope="module")
 def namespace(monitoring):
-    """Creates the namespaces of the release and of its workshops; both warn about pods that are not restricted."""
+    """Creates the namespaces of the release and of its workshops.
+
+    Both warn about pods that violate the restricted Pod Security Standard, so that the test can fail on these warnings.
+    """
     name = f"chart-{uuid.uuid4().hex[:8]}"
     labels = {"pod-security.kubernetes.io/warn": "restricted"}
     made = [
@@ -53,8 +73,8 @@ def namespace(monitoring):
     ]
     resources = program("traefik").with_name("traefik-crds.yaml")
     kubectl("apply", "--server-side", "--filename", resources)
-    # kubectl knows these kinds only after the API server has established them.
-    kubectl("wait", "--for=condition=Established", "--timeout=30s", "--filename", resources)
+    # kubectl cannot apply objects of these kinds before the API server serves them.
+    wait_until_established("--filename", resources)
     kubectl("apply", "--server-side", "--filename", ROOT / "crds/workshops.yaml")
     try:
         kubectl("create", "--filename", "-", input=json.dumps({"apiVersion": "v1", "kind": "List", "items": made}))

@@ -1,7 +1,4 @@
-"""The chart's dashboard: its panels query existing metrics and labels, and get results.
-
-Needs neither a cluster nor Grafana.
-"""
+"""Tests of the Grafana dashboard in the chart. No cluster and no Grafana is needed: promtool evaluates the queries."""
 
 import json
 
@@ -16,14 +13,15 @@ FOUND = [one for one in objects("full", "ConfigMap") if "grafana_dashboard" in o
 DASHBOARD = json.loads(FOUND[0]["data"]["workshop-launcher.json"])
 PANELS = {panel["title"]: panel for panel in DASHBOARD["panels"] if panel["type"] != "row"}
 each = pytest.mark.parametrize("title", PANELS)
-# Grafana's variables, with the release of ci/full-values.yaml selected.
+# Values of Grafana's variables, as if a user selected the release of ci/full-values.yaml.
 CHOSEN = {"$__rate_interval": "5m", "$namespace": "launcher", "$release": "workshop-launcher"}
-# Values that pass the panels' selectors (outcome="error", state!="terminated"). Other labels have the value "some".
+# Label values of the generated series. They match the selectors of all panels, such as outcome="error". Every label
+# without an entry here gets the value "some".
 SOME = {"outcome": "error", "state": "running"}
 
 
 def asked(title, *variables):
-    """Yields a panel's queries, with values of these variables."""
+    """Yields the queries of a panel, after replacing these variables of Grafana by their values."""
     for target in PANELS[title]["targets"]:
         question = target["expr"]
         for variable in variables:
@@ -32,7 +30,7 @@ def asked(title, *variables):
 
 
 def selectors(title):
-    """Returns the selectors of a panel's queries, as parsed."""
+    """Returns the parsed metric selectors of all queries of a panel."""
     found = []
     for question in asked(title, "$__rate_interval"):
         promql_parser.walk(promql_parser.parse(question), found.append)
@@ -70,12 +68,12 @@ def test_every_scraped_metric_has_a_panel():
     shown = {selector.name for title in PANELS for selector in selectors(title)}
     listed = {name.removesuffix("_bucket") for name in metrics() if not name.endswith(("_sum", "_count"))}
     left = {name for name in listed if name not in shown and f"{name}_bucket" not in shown}
-    # Sidecars are not scraped, and the metrics of states show the transitions.
+    # Prometheus does not scrape sidecars. Transitions need no panel, because panels show the number of each state.
     assert {name for name in left if not name.startswith("sidecar_") and "transitions" not in name} == set()
 
 
 def everything(program):
-    """Yields a series of each metric of a program, for ten minutes."""
+    """Yields (series, values) for each metric of a program, with values for ten minutes."""
     for name, (kind, labels) in metrics().items():
         if not name.startswith(program):
             continue
@@ -89,15 +87,15 @@ def everything(program):
 def test_panel_queries_return_results(title, tmp_path):
     programs = {f"{program} a": dict(everything(program)) for program in ("launcher", "operator")}
     collected = [one for target, told in programs.items() for one in promtool.series(target, told)]
-    # NaN, such as a quantile of no samples, is not a result.
+    # A quotient without data is NaN, which a panel does not show. `>= 0` drops NaN, so that this test fails for it.
     questions = [f"count(({question}) >= 0) > bool 0" for question in asked(title, *CHOSEN)]
     answered = [{"expr": one, "eval_time": "9m", "exp_samples": [{"labels": "{}", "value": 1}]} for one in questions]
     status, said = promtool.play(tmp_path, input_series=collected, promql_expr_test=answered)
     assert status == 0, said
 
 
-def test_phase_panel_shows_only_counts_of_leader(tmp_path):
-    """A former leader reports its last counts until it exits."""
+def test_phase_panel_shows_only_counts_of_leading_operator(tmp_path):
+    """A former leader reports its old counts until it exits. The panel must not add these to the leader's counts."""
     before = {"operator_leading": "1x2 0x7", 'operator_workshops{phase="Running"}': "70x9"}
     leader = {"operator_leading": "0x2 1x7", 'operator_workshops{phase="Running"}': "_x3 40x6"}
     collected = [*promtool.series("operator a", before), *promtool.series("operator b", leader)]

@@ -1,4 +1,4 @@
-"""The release's nginx: its requests to the login proxies, and the headers that it forwards. No cluster is needed."""
+"""Tests of the front: its rendered nginx configuration and Kubernetes objects. No cluster is needed."""
 
 import functools
 import re
@@ -11,7 +11,7 @@ from nginx_conf import blocks, directives, parsed, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
-QUESTION = "/.front/question"
+AUTH_LOCATION = "/.front/question"
 IDENTITY = {
     f"X-{name}"
     for name in (
@@ -22,8 +22,8 @@ IDENTITY = {
 }
 
 
-def any_with(*words):
-    """Renders the set `any` with these changes; returns its objects by kind and name."""
+def render_any(*words):
+    """Renders ci/any-values.yaml with these options of helm. Returns {(kind, name): object}."""
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of("any"))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -32,8 +32,8 @@ def any_with(*words):
 
 @functools.cache
 def rendered():
-    """Returns the objects of the unchanged set `any`."""
-    return any_with()
+    """Returns the objects of the unchanged ci/any-values.yaml: {(kind, name): object}."""
+    return render_any()
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def http():
 
 @pytest.fixture(scope="module")
 def servers(http):
-    """Returns the servers, {name: {location: block}}; the first one serves all other hosts."""
+    """Returns the servers of nginx: {server_name: {location: block}}. The first server receives all unknown hosts."""
     found = [inner for words, inner in http if words == ("server",)]
     return {the(server, "server_name"): blocks(server, "location") for server in found}
 
@@ -56,13 +56,13 @@ def service(name):
     return f"http://{RELEASE}{name}.launcher.$front_services"
 
 
-def test_each_location_has_its_upstream_and_login_proxy(servers):
+def test_each_nginx_location_has_expected_upstream_and_login_proxy(servers):
     launcher, login, workshops = service(""), service("-login"), service("-workshops-login")
     assert list(servers)[0] == "_"
     found = {
         (server, location): (
             the(block, "proxy_pass"),
-            the(block, "auth_request") == QUESTION,
+            the(block, "auth_request") == AUTH_LOCATION,
             [" ".join(words) for words in directives(block, "error_page")],
         )
         for server, locations in servers.items()
@@ -75,10 +75,10 @@ def test_each_location_has_its_upstream_and_login_proxy(servers):
         (HOST, "~ ^/(api|assets|fragments)(/|$)"): (launcher, True, ["401 = @unauthorized"]),
         (HOST, "= /signed-out"): (f"{launcher}/signed-out$is_args$args", False, []),
         (HOST, "~ ^/oauth2(/|$)"): (login, False, []),
-        (HOST, f"= {QUESTION}"): (f"{login}/oauth2/auth", False, []),
+        (HOST, f"= {AUTH_LOCATION}"): (f"{login}/oauth2/auth", False, []),
         (HOST, "@login"): (f"{login}/", False, []),
         (f"login.{DOMAIN}", "~ ^/oauth2(/|$)"): (workshops, False, []),
-        (WORKSHOP, f"= {QUESTION}"): (f"{workshops}/oauth2/auth", False, []),
+        (WORKSHOP, f"= {AUTH_LOCATION}"): (f"{workshops}/oauth2/auth", False, []),
         (WORKSHOP, "@login"): (f"{workshops}/", False, []),
         (WORKSHOP, "/"): (workshop, True, ["401 = @login", "502 = @gone"]),
     }
@@ -91,7 +91,7 @@ def test_each_location_has_its_upstream_and_login_proxy(servers):
         ("-a", False), ("a-", False), ("1a", False), ("a.b", False), ("a_b", False), ("a/b", False), ("a%2e", False),
     ],
 )
-def test_workshop_name_is_one_dns_label(name, matches):
+def test_nginx_accepts_only_dns_labels_as_workshop_names(name, matches):
     pattern = WORKSHOP.removeprefix("~").replace("?<", "?P<")
     assert bool(re.search(pattern, f"{name}.{DOMAIN}")) is matches
     assert not re.search(pattern, f"{name}.workshops-example.net") and not re.search(pattern, f"{name}.{DOMAIN}.evil")
@@ -107,9 +107,10 @@ def test_identity_headers_come_only_from_login_proxy(http, servers):
     assert (the(http, "ignore_invalid_headers"), the(http, "underscores_in_headers")) == ("on", "off")
     for server, locations in servers.items():
         for location, block in locations.items():
-            if location in (f"= {QUESTION}", "@login"):
+            if location in (f"= {AUTH_LOCATION}", "@login"):
                 continue
-            # A location that sets one header inherits none of the others.
+            # A location with its own proxy_set_header inherits none from the http block. nginx would then forward the
+            # identity headers of the client.
             assert not directives(block, "proxy_set_header"), (server, location)
             told = directives(block, "auth_request_set")
             if the(block, "auth_request"):
@@ -121,11 +122,11 @@ def test_identity_headers_come_only_from_login_proxy(http, servers):
                 assert not told, (server, location)
 
 
-def test_login_proxy_gets_only_listed_headers(servers):
+def test_login_proxy_receives_only_listed_headers(servers):
     named = {f"X-Forwarded-{name}" for name in ("Proto", "Host", "Uri", "Method")}
     named |= {"Connection", "Cookie", "Accept", "User-Agent", "X-Real-Ip"}
     for server in (HOST, WORKSHOP):
-        question, login = servers[server][f"= {QUESTION}"], servers[server]["@login"]
+        question, login = servers[server][f"= {AUTH_LOCATION}"], servers[server]["@login"]
         assert directives(question, "internal") == [()]
         assert the(question, "proxy_pass_request_body") == "off"
         for block in (question, login):
@@ -133,37 +134,37 @@ def test_login_proxy_gets_only_listed_headers(servers):
             assert {words[0] for words in directives(block, "proxy_set_header")} == named
 
 
-def test_longest_host_and_largest_cookies_fit(http):
-    """The longest host that the values allow, and the largest cookies that launcher and sidecar accept."""
+def test_nginx_buffers_fit_longest_host_and_largest_cookies(http):
+    """The schema limits the length of hosts. Launcher and sidecar limit the size of cookies."""
     longest = len("login.") + values_schema()["properties"]["host"]["maxLength"]
-    assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "what nginx needs for itself beside it"
+    assert longest < int(the(http, "server_names_hash_bucket_size")) - 24, "the hash bucket is too small"
     assert the(http, "large_client_header_buffers") == "1 64k"
 
 
-def test_login_proxy_may_answer_with_large_session(servers):
+def test_nginx_accepts_large_session_cookies_from_login_proxy(servers):
     places = [
         block for locations in servers.values() for name, block in locations.items()
-        if name in (f"= {QUESTION}", "@login", "~ ^/oauth2(/|$)")
+        if name in (f"= {AUTH_LOCATION}", "@login", "~ ^/oauth2(/|$)")
     ]
     assert len(places) == 6 and {the(block, "proxy_buffer_size") for block in places} == {"64k"}
 
 
-def test_unauthenticated_requests_are_rate_limited_and_bodies_refused(http, servers):
+def test_unauthenticated_requests_are_rate_limited_and_their_bodies_refused(http, servers):
     assert directives(http, "limit_req_zone") == [("$nginx_version", "zone=front_strangers:64k", "rate=300r/s")]
     for server, locations in servers.items():
         for name, block in locations.items():
-            stranger = the(block, "proxy_pass") and not the(block, "auth_request") and name != f"= {QUESTION}"
+            is_public = the(block, "proxy_pass") and not the(block, "auth_request") and name != f"= {AUTH_LOCATION}"
             waits = directives(block, "limit_req") == [("zone=front_strangers", "burst=5000")]
-            assert waits is bool(stranger or name == "@unauthorized"), (server, name)
-            assert bool([words for words in block if "$front_body" in str(words)]) is bool(stranger), (server, name)
+            assert waits is bool(is_public or name == "@unauthorized"), (server, name)
+            assert bool([words for words in block if "$front_body" in str(words)]) is bool(is_public), (server, name)
 
 
-def test_app_cannot_redirect_nginx_internally(http):
+def test_nginx_ignores_internal_redirects_of_apps(http):
     assert {"X-Accel-Redirect", "X-Accel-Limit-Rate"} <= set(the(http, "proxy_ignore_headers").split())
     assert the(http, "proxy_redirect") == "off"
 
 
-def test_nginx_does_not_buffer_and_keeps_idle_connections(http):
+def test_nginx_streams_bodies_and_keeps_idle_connections_for_an_hour(http):
     expected = {
         "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
         "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
@@ -177,15 +178,15 @@ def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
     assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
 
 
-def test_changed_configuration_restarts_the_pods():
+def test_nginx_pods_restart_only_if_configuration_changes():
     pods = [
-        any_with(*words)["Deployment", FRONT]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+        render_any(*words)["Deployment", FRONT]["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
         for words in ((), ("--set", "host=other.example.org"), ("--set", "front.replicas=3"))
     ]
     assert pods[0] != pods[1] and pods[0] == pods[2]
 
 
-def test_one_ingress_routes_two_hosts_to_nginx():
+def test_one_ingress_routes_launcher_and_workshop_hosts_to_nginx():
     found = objects("any", "Ingress")
     assert len(found) == 1 and "annotations" not in found[0]["metadata"]
     spec = found[0]["spec"]
@@ -199,17 +200,17 @@ def test_one_ingress_routes_two_hosts_to_nginx():
 
 
 def test_ingress_has_configured_annotations():
-    given = any_with("--set-string", r"ingress.annotations.cert-manager\.io/cluster-issuer=internal")
+    given = render_any("--set-string", r"ingress.annotations.cert-manager\.io/cluster-issuer=internal")
     assert given["Ingress", FRONT]["metadata"]["annotations"] == {"cert-manager.io/cluster-issuer": "internal"}
 
 
-def test_no_ingress_without_ingress_class():
-    found = any_with("--set", "ingress.className=")
+def test_empty_ingress_class_renders_no_ingress():
+    found = render_any("--set", "ingress.className=")
     assert not [kind for kind, _ in found if kind == "Ingress"]
     assert found["Service", FRONT]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
 
 
-def test_operator_creates_no_ingress():
+def test_operator_creates_no_ingress_if_front_is_installed():
     container = rendered()["Deployment", f"{RELEASE}-operator"]["spec"]["template"]["spec"]["containers"][0]
     told = {one["name"]: one["value"] for one in container["env"]}
     assert told["SERVICE_WORKSHOPS_ROUTED_ELSEWHERE"] == "true"
@@ -246,14 +247,14 @@ PEERS = {
 }
 
 
-@pytest.mark.parametrize("words", PEERS)
-def test_ingress_policy_allows_configured_peers_or_all(words):
-    rules = any_with(*words)["NetworkPolicy", FRONT]["spec"]["ingress"]
+@pytest.mark.parametrize("words", PEERS, ids=["namespace-and-labels", "namespace", "labels", "all"])
+def test_front_ingress_policy_allows_configured_peers_or_all(words):
+    rules = render_any(*words)["NetworkPolicy", FRONT]["spec"]["ingress"]
     expected = {"ports": [{"protocol": "TCP", "port": 8080}]}
     assert rules == [expected | ({"from": PEERS[words]} if PEERS[words] else {})]
 
 
-def test_egress_policy_allows_only_dns_launcher_logins_and_workshops():
+def test_front_egress_policy_allows_only_dns_launcher_login_proxies_and_workshops():
     spec = rendered()["NetworkPolicy", FRONT]["spec"]
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     names, *others = spec["egress"]

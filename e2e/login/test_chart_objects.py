@@ -1,4 +1,4 @@
-"""The objects rendered from the chart's values. Needs the debug build of the launcher, but no cluster."""
+"""Tests of the chart's rendered objects. Needs the debug build of the launcher, but no cluster."""
 
 import json
 import os
@@ -34,25 +34,25 @@ FRONT_IMAGE = (
     "3af0c10d960cc2502427fe1219c52989d309e7d65596869c60a34fd2fa2406f0"
 )
 LOGIN_SECRETS = {f"OAUTH2_PROXY_{word}" for word in ("CLIENT_ID", "CLIENT_SECRET", "COOKIE_SECRET")}
-# The launcher's numeric settings, and the values that they come from.
+# {numeric setting of the launcher: name of the chart's value for it}.
 NUMBERS = {
-    "SERVICE_MAX_INSTANCES_PER_USER": "limits.instancesPerUser",
-    "SERVICE_LAUNCH_RATE": "limits.launchesPerMinute",
+    "SERVICE_MAX_INSTANCES_PER_USER": "limits.maxInstancesPerUser",
+    "SERVICE_LAUNCH_RATE": "limits.launchRate",
     "SERVICE_LAUNCH_BURST": "limits.launchBurst",
-    "SERVICE_MAX_CONCURRENT_STARTS": "limits.concurrentStarts",
-    "SERVICE_MAX_QUEUED": "limits.queued",
+    "SERVICE_MAX_CONCURRENT_STARTS": "limits.maxConcurrentStarts",
+    "SERVICE_MAX_QUEUED": "limits.maxQueued",
     "SERVICE_HISTORY_DAYS": "limits.historyDays",
     "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
     "SERVICE_SHUTDOWN_DELAY": "launcher.shutdownDelaySeconds",
     "SERVICE_SHUTDOWN_GRACE": "launcher.shutdownGraceSeconds",
 }
-# The same for the operator.
+# {numeric setting of the operator: name of the chart's value for it}.
 OPERATOR_NUMBERS = {
     "SERVICE_START_TIMEOUT": "workshops.startTimeoutSeconds",
     "SERVICE_ROOM_GRACE": "workshops.roomGraceSeconds",
     "SERVICE_RUN_AS_USER": "workshops.runAsUser",
 }
-# Variables that OpenTelemetry's library reads; our programs have no such settings.
+# Variables that the OpenTelemetry library reads. The programs' own --help does not list them.
 OF_LIBRARY = {"OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"}
 every_set = pytest.mark.parametrize("name", SETS)
 
@@ -62,7 +62,7 @@ def by_name(name, kind):
 
 
 def settings(container):
-    """Returns the container's environment without references to Secrets."""
+    """Returns the environment of a container without references to Secrets: {variable: value}."""
     return {variable["name"]: variable["value"] for variable in container["env"] if "value" in variable}
 
 
@@ -71,8 +71,10 @@ def container_of(name, wanted):
 
 
 def complaint(container, own):
-    """Runs the container's program with these settings and returns its output: it reads all settings, then fails
-    without a cluster."""
+    """Runs a container's program with the container's settings and more options. Returns the output.
+
+    The program reads its settings first, and then fails because it finds no cluster.
+    """
     words = [LAUNCHER, *container["args"], *own, "--telemetry-addr", "127.0.0.1:0"]
     environment = settings(container) | {"KUBECONFIG": "/dev/null"}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
@@ -82,13 +84,13 @@ def complaint(container, own):
 
 
 def alone(folder):
-    """Returns options with which a launcher reads its settings on this machine: a port, files."""
+    """Returns options that let a launcher start outside a pod: a free port, and files in this folder."""
     (folder / "secrets").write_text("0123456789abcdef" * 2)
     return ["--listen-addr", "127.0.0.1:0", "--data-dir", folder, "--proxy-secret-file", folder / "secrets"]
 
 
 @every_set
-def test_secrets_come_by_reference_only(name):
+def test_containers_get_secrets_only_by_reference(name):
     assert {found["metadata"]["name"] for found in objects(name, "Secret")} <= {
         f"{RELEASE}-proxy-secret", f"{RELEASE}-front",
     }
@@ -106,7 +108,7 @@ def test_secrets_come_by_reference_only(name):
 
 
 @pytest.mark.parametrize("wanted", ["launcher", "operator"])
-def test_trace_export_has_headers_and_resource_attributes(wanted):
+def test_trace_export_has_configured_headers_and_resource_attributes(wanted):
     container = container_of("full", wanted)
     told = settings(container)
     assert told["OTEL_RESOURCE_ATTRIBUTES"] == "deployment.environment.name=course 2026,service.namespace=teaching"
@@ -116,7 +118,7 @@ def test_trace_export_has_headers_and_resource_attributes(wanted):
 
 
 @every_set
-def test_programs_accept_every_setting(name, tmp_path):
+def test_programs_accept_every_rendered_setting(name, tmp_path):
     for wanted, own in (("launcher", alone(tmp_path)), ("operator", [])):
         container = container_of(name, wanted)
         words = [LAUNCHER, *container["args"], "--help"]
@@ -129,7 +131,7 @@ def test_programs_accept_every_setting(name, tmp_path):
 
 
 def largest(schema, prefix=""):
-    """Returns the largest integers that a schema accepts: {dotted name: number}."""
+    """Returns the maximum of each integer value in a schema: {dotted name: maximum}."""
     found = {}
     for name, below in schema["properties"].items():
         if "properties" in below:
@@ -139,8 +141,8 @@ def largest(schema, prefix=""):
     return found
 
 
-def test_largest_numbers_keep_all_digits(tmp_path):
-    """From a million on, Helm writes a number of a values file as 1e+06, which the programs cannot read."""
+def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
+    """By default, Helm writes a million as 1e+06. The programs cannot read this notation."""
     numbers = largest(values_schema())
     words = [word for name, number in numbers.items() for word in ("--set-json", f"{name}={number}")]
     rendered = render("github", *words)
@@ -168,10 +170,10 @@ def test_oauth2_proxy_accepts_its_configurations(name, tmp_path):
         words = [program("oauth2-proxy"), "--config", tmp_path / "cfg", "--config-test"]
         done = subprocess.run(words, env=secrets, capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, done.stdout + done.stderr
-        assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a way round the login"
+        assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a setting bypasses the login"
 
 
-def test_login_proxies_share_neither_cookie_nor_secret():
+def test_login_proxies_have_separate_cookies_and_secrets():
     texts = [configurations("minimal")[f"{RELEASE}-{which}"] for which in ("login", "workshops-login")]
     first, second = (dict(line.split(" = ", 1) for line in text.splitlines()) for text in texts)
     assert first["cookie_name"] == '"__Host-_oauth2_proxy"' and "cookie_domains" not in first
@@ -186,7 +188,7 @@ def test_login_proxies_share_neither_cookie_nor_secret():
 
 
 @every_set
-def test_pods_have_expected_images_and_tokens(name):
+def test_pods_have_expected_images_and_service_account_tokens(name):
     front = {FRONT_IMAGE} if name == "any" else set()
     assert {container["image"] for _, _, container in containers(name)} == IMAGES | front
     assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == "registry.example.org/sidecar:0.1.0"
@@ -195,7 +197,7 @@ def test_pods_have_expected_images_and_tokens(name):
     assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
 
 
-def test_third_party_images_are_pinned_and_own_digests_accepted():
+def test_third_party_images_are_pinned_and_configured_digests_are_rendered():
     images = yaml.safe_load((CHART / "values.yaml").read_text())["images"]
     for name in ("oauth2Proxy", "front"):
         assert re.fullmatch(r"[^:@]+:[^:@]+@sha256:[0-9a-f]{64}", images[name]), name
@@ -222,7 +224,7 @@ def test_roles_match_committed_rules_in_workshop_namespace(name):
         assert binding["metadata"]["namespace"] == roles[account]["metadata"]["namespace"] == namespace
         assert binding["roleRef"]["name"] == account
         assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "launcher"}]
-    # Mounting a Secret requires no right to read it.
+    # The kubelet mounts Secrets into pods, so launcher and operator need no right to read Secrets.
     granted = {resource for role in roles.values() for rule in role["rules"] for resource in rule["resources"]}
     assert not {"secrets", "*"} & granted
     accounts = {pod.get("serviceAccountName") for _, pod, _ in containers(name)}
@@ -238,7 +240,7 @@ def test_termination_grace_period_exceeds_shutdown_time(name):
 
 
 @every_set
-def test_one_launcher_with_sqlite_several_with_postgresql(name):
+def test_launcher_has_one_replica_with_sqlite_and_several_with_postgresql(name):
     spec = by_name(name, "Deployment")[RELEASE]["spec"]
     if name == "github":
         assert (spec["replicas"], spec["strategy"]["type"]) == (3, "RollingUpdate")
@@ -259,7 +261,7 @@ def test_objects_with_user_data_are_kept_on_uninstall(name):
     assert {found["kind"] for found in kept} == expected
 
 
-def test_seed_templates_match_the_values():
+def test_seed_templates_match_configured_values():
     values = yaml.safe_load((ROOT / "charts/workshop-launcher/ci/full-values.yaml").read_text())
     data = by_name("full", "ConfigMap")[f"{RELEASE}-templates"]["data"]
     assert json.loads(data["templates.json"]) == values["templates"]
@@ -273,13 +275,13 @@ def test_operator_gets_node_selector_and_tolerations():
 
 
 def shape(value):
-    """Returns the nested types of a value."""
+    """Returns a value with each scalar replaced by the name of its type."""
     if isinstance(value, dict):
         return {name: shape(below) for name, below in value.items()}
     return [shape(below) for below in value] if isinstance(value, list) else type(value).__name__
 
 
-# Values that are names chosen by the user.
+# Values of the chart that are names. Users may choose names like 2025 or true, which YAML reads as other types.
 NAMES = (
     "workshops.namespace workshops.imagePullSecrets[0] images.pullSecrets[0] ingress.namespace ingress.className "
     "ingress.entryPoint ingress.podLabels.app ingress.tls.launcherSecret ingress.tls.workshopsSecret "
@@ -290,8 +292,10 @@ NAMES = (
 
 
 def named(name, own, others):
-    """Renders a typical set of values with `own` as the release's name and `others` as all other names; returns
-    (objects, the operator's container)."""
+    """Renders a set of values with `own` as the name of the release, and `others` as the names in NAMES.
+
+    Returns (objects, container of the operator).
+    """
     words = [word for value in NAMES for word in ("--set-string", f"{value}={others}")]
     words += ["--set-string", f"login.workshopsSecret={own}", "--set", "traces.endpoint=http://collector:4318"]
     common = ("--namespace", own, "--kube-version", "1.34", "--values", values_of(name))
@@ -304,7 +308,7 @@ def named(name, own, others):
 
 @every_set
 @pytest.mark.parametrize("own, others", [("2025", "2026"), ("true", "false"), ("null", "no")])
-def test_numeric_and_boolean_names_stay_strings(name, own, others):
+def test_names_that_look_like_numbers_or_booleans_render_as_strings(name, own, others):
     found, operator = named(name, own, others)
     plain, _ = named(name, "own", "others")
     assert shape(found) == shape(plain)

@@ -1,5 +1,4 @@
-"""The proxy secrets rendered from the chart's values: which objects accept, send or hold which one. No cluster is
-needed."""
+"""Tests of the chart's proxy secrets: which objects contain, send or accept each secret. No cluster is needed."""
 
 import base64
 import re
@@ -19,7 +18,7 @@ NONE = ("--set", "proxySecret.launcher=null", "--set", "proxySecret.workshops=nu
 
 
 def with_values(name, *words):
-    """Renders a typical set of values with these changes: {(kind, namespace, name): object}."""
+    """Renders a set of values with these options of helm. Returns {(kind, namespace, name): object}."""
     common = ("--namespace", "launcher", "--kube-version", "1.34", "--values", values_of(name))
     status, text = helm("template", RELEASE, CHART, *common, *words)
     assert status == 0, text
@@ -28,12 +27,12 @@ def with_values(name, *words):
 
 
 def plain(secret):
-    """Returns a Secret's decoded data."""
+    """Returns the decoded data of a Secret."""
     return {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
 
 
 def secrets_of(found):
-    """Returns the secrets that launcher and workshops accept: {audience: [secret]}."""
+    """Returns the proxy secrets that the launcher and the workshops accept: {audience: [secret]}."""
     own = plain(found["Secret", "launcher", SECRET])
     other = [plain(one) for (kind, namespace, _), one in found.items() if kind == "Secret" and namespace != "launcher"]
     assert other == [{"secrets": own["workshops"]}]
@@ -41,7 +40,7 @@ def secrets_of(found):
 
 
 def sent_by_traefik(found):
-    """Returns the secrets that Traefik's middlewares send: {audience: secret}."""
+    """Returns the proxy secrets that the Traefik middlewares send: {audience: secret}."""
     made = {name: one["spec"] for (kind, _, name), one in found.items() if kind == "Middleware"}
     headers = {audience: made[f"{RELEASE}-{audience}-proof"]["headers"] for audience in EXAMPLES}
     assert all(list(one) == ["customRequestHeaders"] and list(one["customRequestHeaders"]) == [PROOF] for one in headers.values())
@@ -49,7 +48,7 @@ def sent_by_traefik(found):
 
 
 def sent_by_front(found):
-    """Returns the secrets that nginx sends: {audience: secret}."""
+    """Returns the proxy secrets that the front sends: {audience: secret}."""
     files = plain(found["Secret", "launcher", FRONT])
     assert set(files) == {f"{audience}.conf" for audience in EXAMPLES}
     pattern = r'auth_request_set \$front_proof "([A-Za-z0-9._~+/=-]{32,256})";\n'
@@ -61,7 +60,7 @@ def sent(name, found):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_edge_proxy_sends_first_secret_and_all_are_accepted(name):
+def test_edge_proxy_sends_first_proxy_secret_and_all_are_accepted(name):
     found = with_values(name)
     assert sent(name, found) == EXAMPLES
     accepted = secrets_of(found)
@@ -70,8 +69,8 @@ def test_edge_proxy_sends_first_secret_and_all_are_accepted(name):
 
 
 @pytest.mark.parametrize("name", ["minimal", "any"])
-def test_generated_secrets_are_equal_in_all_objects(name):
-    """Without a cluster to look up the Secret, each render generates new ones."""
+def test_generated_proxy_secrets_are_equal_in_all_objects(name):
+    """Helm cannot look up an existing Secret here, so each rendering generates new secrets."""
     first, second = (with_values(name, *NONE) for _ in range(2))
     accepted = secrets_of(first)
     assert {audience: [one] for audience, one in sent(name, first).items()} == accepted
@@ -81,19 +80,19 @@ def test_generated_secrets_are_equal_in_all_objects(name):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_launcher_mounts_secrets_as_updatable_file(name):
+def test_launcher_mounts_proxy_secrets_as_updatable_file(name):
     pod, container = next((pod, one) for _, pod, one in containers(name) if one["name"] == "launcher")
     told = {one["name"]: one.get("value") for one in container["env"]}
     assert told["SERVICE_PROXY_SECRET_FILE"] == f"{MOUNT}/secrets"
     mount = next(one for one in container["volumeMounts"] if one["mountPath"] == MOUNT)
-    # The kubelet never renews a subPath.
+    # The kubelet never updates a mount with a subPath, so a rotated secret would not arrive.
     assert mount == {"name": "proxy-secret", "mountPath": MOUNT, "readOnly": True}
     volume = next(one for one in pod["volumes"] if one["name"] == "proxy-secret")["secret"]
     assert volume == {"secretName": SECRET, "defaultMode": 0o440, "items": [{"key": "launcher", "path": "secrets"}]}
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_operator_and_login_proxies_mount_no_secret(name):
+def test_operator_and_login_proxies_mount_no_proxy_secret(name):
     told = {container["name"]: {one["name"]: one.get("value") for one in container["env"]}
             for _, _, container in containers(name) if container["name"] != "nginx"}
     assert told["operator"]["SERVICE_PROXY_SECRET_NAME"] == SECRET
@@ -103,12 +102,12 @@ def test_operator_and_login_proxies_mount_no_secret(name):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_no_proxy_secret_is_in_a_configmap_or_in_the_environment(name):
+def test_configmaps_and_environments_contain_no_proxy_secret(name):
     for found in objects(name, "ConfigMap", "Deployment"):
         assert "example-of-a-proxy-secret" not in yaml.safe_dump(found), found["metadata"]["name"]
 
 
-def test_nginx_sends_secret_only_with_auth_request():
+def test_nginx_sends_proxy_secret_only_after_auth_request():
     found = with_values("any")
     http = blocks(parsed(found["ConfigMap", "launcher", FRONT]["data"]["nginx.conf"]), "http")[""]
     for words, server in http:
@@ -122,7 +121,7 @@ def test_nginx_sends_secret_only_with_auth_request():
             assert included == expected, (host, location)
 
 
-def test_changed_secret_restarts_nginx_but_not_launcher():
+def test_changed_proxy_secret_restarts_nginx_but_not_launcher():
     def checksums(*words):
         found = with_values("any", *words)
         pods = {name: one["spec"]["template"] for (kind, _, name), one in found.items() if kind == "Deployment"}
@@ -133,7 +132,7 @@ def test_changed_secret_restarts_nginx_but_not_launcher():
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_disabled_proxy_secret_leaves_only_header_removal(name):
+def test_edge_proxy_still_removes_proof_header_if_proxy_secret_is_disabled(name):
     found = with_values(name, "--set", "proxySecret.enabled=false")
     assert not [key for key in found if key[0] == "Secret"]
     text = yaml.safe_dump_all(found.values())

@@ -1,4 +1,4 @@
-"""The documentation's values work with the chart, and its links resolve. No cluster is needed."""
+"""Compares the documentation with the chart and the code, and checks its links. No cluster is needed."""
 
 import re
 import subprocess
@@ -11,19 +11,19 @@ from series import metrics, registered
 
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md")), ROOT / "e2e/login/README.md"]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
-# First lines of a complete values.yaml, and of values that extend or replace parts of it.
+# First line of a YAML block with a complete values.yaml, and of a block with additions to values.yaml.
 WHOLE, MORE = "# values.yaml\n", "# also in values.yaml\n"
 
 
 def blocks(page):
-    """Returns a page's blocks of YAML with their line numbers: [(line, text)]."""
+    """Returns the YAML blocks of a page with their line numbers: [(line, text)]."""
     text = (ROOT / "docs" / page).read_text()
     found = re.finditer(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(text.count("\n", 0, one.start()) + 1, one[1]) for one in found]
 
 
 def snippets():
-    """Returns each block of values, named by page and line."""
+    """Returns the YAML blocks with values of the chart, as test parameters with the id PAGE:LINE."""
     found = [(f"{page}:{line}", text) for page in ("install.md", "providers.md") for line, text in blocks(page)]
     return [pytest.param(text, id=place) for place, text in found if text.startswith((WHOLE, MORE))]
 
@@ -46,7 +46,7 @@ def test_documented_yaml_is_valid(text):
         assert found and (text.startswith((WHOLE, MORE)) or {"apiVersion", "kind", "metadata"} <= set(found))
 
 
-def test_every_provider_has_documented_values():
+def test_every_login_provider_has_documented_values():
     named = {yaml.safe_load(text)["login"]["provider"] for _, text in blocks("providers.md")}
     assert named == set(values_schema()["properties"]["login"]["properties"]["provider"]["enum"]) - {""}
 
@@ -57,11 +57,13 @@ def test_values_named_in_docs_exist():
     groups = {name.rsplit(".", depth)[0] for name in known for depth in range(1, name.count(".") + 1)}
     sections = "|".join(schema["properties"])
     for page in ("install.md", "providers.md", "upgrade.md", "runbooks.md", "threat-model.md"):
+        # Only upgrade.md may name deprecated values, because it lists their replacements.
+        accepted = known | groups | (set(leaves(schema, deprecated=True)) if page == "upgrade.md" else set())
         text = (ROOT / "docs" / page).read_text()
         found = set(re.findall(rf"`((?:{sections})\.[A-Za-z.]+)`", text))
-        # The examples' hosts, and the database's file, look like names of values.
+        # Example hosts and the file launcher.db match the pattern, but are no values.
         named = {name for name in found if ".example." not in name} - {"launcher.db"}
-        assert named <= known | groups, f"{page}: {named - known - groups}"
+        assert named <= accepted, f"{page}: {named - accepted}"
 
 
 def test_test_files_named_in_threat_model_exist():
@@ -71,14 +73,14 @@ def test_test_files_named_in_threat_model_exist():
 
 
 def reliability():
-    """Returns the rows of the tables of cases, as lists of cells."""
+    """Returns the table rows of docs/reliability.md that name tests, as lists of cells."""
     lines = (ROOT / "docs/reliability.md").read_text().splitlines()
     rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines if line.startswith("| ")]
     return [cells for cells in rows if re.search(r"\.(?:rs|py)::", cells[-2])]
 
 
 def tracked():
-    """Returns the tracked Rust and Python files."""
+    """Returns the paths of the Rust and Python files that git tracks."""
     listed = subprocess.run(["git", "ls-files", "*.rs", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True)
     return listed.stdout.splitlines()
 
@@ -100,7 +102,7 @@ def known_tiers():
     return re.search(r"^readonly TIERS=\((.*?)\)", script, re.MULTILINE | re.DOTALL)[1].split()
 
 
-def test_make_help_lists_the_tiers():
+def test_make_help_lists_all_test_tiers():
     told = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert re.search(r"^  tiers: ([\w\s]+)\Z", told, re.MULTILINE)[1].split() == known_tiers()
 
@@ -117,13 +119,13 @@ def test_every_reliability_case_names_tests_and_tiers():
 
 
 def anchors(page):
-    """Returns the anchors that GitHub derives from a page's headings."""
+    """Returns the anchors that GitHub generates from the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_links_resolve(name):
+def test_documentation_links_resolve(name):
     page = ROOT / name
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
         if target.startswith(("https:", "http:", "mailto:")):
@@ -135,15 +137,17 @@ def test_links_resolve(name):
             assert anchor in anchors(linked), f"{name} links to {target}"
 
 
-def test_documented_metrics_match_the_code():
-    """Includes metrics that appear only after their first use. The tests of each program compare the kinds."""
+def test_documented_metrics_match_registered_metrics():
+    """Reads the code, because /metrics omits metrics before their first use. Other tests compare the metrics' kinds."""
     endings = re.compile("_(?:total|bucket|sum|count)$")
     assert registered() == {endings.sub("", name) for name in metrics()}
 
 
 def test_documented_log_commands_show_all_lines_of_all_pods():
-    """For a Deployment kubectl shows the logs of one pod; for a selector those of all, but only ten lines each by
-    default."""
+    """`kubectl logs deployment/…` shows only one pod.
+
+    With --selector, kubectl shows all pods, but by default only ten lines of each.
+    """
     texts = {name: (ROOT / name).read_text() for name in NAMES}
     asked = [(name, line) for name in texts for line in re.findall(r"kubectl [^`\n]*\blogs\b[^`\n]*", texts[name])]
     assert any("--selector" in line for _, line in asked)
@@ -152,7 +156,7 @@ def test_documented_log_commands_show_all_lines_of_all_pods():
         assert "--selector" not in line or {"--tail", "--prefix"} <= set(re.findall(r"--\w+", line)), f"{name}: {line}"
 
 
-def test_log_messages_in_runbooks_exist_in_code():
+def test_log_messages_named_in_runbooks_exist_in_code():
     text = (ROOT / "docs/runbooks.md").read_text()
     looked_for = re.findall(r"\blogs .*\|\n +grep '(.+)'", text)
     assert len(looked_for) > 2

@@ -1,4 +1,4 @@
-"""The start script of the release's nginx: how it adapts to its pod and to its nginx version. No cluster is needed."""
+"""Tests of the front's start script, which adapts nginx to its pod and its version. No cluster is needed."""
 
 import shutil
 import subprocess
@@ -19,8 +19,11 @@ RESOLV = {
 
 
 def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
-    """Runs the start script with these files of /etc and /proc, and an nginx whose configuration test exits with
-    `status`; returns the lines of each file that it writes."""
+    """Runs the start script with a fake nginx, whose configuration test exits with `status`.
+
+    `resolv` replaces /etc/resolv.conf, and `addresses` are the lines of /proc/net/if_inet6. Returns the lines of each
+    file that the script writes.
+    """
     (folder / "resolv.conf").write_text(resolv)
     (folder / "nginx").write_text(f'#!/bin/sh\necho "$@" >>{folder}/started\n[ "$1" = -e ] || exit {status}\n')
     (folder / "nginx").chmod(0o755)
@@ -30,13 +33,13 @@ def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
     for path in ("/etc/resolv.conf", "/proc/net/if_inet6"):
         start = start.replace(path, str(folder / path.rpartition("/")[2]))
     (folder / "start.sh").write_text(start)
-    # The PATH has no other program than awk.
+    # The PATH contains only awk and the fake nginx, so the script fails if it uses another program.
     (folder / "awk").symlink_to(shutil.which("awk"))
     subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=10)
     return {name: (folder / f"{name}.conf").read_text().splitlines() for name in ("resolver", "listen", "listen-once", "heads")}
 
 
-@pytest.mark.parametrize("text", RESOLV)
+@pytest.mark.parametrize("text", RESOLV, ids=["default-domain", "other-domain-and-two-servers", "no-search-domain"])
 def test_nginx_uses_name_servers_and_domain_of_its_pod(text, tmp_path):
     servers, domain = RESOLV[text]
     assert started(tmp_path, text)["resolver"] == [
@@ -60,16 +63,17 @@ LOOPBACK, LOCAL, GLOBAL = (
         (None, False, "off"), ([], False, "off"), ([LOOPBACK], True, "off"), ([LOOPBACK, LOCAL], True, "off"),
         ([LOOPBACK, LOCAL, GLOBAL], True, "on"),
     ],
+    ids=["ipv6-disabled", "no-ipv6-address", "ipv6-loopback", "ipv6-link-local", "ipv6-global"],
 )
 def test_nginx_uses_address_families_of_its_pod(addresses, both, names, tmp_path):
     found = started(tmp_path, addresses=addresses)
-    places = ["8080", "[::]:8080"] if both else ["8080"]
-    assert found["listen"] == [f"listen {place};" for place in places]
-    assert found["listen-once"] == [f"listen {place} rcvbuf=16k sndbuf=16k;" for place in places]
+    listeners = ["8080", "[::]:8080"] if both else ["8080"]
+    assert found["listen"] == [f"listen {listener};" for listener in listeners]
+    assert found["listen-once"] == [f"listen {listener} rcvbuf=16k sndbuf=16k;" for listener in listeners]
     assert f" ipv6={names};" in found["resolver"][0]
 
 
-@pytest.mark.parametrize("status,lines", [(0, ["max_headers 128;"]), (1, [])])
-def test_nginx_without_max_headers_support_starts(status, lines, tmp_path):
+@pytest.mark.parametrize("status,lines", [(0, ["max_headers 128;"]), (1, [])], ids=["supported", "not-supported"])
+def test_nginx_starts_with_and_without_max_headers_support(status, lines, tmp_path):
     assert started(tmp_path, status=status)["heads"] == lines
     assert (tmp_path / "started").read_text().splitlines()[-1] == f"-e stderr -c {tmp_path}/nginx.conf"

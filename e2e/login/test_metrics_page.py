@@ -1,4 +1,4 @@
-"""A launcher's /metrics, as Prometheus' own reader of OpenMetrics parses it. No cluster is needed."""
+"""Parses a launcher's /metrics with the OpenMetrics parser of Prometheus. No cluster is needed."""
 
 import re
 import sys
@@ -17,7 +17,10 @@ def page(launcher):
 
 
 def read(folder, text):
-    """Lets Prometheus read the page into a database, which requires timestamps; returns (status, output)."""
+    """Imports the metrics page into a Prometheus database with promtool. Returns (status, output).
+
+    The import requires a timestamp in each line, so this function adds one.
+    """
     timed = re.sub(r"^([^#\n].*)$", r"\1 1700000000", text, flags=re.MULTILINE)
     (folder / "page.txt").write_text(timed)
     return promtool.promtool("tsdb", "create-blocks-from", "openmetrics", folder / "page.txt", folder / "blocks")
@@ -27,7 +30,7 @@ def test_prometheus_parses_launcher_metrics(tmp_path):
     with Launcher() as launcher:
         launcher.start()
         assert launcher.request("GET", "/me")[0] == 200
-        wait_for("instances that are counted", lambda: b"launcher_instances{" in page(launcher)[2], 20)
+        wait_for("launcher_instances in /metrics", lambda: b"launcher_instances{" in page(launcher)[2], 20)
         _, headers, body = page(launcher)
         launcher.stop()
     assert headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
@@ -35,7 +38,8 @@ def test_prometheus_parses_launcher_metrics(tmp_path):
     status, said = read(tmp_path, text)
     assert status == 0, said
     told = [line for line in text.splitlines() if not line.startswith("#")]
-    # SAMPLES, CHUNKS and SERIES: each line is one series, and all are accepted.
+    # The last line of the output has the numbers of samples, chunks and series. All three must equal the number of
+    # lines, because each line is a separate series.
     assert said.splitlines()[-1].split()[-4:-1] == [str(len(told))] * 3, said
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`make run` in a fresh clone: the page, JupyterLab, Ctrl-C."""
+"""Tests `make run` in a fresh clone: the start page, a launch of JupyterLab, and the stop after Ctrl-C."""
 
 import os
 import pathlib
@@ -10,13 +10,13 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import ROOT, Launcher, wait_for
 
-# For an empty target directory and no virtual environment, on two slow cores.
+# Time limit of the first build, in seconds, for two slow cores without a target directory or virtual environment.
 SET_UP_SECONDS = 1500
 JUPYTERLAB_SECONDS = 90
 
 
 def launch_jupyterlab(launcher):
-    """Launches the catalog's template with the development identity, and waits until it runs."""
+    """Launches JupyterLab from the catalog with the development identity, and waits until the workshop runs."""
     status, _, templates = launcher.request("GET", "/templates/", email=None)
     assert status == 200, (status, templates)
     ids = {template["name"]: template["template_id"] for template in templates}
@@ -34,26 +34,26 @@ def launch_jupyterlab(launcher):
 
 def check(launcher):
     url = f"http://localhost:{launcher.port}/"
-    assert url in launcher.log.read_text(), "it prints where to go"
+    assert url in launcher.log.read_text(), "expected the address of the page in the output"
     with urllib.request.urlopen(url, timeout=10) as page:
         text = page.read().decode()
-    assert "dev@example.org" in text and "Admin" in text, "everybody is the development identity, an admin"
+    assert "dev@example.org" in text and "Admin" in text, "expected the development identity to be an admin"
     launch_jupyterlab(launcher)
     os.killpg(launcher.process.pid, signal.SIGINT)
     launcher.process.wait(timeout=45)
-    assert '"launcher stopped"' in launcher.log_tail(3), "Ctrl-C stops it in order"
+    assert '"launcher stopped"' in launcher.log_tail(3), "expected a clean stop after Ctrl-C"
     left = launcher.workshop_processes()
-    assert not left, f"left behind: {left}"
+    assert not left, f"workshop processes remain after the stop: {left}"
 
 
 def main():
     launcher = Launcher()
     for name in ("SERVICE_FLEET", "SERVICE_ADMIN_EMAILS"):
-        # `make run` has to choose these settings.
+        # Unset, because `make run` itself must choose these settings.
         del launcher.environment[name]
     with launcher:
         try:
-            # A terminal's Ctrl-C reaches the whole process group: a separate group stands in for the terminal's.
+            # Ctrl-C in a terminal reaches a whole process group. `check` sends SIGINT to this new group instead.
             launcher.start(("make", "run"), SET_UP_SECONDS, cwd=ROOT, start_new_session=True)
             check(launcher)
         finally:

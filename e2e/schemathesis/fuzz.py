@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Fuzzes a running launcher by its own OpenAPI document, as a user and as an admin, with all checks.
+"""Fuzzes a running launcher with Schemathesis and the launcher's OpenAPI document, as a user and as an admin.
 
-FUZZ_SEED and FUZZ_EXAMPLES in the environment set the random seed, and the number of cases per operation and phase.
+The environment variable FUZZ_SEED sets the random seed. FUZZ_EXAMPLES sets the number of cases per operation and phase.
 
-An admin's template may name any command, and the local fleet runs it. Fuzzed commands must not run a program: the
-launcher's PATH holds only the program of the seeded template. A generated command with a slash could do harm only if it
-were the path of a program on this machine.
+A fuzzed template may contain any command, and the local fleet runs the command. The launcher's PATH therefore contains
+only python3, which the seeded template needs. A fuzzed command with a slash ignores PATH: it could cause harm only if
+it were the exact path of a program on this machine.
 """
 
 import json
@@ -27,14 +27,14 @@ TEMPLATE = {
     "image": "docker.io/library/python:3.13-alpine",
     "port": 8000,
     "command": ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"],
-    # The minimum: an admin has no limit, so instances must end before they become many.
+    # The shortest allowed lifetime. It keeps the number of live instances low, because admins have no instance limit.
     "lifetime_seconds": 60,
     "extension_seconds": 60,
 }
 
 
 def programs(directory):
-    """Returns a PATH with one program, python3."""
+    """Creates a directory that contains only python3. Returns the directory as a PATH."""
     directory.joinpath("python3").symlink_to(sys.executable)
     return str(directory)
 
@@ -46,7 +46,7 @@ def create_template(launcher):
 
 
 def configuration(directory, user):
-    """Writes the committed configuration with this user's identity; returns its path."""
+    """Writes a copy of schemathesis.toml with the identity of this user. Returns the path of the copy."""
     text = HERE.joinpath("schemathesis.toml").read_text()
     users = f'\n[auth.wfc]\npath = "{HERE / "users.json"}"\nuser = "{user}"\npeers = ["alice", "bob"]\n'
     path = directory / f"{user}.toml"
@@ -55,7 +55,7 @@ def configuration(directory, user):
 
 
 def document(launcher, directory):
-    """Writes the served OpenAPI document, which requires an identity, to a file; returns its path."""
+    """Downloads the OpenAPI document, because reading it requires an identity. Returns the path of the file."""
     status, _, body = launcher.request("GET", "/openapi.json")
     assert status == 200, (status, body)
     path = directory / "openapi.json"
@@ -64,7 +64,7 @@ def document(launcher, directory):
 
 
 def fuzz(launcher, directory, user, seed):
-    """Fuzzes as this user; returns True if every check held."""
+    """Runs Schemathesis as this user. Returns True if all checks passed."""
     print(f"\nschemathesis as {user}: FUZZ_SEED={seed}", flush=True)
     return (
         subprocess.run(
@@ -97,10 +97,10 @@ def main():
             SERVICE_LOCAL_RSTUDIO="no-rstudio-here",
             SERVICE_MAX_INSTANCES_PER_USER="2",
             SERVICE_MAX_CONCURRENT_STARTS="2",
-            # Schemathesis would report a refusal by the rate limit as an error.
+            # Practically unlimited: Schemathesis reports a refusal by the rate limit as an error.
             SERVICE_LAUNCH_RATE="60000",
             SERVICE_LAUNCH_BURST="60000",
-            # As many as this run launches: a full queue answers 503, which Schemathesis would report as an error.
+            # Large enough for all launches: a full queue answers 503, which Schemathesis reports as an error.
             SERVICE_MAX_QUEUED="1000",
             SERVICE_LOG="warn",
         )
@@ -108,10 +108,10 @@ def main():
             launcher.start()
             create_template(launcher)
             held = [fuzz(launcher, directory, user, seed) for user in IDENTITIES]
-            assert launcher.process.poll() is None, "the launcher ended while it was fuzzed"
+            assert launcher.process.poll() is None, "the launcher terminated during the fuzzing"
             launcher.stop()
-            assert not launcher.workshop_processes(), "a stopped launcher leaves no workshop behind"
-    sys.exit(0 if all(held) else "schemathesis found something: see above")
+            assert not launcher.workshop_processes(), "workshop processes remain after the stop"
+    sys.exit(0 if all(held) else "schemathesis found failures: see above")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The soak's app on one machine: answers HTTP requests, and echoes WebSocket messages."""
+"""App of the soak test on the local fleet: answers HTTP requests and echoes WebSocket messages."""
 
 import os
 
@@ -8,7 +8,7 @@ from websockets.sync.server import serve
 
 
 def answer(connection, request):
-    """Answers requests other than WebSocket upgrades with a page."""
+    """Answers a plain HTTP request with a page. Returns None for a WebSocket upgrade."""
     if request.headers.get("Upgrade"):
         return None
     return Response(200, "OK", Headers({"Content-Length": "3", "Content-Type": "text/plain"}), b"up\n")

@@ -1,4 +1,4 @@
-"""The places of the soak: one machine, or a cluster."""
+"""The fleets of the soak test: the local fleet, and Kubernetes."""
 
 import socket
 import sys
@@ -10,7 +10,7 @@ LIMITS = {"SERVICE_MAX_INSTANCES_PER_USER": "10", "SERVICE_LOG": "warn"}
 
 
 def template_of(launcher, lifetime, **more):
-    """Creates the template; returns its id."""
+    """Creates the template of the soak test. Returns its id."""
     times = {"lifetime_seconds": lifetime, "extension_seconds": 60, "max_lifetime_seconds": 4 * lifetime}
     draft = {"name": "soak", "app_type": "custom", "image": "soak:1", "port": 8888, **times, **more}
     status, _, body = launcher.request("POST", "/templates/", body=draft)
@@ -19,7 +19,7 @@ def template_of(launcher, lifetime, **more):
 
 
 class Local:
-    """One machine: workshops are processes, reached through the launcher's own listener."""
+    """The local fleet: workshops are processes, and the launcher's listener serves them."""
 
     every = 2.0
 
@@ -41,8 +41,8 @@ class Local:
     def __exit__(self, *_):
         self.launcher.clean_up()
 
-    def door(self, name, row):
-        """Returns the host of a workshop, and the port that serves it."""
+    def endpoint(self, name, row):
+        """Returns the host and the port of a workshop."""
         return urllib.parse.urlsplit(row["url"]).netloc, self.launcher.port
 
     def dial(self, host, port):
@@ -52,12 +52,12 @@ class Local:
         return {"launcher": self.launcher.process.pid}
 
     def assert_nothing_left(self):
-        wait_for("no process to be left", lambda: trees(self.launcher.workshop_processes()) == {}, 30)
+        wait_for("all processes to end", lambda: trees(self.launcher.workshop_processes()) == {}, 30)
         assert self.launcher.instances("live") == {}
 
 
 class Kubernetes:
-    """A cluster: workshops are pods, reached at their Services."""
+    """A cluster: workshops are pods, and the test connects to their Services."""
 
     every = 10.0
 
@@ -66,7 +66,7 @@ class Kubernetes:
 
         self.program, self.lifetime = program, lifetime
 
-        class Stage(World):
+        class SoakWorld(World):
             def _own(self, made):
                 made.command = (program, made.command[1])
                 return super()._own(made)
@@ -74,7 +74,7 @@ class Kubernetes:
             def new_launcher(self, server=None, **settings):
                 return super().new_launcher(server, **LIMITS, **settings)
 
-        self.world = Stage("soak")
+        self.world = SoakWorld("soak")
 
     def __enter__(self):
         from world import APP
@@ -88,8 +88,8 @@ class Kubernetes:
     def __exit__(self, *_):
         self.world.__exit__()
 
-    def door(self, name, row):
-        # The cluster's network routes a new Service with a short delay.
+    def endpoint(self, name, row):
+        # Wait until the cluster routes the new Service, which takes up to 1 s.
         self.world.visit(name)
         return self.world.address(name), 80
 
@@ -101,8 +101,8 @@ class Kubernetes:
 
     def assert_nothing_left(self):
         left = lambda: self.world.objects("workshops,deployments,pods,services,ingresses")
-        wait_for("nothing to be left", lambda: not left(), 60)
+        wait_for("all objects to be deleted", lambda: not left(), 60)
         assert self.launcher.instances("live") == {}
 
 
-PLACES = {"local": Local, "kubernetes": Kubernetes}
+FLEETS = {"local": Local, "kubernetes": Kubernetes}

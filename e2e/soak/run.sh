@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [MINUTES]: runs the long tests: a thousand launches under kill -9, then an hour (or MINUTES) of steady use on
-# this machine, and on the cluster if one is up (make cluster-up).
+# run.sh [MINUTES]: runs 1,000 launches under kill -9, then a soak test of MINUTES (default 60) on this machine. If a
+# cluster is running (make cluster-up), it also runs a soak test of MINUTES on the cluster.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=packaging/local/needs.sh

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs launches, extensions, ends and WebSockets at a steady rate for an hour, on one machine or on a cluster.
+"""Soak test: launches, extends and ends workshops at a steady rate for an hour, on one machine or on a cluster.
 
-Nothing may be lost or fail. Memory, file descriptors and live rows must be as low at the end as at the start.
+No launch may be lost or fail. Memory, file descriptors and live rows must not grow beyond the limits in SLACK.
 
     .local/cluster/bin/python e2e/soak/soak.py local --minutes 60
     source e2e/cluster/env.sh && .local/cluster/bin/python e2e/soak/soak.py kubernetes --minutes 60
 
-Needs the release build of the launcher, and `make cluster-up cluster-images` for the cluster.
+Prerequisites: the release build of the launcher. For a cluster also `make cluster-up cluster-images`.
 """
 
 import argparse
@@ -22,20 +22,20 @@ E2E = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(E2E), str(E2E / "cluster/tests")]
 
 from harness import PROGRAM, wait_for
-from places import PLACES
+from places import FLEETS
 from websockets.sync.client import connect
 
-# The kinds of lives, and the end reason of each.
-LIVES = {"ended": "owner", "extended": "owner", "left alone": "expired"}
+# {what the client does to its workshop: expected end reason}.
+BEHAVIOURS = {"ended": "owner", "extended": "owner", "left alone": "expired"}
 LIFETIME = 60
 MESSAGE = "x" * 1024
 SAMPLES = 60
-# Allowed growth from the second quarter to the last, (factor, addition); the first quarter is warm-up.
+# Allowed growth from the second to the last quarter of the test: (factor, summand). The first quarter is warm-up.
 SLACK = {"rss_kib": (1.10, 2048), "fds": (1.10, 4), "live": (1.25, 4)}
 
 
-class Life(threading.Thread):
-    """One workshop of one user, from its launch to its end."""
+class Client(threading.Thread):
+    """A client thread: one user's workshop from launch to end."""
 
     def __init__(self, soak, number, kind):
         super().__init__(daemon=True)
@@ -51,39 +51,39 @@ class Life(threading.Thread):
             self.soak.failures.append(f"{self.kind}: {type(error).__name__}: {error}")
 
     def live(self):
-        place = self.soak.place
-        status, _, made = place.launcher.request("POST", f"/templates/{place.template}/launch", self.person, {})
+        fleet = self.soak.fleet
+        status, _, made = fleet.launcher.request("POST", f"/templates/{fleet.template}/launch", self.person, {})
         assert status == 201, (status, made)
         name = made["k8s_name"]
         running = self.until(name, "running", 120)
-        host, port = place.door(name, running)
+        host, port = fleet.endpoint(name, running)
         headers = {"X-Auth-Request-Email": self.person}
-        with connect(f"ws://{host}/echo", sock=place.dial(host, port), additional_headers=headers) as socket:
+        with connect(f"ws://{host}/echo", sock=fleet.dial(host, port), additional_headers=headers) as socket:
             for _ in range(10):
                 socket.send(MESSAGE)
                 assert socket.recv(timeout=20) == MESSAGE
                 self.soak.counts["messages"] += 1
                 self.soak.stop.wait(2)
         if self.kind == "extended":
-            status, _, body = place.launcher.request("POST", f"/instances/{name}/extend", self.person, {})
+            status, _, body = fleet.launcher.request("POST", f"/instances/{name}/extend", self.person, {})
             assert status == 200, (status, body)
             self.soak.counts["extensions"] += 1
         if self.kind != "left alone":
-            status, _, body = place.launcher.request("DELETE", f"/instances/{name}", self.person)
+            status, _, body = fleet.launcher.request("DELETE", f"/instances/{name}", self.person)
             assert status == 202, (status, body)
         ended = self.until(name, "terminated", LIFETIME + 120)
-        assert ended["end_reason"] == LIVES[self.kind], ended["end_reason"]
+        assert ended["end_reason"] == BEHAVIOURS[self.kind], ended["end_reason"]
         self.soak.counts[self.kind] += 1
 
     def until(self, name, state, seconds):
         seen = {}
 
         def look():
-            status, _, body = self.soak.place.launcher.request("GET", f"/instances/{name}", self.person)
+            status, _, body = self.soak.fleet.launcher.request("GET", f"/instances/{name}", self.person)
             assert status == 200, (status, body)
             seen.update(body)
             assert state == "terminated" or body["state"] != "failed", body["reason"]
-            # Often enough, without being the measured load.
+            # The poll interval is short enough to see each change, and long enough to add little load.
             self.soak.pause.wait(0.5)
             return body["state"] == state
 
@@ -92,33 +92,33 @@ class Life(threading.Thread):
 
 
 class Soak:
-    def __init__(self, place, minutes, every, seed):
-        self.place, self.minutes, self.every = place, minutes, every
+    def __init__(self, fleet, minutes, every, seed):
+        self.fleet, self.minutes, self.every = fleet, minutes, every
         self.rng = random.Random(seed)
         self.failures, self.counts = [], collections.Counter()
         self.samples = collections.defaultdict(list)
         self.stop, self.pause = threading.Event(), threading.Event()
 
-    def go(self):
+    def run_clients(self):
         began = time.monotonic()
         apart = self.minutes * 60 / SAMPLES
-        lives, next_sample = [], apart
+        clients, next_sample = [], apart
         while (passed := time.monotonic() - began) < self.minutes * 60 and not self.failures:
-            lives.append(Life(self, len(lives), self.rng.choice(list(LIVES))))
-            lives[-1].start()
+            clients.append(Client(self, len(clients), self.rng.choice(list(BEHAVIOURS))))
+            clients[-1].start()
             if passed >= next_sample:
                 next_sample += apart
                 self.sample(passed)
             self.pause.wait(self.every)
-        for life in lives:
-            life.join(300)
-            assert not life.is_alive(), "a life does not end"
+        for client in clients:
+            client.join(300)
+            assert not client.is_alive(), "a client thread did not end within 300 s"
         assert not self.failures, "\n".join(self.failures[:10])
-        return self.judge(len(lives))
+        return self.assert_no_growth(len(clients))
 
     def sample(self, passed):
-        live = len(self.place.launcher.instances("live"))
-        for name, pid in self.place.processes().items():
+        live = len(self.fleet.launcher.instances("live"))
+        for name, pid in self.fleet.processes().items():
             status = pathlib.Path(f"/proc/{pid}/status").read_text()
             rss = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
             fds = len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir()))
@@ -126,7 +126,7 @@ class Soak:
             print(f"{passed / 60:5.1f} min  {name:9} {rss / 1024:6.1f} MiB  {fds:4} fds  {live:3} live", flush=True)
         self.samples["rows"].append({"live": live})
 
-    def judge(self, launched):
+    def assert_no_growth(self, launched):
         print(f"\n{launched} launched, none lost: {dict(self.counts)}\n")
         print("| | second quarter | last quarter | highest |\n|---|---|---|---|")
         grown = []
@@ -140,20 +140,20 @@ class Soak:
                 times, more = SLACK[what]
                 if after > before * times + more:
                     grown.append(f"{name}: {what} went from {before:.0f} to {after:.0f}")
-        self.place.assert_nothing_left()
+        self.fleet.assert_nothing_left()
         assert not grown, "\n".join(grown)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("fleet", choices=PLACES)
+    parser.add_argument("fleet", choices=FLEETS)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--every", type=float, help="seconds between two launches")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--program", default=str(PROGRAM.parents[1] / "release/launcher"))
     given = parser.parse_args()
-    with PLACES[given.fleet](given.program, LIFETIME) as place:
-        Soak(place, given.minutes, given.every or place.every, given.seed).go()
+    with FLEETS[given.fleet](given.program, LIFETIME) as fleet:
+        Soak(fleet, given.minutes, given.every or fleet.every, given.seed).run_clients()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
      int64 keeps all digits: Helm reads a number of a values file as a float, and prints it as 1e+06 from a million on. */}}
 
 {{- define "launcher.environment" -}}
+{{- $limits := include "launcher.limits" . | fromYaml -}}
 - {name: SERVICE_LISTEN_ADDR, value: "0.0.0.0:8000"}
 - {name: SERVICE_TELEMETRY_ADDR, value: "0.0.0.0:9090"}
 - {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
@@ -24,12 +25,12 @@
 {{- if .Values.templates }}
 - {name: SERVICE_SEED_TEMPLATES, value: /etc/workshop-launcher/templates.json}
 {{- end }}
-- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ .Values.limits.instancesPerUser | int64 | quote }}}
-- {name: SERVICE_LAUNCH_RATE, value: {{ .Values.limits.launchesPerMinute | int64 | quote }}}
-- {name: SERVICE_LAUNCH_BURST, value: {{ .Values.limits.launchBurst | int64 | quote }}}
-- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ .Values.limits.concurrentStarts | int64 | quote }}}
-- {name: SERVICE_MAX_QUEUED, value: {{ .Values.limits.queued | int64 | quote }}}
-- {name: SERVICE_HISTORY_DAYS, value: {{ .Values.limits.historyDays | int64 | quote }}}
+- {name: SERVICE_MAX_INSTANCES_PER_USER, value: {{ $limits.maxInstancesPerUser | int64 | quote }}}
+- {name: SERVICE_LAUNCH_RATE, value: {{ $limits.launchRate | int64 | quote }}}
+- {name: SERVICE_LAUNCH_BURST, value: {{ $limits.launchBurst | int64 | quote }}}
+- {name: SERVICE_MAX_CONCURRENT_STARTS, value: {{ $limits.maxConcurrentStarts | int64 | quote }}}
+- {name: SERVICE_MAX_QUEUED, value: {{ $limits.maxQueued | int64 | quote }}}
+- {name: SERVICE_HISTORY_DAYS, value: {{ $limits.historyDays | int64 | quote }}}
 - {name: SERVICE_START_TIMEOUT, value: {{ .Values.workshops.startTimeoutSeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_DELAY, value: {{ .Values.launcher.shutdownDelaySeconds | int64 | quote }}}
 - {name: SERVICE_SHUTDOWN_GRACE, value: {{ .Values.launcher.shutdownGraceSeconds | int64 | quote }}}

@@ -42,9 +42,9 @@ router's address, and all users share a load balancer's. */}}
 {{- if eq .Values.ingress.controller "any" }}
 {{- $memory := include "launcher.front.memory" . }}
 {{- if not $memory }}
-- front.resources.limits.memory cannot be read: a number with Ki, Mi or Gi, as in {{ include "launcher.front.defaultMemory" . }}
+- front.resources.limits.memory is invalid: write a number with Ki, Mi or Gi, as in {{ include "launcher.front.defaultMemory" . }}
 {{- else if lt (int64 $memory) 67108864 }}
-- front.resources.limits.memory is less than 64Mi: that is too little for nginx and a few hundred connections
+- front.resources.limits.memory is less than 64Mi: nginx with a few hundred connections needs more
 {{- end }}
 {{- end }}
 {{- end }}

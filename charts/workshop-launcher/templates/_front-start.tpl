@@ -4,10 +4,10 @@ directives that this nginx supports. It uses only a shell and awk, because an im
 #!/bin/sh
 set -eu
 configuration=${0%/*}/nginx.conf
-# Each line is an address; the fourth column is its scope, 00 being global, the sixth its interface.
+# One address per line; the fourth column is the scope (00: global), the sixth the interface.
 listed=/proc/net/if_inet6
 [ -r "$listed" ] || listed=/dev/null
-# Services of a cluster with IPv6 may have no other address.
+# In a cluster with IPv6, Services may have only IPv6 addresses.
 ipv6=$(awk '$4 == "00" && $6 != "lo" { found = 1 } END { print found ? "on" : "off" }' "$listed")
 awk -v ipv6="$ipv6" '
   $1 == "nameserver" { servers = servers " " ($2 ~ /:/ ? "[" $2 "]" : $2) }
@@ -23,12 +23,12 @@ listen() {
     END { if (NR) print "listen [::]:8080" options ";" }' "$listed"
 }
 listen '' >/tmp/listen.conf
-# nginx takes the options of an address once. The kernel doubles both sizes.
+# nginx accepts the options of an address only once. The kernel doubles both sizes.
 listen ' rcvbuf=16k sndbuf=16k' >/tmp/listen-once.conf
-# An nginx before 1.30 may not know it.
+# Omitted for an nginx without this directive (before 1.30).
 echo 'max_headers 128;' >/tmp/heads.conf
 nginx -q -t -e stderr -c "$configuration" 2>/dev/null || : >/tmp/heads.conf
-# As many files as the node allows, and no more memory than all connections may take.
+# File limit: the node's maximum. Data limit: the memory of all connections.
 ulimit -n "$(ulimit -H -n)" || :
 ulimit -d {{ include "launcher.front.data" . }} || :
 exec nginx -e stderr -c "$configuration"

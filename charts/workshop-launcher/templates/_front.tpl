@@ -1,4 +1,4 @@
-{{/* The front: a stock nginx that asks the login proxies, for ingress controllers that cannot ask them. It forwards the
+{{/* The front: a stock nginx that queries the login proxies, for ingress controllers that cannot. It forwards the
 identity from the login proxy's answer, and never an identity from the request. */}}
 
 {{/* nginx forwards all headers except two groups: the headers set here, in any spelling, and headers with underscores
@@ -7,7 +7,7 @@ or dots in their names. A location that sets a header itself inherits none of th
 proxy_set_header Host $http_host;
 proxy_set_header Connection $front_connection;
 proxy_set_header Upgrade $front_upgrade;
-# TLS has ended before. What came of X-Forwarded-For is kept, and nothing here goes by it.
+# TLS ends before the front. X-Forwarded-For is extended, but never used for a decision.
 proxy_set_header X-Forwarded-Proto https;
 proxy_set_header X-Forwarded-Host $http_host;
 proxy_set_header X-Forwarded-Port {{ int .Values.ingress.port }};
@@ -18,7 +18,7 @@ proxy_set_header X-Real-Ip $remote_addr;
 {{- range list "Forwarded" "X-Forwarded-Prefix" "X-Forwarded-Server" }}
 proxy_set_header {{ . }} "";
 {{- end }}
-# Who is calling: what the login said about this request, or nothing where it was not asked.
+# Identity from the login proxy's response; empty in locations without a login.
 proxy_set_header X-Auth-Request-Email $front_email;
 proxy_set_header X-Auth-Request-User $front_user;
 {{- range include "launcher.identityHeaders" . | fromYamlArray }}
@@ -26,14 +26,14 @@ proxy_set_header X-Auth-Request-User $front_user;
 proxy_set_header {{ . }} "";
 {{- end }}
 {{- end }}
-# The proof that it was said here, for launcher or workshops, where the login was asked.
+# Proof that the edge proxy set the identity; empty in locations without a login.
 proxy_set_header X-Auth-Request-Proof {{ ternary "$front_proof" "\"\"" .Values.proxySecret.enabled }};
 {{- end }}
 
 {{/* The auth subrequest gets only the parts of a request that are named here. */}}
-{{- define "launcher.front.question" -}}
+{{- define "launcher.front.authRequest" -}}
 proxy_method GET;
-{{ include "launcher.front.session" . }}
+{{ include "launcher.front.sessionBuffer" . }}
 proxy_read_timeout 15s;
 proxy_pass_request_headers off;
 proxy_set_header Connection close;
@@ -50,18 +50,18 @@ proxy_set_header X-Real-Ip $remote_addr;
 {{/* Locations of a host whose pages require a login. Takes (list root login); login is login or workshops-login.
 Without a session, a page gets the login proxy's own answer to the same request: a redirect to the provider, which leads
 back to this page, or 401 for a client that asks for JSON. */}}
-{{- define "launcher.front.gate" -}}
+{{- define "launcher.front.loginLocations" -}}
 {{- $login := printf "http://%s-%s.%s.$front_services" (include "launcher.name" (index . 0)) (index . 1) (index . 0).Release.Namespace -}}
 if ($front_elsewhere) {
-  return 400 "Two hosts in one request.\n";
+  return 400 "The request names two hosts.\n";
 }
 location = /.front/question {
   internal;
-  {{- include "launcher.front.question" . | nindent 2 }}
+  {{- include "launcher.front.authRequest" . | nindent 2 }}
   proxy_pass_request_body off;
   proxy_pass {{ $login }}/oauth2/auth;
 }
-# A body would keep a place here for as long as it takes to come: a form's browser asks again, without it.
+# Requests with a body are refused, because a slow body occupies a connection. A browser's form is repeated as GET.
 location @login {
   if ($front_body = form) {
     return 303 https://$http_host$request_uri;
@@ -69,34 +69,34 @@ location @login {
   if ($front_body) {
     return 401 "Unauthorized\n";
   }
-  {{- include "launcher.front.turn" . | nindent 2 }}
-  {{- include "launcher.front.question" . | nindent 2 }}
+  {{- include "launcher.front.rateLimit" . | nindent 2 }}
+  {{- include "launcher.front.authRequest" . | nindent 2 }}
   proxy_pass {{ $login }}/;
 }
 {{- end }}
 
 {{/* Rate limit that all requests without a session share. They wait in its queue, so any number of them cannot delay
 requests with a session. */}}
-{{- define "launcher.front.turn" -}}
+{{- define "launcher.front.rateLimit" -}}
 limit_req zone=front_strangers burst=5000;
 {{- end }}
 
 {{/* For a location without a login: no body, because its arrival could take any time. */}}
-{{- define "launcher.front.unasked" -}}
-{{ include "launcher.front.turn" . }}
+{{- define "launcher.front.public" -}}
+{{ include "launcher.front.rateLimit" . }}
 if ($front_body) {
-  return 413 "No body is taken here.\n";
+  return 413 "No request body is accepted here.\n";
 }
 proxy_read_timeout 60s;
 {{- end }}
 
 {{/* For answers of a login proxy: a large session has dozens of cookies in one head. */}}
-{{- define "launcher.front.session" -}}
+{{- define "launcher.front.sessionBuffer" -}}
 proxy_buffer_size 64k;
 {{- end }}
 
-{{/* Asks the login proxy and stores its answer. Takes (list root audience); adds the audience's proxy secret. */}}
-{{- define "launcher.front.asked" -}}
+{{/* Queries the login proxy and stores its response. Takes (list root audience); adds the audience's proxy secret. */}}
+{{- define "launcher.front.requireLogin" -}}
 auth_request /.front/question;
 auth_request_set $front_email $upstream_http_x_auth_request_email;
 auth_request_set $front_user $upstream_http_x_auth_request_user;
@@ -117,9 +117,9 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 {{- $launcher := printf "http://%s.%s.$front_services" $name .Release.Namespace -}}
 daemon off;
 pid /tmp/nginx.pid;
-# One, to which the number of connections and the data limit apply.
+# One worker: the limits of connections and memory apply per worker.
 worker_processes 1;
-# Rather than wait for WebSockets without end.
+# Without it, open WebSockets would delay a stop without limit.
 worker_shutdown_timeout 20s;
 error_log stderr warn;
 events {
@@ -127,7 +127,7 @@ events {
 }
 http {
   include /tmp/resolver.conf;
-  # A request line has the provider's codes in it.
+  # Request lines contain the provider's authorization codes.
   access_log off;
   server_tokens off;
   default_type text/plain;
@@ -137,34 +137,34 @@ http {
   uwsgi_temp_path /tmp/uwsgi;
   scgi_temp_path /tmp/scgi;
 
-  # Names may be long.
+  # Host names may be long.
   server_names_hash_bucket_size 256;
   ignore_invalid_headers on;
   underscores_in_headers off;
-  # Most heads fit into the first; launcher and sidecars take 64 KiB.
+  # Most heads fit into 8 KiB; launcher and sidecars accept up to 64 KiB.
   client_header_buffer_size 8k;
   large_client_header_buffers 1 64k;
   include /tmp/heads.conf;
   client_header_timeout 15s;
   client_body_buffer_size 8k;
-  # The kernel keeps nothing for a client that has stopped reading.
+  # Frees the kernel's send buffer of a client that has stopped reading.
   reset_timedout_connection on;
-  # Longer than any load balancer in front keeps a connection for.
+  # Longer than the idle timeout of load balancers in front.
   keepalive_timeout 650s;
-  # Bodies of any size pass without being stored, and connections may be quiet for an hour.
+  # Bodies of any size are streamed; connections may be idle for an hour.
   client_max_body_size 0;
   client_body_timeout 3600s;
   proxy_request_buffering off;
   proxy_buffering off;
   proxy_buffer_size 32k;
-  # Never made without buffering; their sum has to be larger than all else.
+  # Never allocated without buffering, but nginx requires their sum to exceed the other buffers.
   proxy_buffers 8 64k;
   proxy_connect_timeout 5s;
   proxy_read_timeout 3600s;
   proxy_send_timeout 3600s;
   proxy_http_version 1.1;
   proxy_redirect off;
-  # An app must not send nginx elsewhere, to what is for nginx alone.
+  # An app must not cause redirects to internal locations.
   proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset;
 
   map $http_upgrade $front_upgrade {
@@ -175,18 +175,18 @@ http {
     websocket upgrade;
     default close;
   }
-  # A target with a host of its own may name another than the line Host.
+  # True if an absolute-form request target names another host than the Host header.
   map "$host $http_host" $front_elsewhere {
     "~*^([^ ]+) \1\.?(:[0-9]+)?$" "";
     default 1;
   }
-  # Whether a request has a body, and if a browser sends it as a form.
+  # Empty without a body; form if a browser sends one; 1 for other clients.
   map "$http_transfer_encoding$content_length $http_accept" $front_body {
     "~^0? " "";
     "~ .*text/html" form;
     default 1;
   }
-  # 300 logins and refusals a second, of all people together: the key is the same for all.
+  # 300 logins and refusals per second for all clients together: the key is constant.
   limit_req_zone $nginx_version zone=front_strangers:64k rate=300r/s;
   limit_req_log_level info;
   map $upstream_addr $front_again {
@@ -195,7 +195,7 @@ http {
   }
   {{- include "launcher.front.headers" . | nindent 2 }}
 
-  # Whoever asks for another host, and the kubelet.
+  # Requests for other hosts, and the kubelet's probes.
   server {
     include /tmp/listen-once.conf;
     server_name _;
@@ -203,74 +203,74 @@ http {
       return 200 "ok\n";
     }
     location / {
-      return 421 "Nobody by this name is here.\n";
+      return 421 "Unknown host.\n";
     }
   }
 
   server {
     include /tmp/listen.conf;
     server_name {{ .Values.host }};
-    {{- include "launcher.front.gate" (list . "login") | nindent 4 }}
+    {{- include "launcher.front.loginLocations" (list . "login") | nindent 4 }}
     location / {
-      {{- include "launcher.front.asked" (list . "launcher") | nindent 6 }}
+      {{- include "launcher.front.requireLogin" (list . "launcher") | nindent 6 }}
       error_page 401 = @login;
       proxy_pass {{ $launcher }};
     }
-    # What a page loads by itself goes with the API: nobody is sent to a login by an image or a stream of events.
+    # API, and resources that a page loads: 401 instead of a redirect to the login.
     location ~ ^/(api|assets|fragments)(/|$) {
-      {{- include "launcher.front.asked" (list . "launcher") | nindent 6 }}
+      {{- include "launcher.front.requireLogin" (list . "launcher") | nindent 6 }}
       error_page 401 = @unauthorized;
       proxy_pass {{ $launcher }};
     }
-    # Not `return`, which would not wait.
+    # try_files, because `return` would bypass limit_req.
     location @unauthorized {
-      {{- include "launcher.front.turn" . | nindent 6 }}
+      {{- include "launcher.front.rateLimit" . | nindent 6 }}
       try_files /nothing =401;
     }
-    # A page that takes no login: whoever comes here is nobody.
+    # Page without a login: every visitor is unauthenticated.
     location = /signed-out {
-      {{- include "launcher.front.unasked" . | nindent 6 }}
+      {{- include "launcher.front.public" . | nindent 6 }}
       proxy_pass {{ $launcher }}/signed-out$is_args$args;
     }
     location ~ ^/oauth2(/|$) {
-      {{- include "launcher.front.unasked" . | nindent 6 }}
-      {{- include "launcher.front.session" . | nindent 6 }}
+      {{- include "launcher.front.public" . | nindent 6 }}
+      {{- include "launcher.front.sessionBuffer" . | nindent 6 }}
       proxy_pass http://{{ $name }}-login.{{ .Release.Namespace }}.$front_services;
     }
   }
 
-  # Where people log in to the workshops' domain.
+  # Login host of the workshops' domain.
   server {
     include /tmp/listen.conf;
     server_name {{ include "launcher.workshopsLoginHost" . }};
     location ~ ^/oauth2(/|$) {
-      {{- include "launcher.front.unasked" . | nindent 6 }}
-      {{- include "launcher.front.session" . | nindent 6 }}
+      {{- include "launcher.front.public" . | nindent 6 }}
+      {{- include "launcher.front.sessionBuffer" . | nindent 6 }}
       proxy_pass http://{{ $name }}-workshops-login.{{ .Release.Namespace }}.$front_services;
     }
     location / {
-      return 404 "There is nothing here.\n";
+      return 404 "Not found.\n";
     }
   }
 
-  # Each workshop is the Service of its name.
+  # Workshops: the host name is the name of the Service.
   server {
     include /tmp/listen.conf;
     server_name "~^(?<front_workshop>[a-z]([a-z0-9-]{0,61}[a-z0-9])?)\.{{ .Values.workshops.domain | replace "." "\\." }}$";
-    {{- include "launcher.front.gate" (list . "workshops-login") | nindent 4 }}
+    {{- include "launcher.front.loginLocations" (list . "workshops-login") | nindent 4 }}
     location / {
-      {{- include "launcher.front.asked" (list . "workshops") | nindent 6 }}
+      {{- include "launcher.front.requireLogin" (list . "workshops") | nindent 6 }}
       error_page 401 = @login;
       error_page 502 = @gone;
       proxy_pass http://$front_workshop.{{ .Values.workshops.namespace }}.$front_services;
     }
     location @gone {
-      # No Service of this name; or its pod does not answer, or the cluster's network has not heard of it yet.
+      # 404 without a Service of this name. 502 if its pod does not answer, or the network does not route to it yet.
       add_header Refresh $front_again always;
       if ($front_again = "") {
-        return 404 "There is no such workshop.\n";
+        return 404 "This workshop does not exist.\n";
       }
-      return 502 "The workshop does not answer. This page tries again by itself.\n";
+      return 502 "The workshop does not answer. This page reloads automatically.\n";
     }
   }
 }

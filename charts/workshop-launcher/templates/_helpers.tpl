@@ -21,6 +21,26 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
 {{- end }}
 
+{{/* Deprecated names of values below limits, with their present names. docs/upgrade.md lists them. */}}
+{{- define "launcher.deprecatedLimits" -}}
+instancesPerUser: maxInstancesPerUser
+launchesPerMinute: launchRate
+concurrentStarts: maxConcurrentStarts
+queued: maxQueued
+{{- end }}
+
+{{/* The values below limits, under their present names. A deprecated name takes precedence, because values.yaml sets all
+present names. */}}
+{{- define "launcher.limits" -}}
+{{- $limits := deepCopy .Values.limits }}
+{{- range $old, $new := include "launcher.deprecatedLimits" . | fromYaml }}
+{{- if hasKey $limits $old }}
+{{- $_ := set $limits $new (get $limits $old) }}
+{{- end }}
+{{- end }}
+{{- toYaml $limits }}
+{{- end }}
+
 {{/* Port suffix of a host; empty for the default port of HTTPS. */}}
 {{- define "launcher.portSuffix" -}}
 {{- if ne (int .Values.ingress.port) 443 }}:{{ int .Values.ingress.port }}{{ end }}
@@ -62,7 +82,7 @@ edge proxy has set it. */}}
 {{- end }}
 
 {{/* NetworkPolicy peer for the edge proxy: the front's pods or Traefik's. */}}
-{{- define "launcher.fromDoor" -}}
+{{- define "launcher.fromEdgeProxy" -}}
 {{- $traefik := eq .Values.ingress.controller "traefik" -}}
 namespaceSelector:
   matchLabels:

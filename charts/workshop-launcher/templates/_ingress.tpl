@@ -1,13 +1,13 @@
-{{/* Annotations with which Traefik requires a login for an Ingress. Takes (list root gate); gate is pages, api, workshops,
-or none, for the login proxies themselves and for /signed-out. */}}
+{{/* Annotations with which Traefik requires a login for an Ingress. Takes (list root login); login is pages, api,
+workshops, or none, for the login proxies themselves and for /signed-out. */}}
 {{- define "launcher.annotations" -}}
 {{- $root := index . 0 }}
-{{- $gate := index . 1 }}
+{{- $login := index . 1 }}
 {{- $middlewares := list "strip" }}
-{{- if ne $gate "none" }}
-{{- $middlewares = append $middlewares $gate }}
+{{- if ne $login "none" }}
+{{- $middlewares = append $middlewares $login }}
 {{- if $root.Values.proxySecret.enabled }}
-{{- $middlewares = ternary "workshops-proof" "launcher-proof" (eq $gate "workshops") | append $middlewares }}
+{{- $middlewares = ternary "workshops-proof" "launcher-proof" (eq $login "workshops") | append $middlewares }}
 {{- end }}
 {{- end }}
 {{- $names := list }}

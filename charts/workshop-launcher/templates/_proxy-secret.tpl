@@ -30,13 +30,13 @@ Secret, else new ones. The first call of a render stores them in the root, becau
 {{- $secrets := include "launcher.proxySecrets" . | fromJson }}
 {{- range $secret := $secrets.launcher }}
 {{- if has $secret $secrets.workshops }}
-- proxySecret.launcher and proxySecret.workshops must differ: what opens a workshop must not open the launcher
+- proxySecret.launcher and proxySecret.workshops must differ: the workshops' secret must be invalid for the launcher
 {{- end }}
 {{- end }}
 {{- range $audience, $lines := $secrets }}
 {{- range $line := $lines }}
 {{- if not (regexMatch "^[A-Za-z0-9._~+/=-]{32,256}$" $line) }}
-- the Secret {{ include "launcher.proxySecretName" $ }} in namespace {{ $.Release.Namespace }} has a line in its key {{ $audience }} that is no proxy secret: set proxySecret.{{ $audience }}, or delete that Secret
+- the Secret {{ include "launcher.proxySecretName" $ }} in namespace {{ $.Release.Namespace }} has an invalid line in its key {{ $audience }}: a proxy secret has 32 to 256 characters. Set proxySecret.{{ $audience }}, or delete that Secret
 {{- end }}
 {{- end }}
 {{- end }}

@@ -2,25 +2,25 @@
 
 {{- define "launcher.problems" -}}
 {{- if not .Values.host }}
-- host is missing: the name under which people reach the launcher, as in launcher.example.org
+- host is missing: the host name of the launcher, as in launcher.example.org
 {{- end }}
 {{- if not .Values.workshops.domain }}
 - workshops.domain is missing: the domain whose subdomains are the workshops, as in workshops.example.net
 {{- else if or (eq .Values.host .Values.workshops.domain) (hasSuffix (printf ".%s" .Values.workshops.domain) .Values.host) }}
-- host must not lie in workshops.domain: workshops could write the cookies of the launcher; best is another registrable domain
+- host must not lie in workshops.domain: workshops could set cookies for the launcher. Use another registrable domain
 {{- end }}
 {{- if eq .Values.workshops.namespace .Release.Namespace }}
-- workshops.namespace must not be the release's own namespace, {{ .Release.Namespace }}: workshops run other people's code
+- workshops.namespace must not be the release's own namespace, {{ .Release.Namespace }}: workshops run third-party code
 {{- end }}
 {{- range $name := list "launcher" "sidecar" }}
 {{- if not (get $.Values.images $name) }}
-- images.{{ $name }} is missing: the reference of an image in a registry of yours; images/build.sh prepares it
+- images.{{ $name }} is missing: the reference of an image in your registry; images/build.sh prepares it
 {{- end }}
 {{- end }}
 {{- if eq .Values.ingress.controller "traefik" }}
 {{- range $name, $_ := include "launcher.annotations" (list . "pages") | fromYaml }}
 {{- if hasKey $.Values.ingress.annotations $name }}
-- ingress.annotations must not have {{ $name }}: the chart sets it, and with it who gets in
+- ingress.annotations must not have {{ $name }}: the chart sets it to require a login
 {{- end }}
 {{- end }}
 {{- end }}
@@ -29,13 +29,13 @@
 {{- include "launcher.frontProblems" . }}
 {{- include "launcher.databaseProblems" . }}
 {{- if and (or .Values.traces.headersSecret .Values.traces.resourceAttributes) (not .Values.traces.endpoint) }}
-- traces.endpoint is missing: without it nothing is sent, neither traces.headersSecret nor traces.resourceAttributes
+- traces.endpoint is missing: traces.headersSecret and traces.resourceAttributes have no effect without it
 {{- end }}
 {{- if and .Values.networkPolicy.enabled .Values.monitoring.serviceMonitor.enabled (not .Values.monitoring.namespace) }}
-- monitoring.namespace is missing: where Prometheus runs; the NetworkPolicies let nobody else read metrics
+- monitoring.namespace is missing: the namespace of Prometheus, the only one that the NetworkPolicies let read metrics
 {{- end }}
 {{- if and .Values.monitoring.prometheusRule.enabled (not .Values.monitoring.serviceMonitor.enabled) }}
-- monitoring.serviceMonitor.enabled is missing: without what it collects, the alerts of monitoring.prometheusRule say that all is down
+- monitoring.serviceMonitor.enabled is missing: without its metrics the alerts of monitoring.prometheusRule report all programs as down
 {{- end }}
 {{- end }}
 
@@ -44,7 +44,7 @@
 - login.provider is missing: google, github or oidc
 {{- end }}
 {{- if not .Values.login.emailDomains }}
-- login.emailDomains is missing: the domains whose addresses may log in, as in [example.org], or ["*"] for everybody whom the provider knows
+- login.emailDomains is missing: the domains whose addresses may log in, as in [example.org], or ["*"] for every account of the provider
 {{- end }}
 {{- range $name := list "secret" "workshopsSecret" }}
 {{- if not (get $.Values.login $name) }}
@@ -52,7 +52,7 @@
 {{- end }}
 {{- end }}
 {{- if and .Values.login.secret (eq .Values.login.secret .Values.login.workshopsSecret) }}
-- login.secret and login.workshopsSecret must differ: a session of the workshops' domain must not open the launcher
+- login.secret and login.workshopsSecret must differ: a session of the workshops' domain must be invalid for the launcher
 {{- end }}
 {{- if and (eq .Values.login.provider "oidc") (not .Values.login.oidc.issuerURL) }}
 - login.oidc.issuerURL is missing: the provider's issuer, as in https://accounts.example.org
@@ -62,13 +62,13 @@
 - login.oidc.loginURL, redeemURL and jwksURL go together: set all three, or none
 {{- end }}
 {{- if and .Values.login.github.teams (not .Values.login.github.org) }}
-- login.github.org is missing: the organisation whose teams login.github.teams are
+- login.github.org is missing: the organisation of the teams in login.github.teams
 {{- end }}
 {{- end }}
 
 {{- define "launcher.databaseProblems" -}}
 {{- if and (eq .Values.database.type "sqlite") (gt (int .Values.launcher.replicas) 1) }}
-- launcher.replicas is {{ .Values.launcher.replicas }}, but SQLite takes one launcher: set it to 1, or database.type to postgresql
+- launcher.replicas is {{ .Values.launcher.replicas }}, but SQLite allows one launcher: set it to 1, or database.type to postgresql
 {{- end }}
 {{- if and (eq .Values.database.type "postgresql") (not .Values.database.postgresql.secret) }}
 - database.postgresql.secret is missing: the name of a Secret in namespace {{ .Release.Namespace }} whose key {{ .Values.database.postgresql.key }} is the database's URL

@@ -1,4 +1,4 @@
-// Improves pages that work without it: local times, countdowns, spoken state changes. The server decides everything.
+// Adds local times, countdowns and spoken state changes to pages that work without it. The server decides everything.
 (() => {
   "use strict";
 
@@ -6,17 +6,17 @@
   const URGENT = 2 * 60;
   const title = document.title;
   const spoken = new Map();
-  // What happened while nobody looked, for the title.
+  // State change that the page title shows, because it happened while the page had no focus.
   let news = "";
   const states = new Map();
   let skew = 0;
 
   const each = (selector, act, root = document) => root.querySelectorAll(selector).forEach(act);
-  // The page hands over its words: `{name}` in them is a place for a value.
+  // Texts that the page passes to this script. `{name}` in a text is a placeholder for a value.
   const said = document.body.dataset;
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-  // In the page's language, as the server says a duration.
+  // Formats durations in the page's language, with the same result as the server.
   const amounts = ["day", "hour", "minute", "second"].map((unit) => {
     const style = { style: "unit", unit, unitDisplay: "long", useGrouping: false };
     return new Intl.NumberFormat(document.documentElement.lang, style);
@@ -34,7 +34,7 @@
     if (live) live.textContent = text;
   }
 
-  // The countdown goes by the server's clock: a laptop's may be wrong by minutes.
+  // Countdowns use the server's clock, because the clock of a laptop may be wrong by minutes.
   function readSkew() {
     const now = document.querySelector("[data-now]");
     if (now) skew = Date.parse(now.dataset.now) - Date.now();
@@ -52,7 +52,7 @@
     });
   }
 
-  // One box for all of a table.
+  // Enables the checkbox that selects all rows of a table.
   function tickAll() {
     const all = document.querySelector("[data-tick-all]");
     if (!all) return;
@@ -67,7 +67,7 @@
     spoken.set(workshop.id, level);
     if (!level) return;
     say(text);
-    // One for each workshop: the second warning takes the first one's place.
+    // The tag of a notification is the workshop's id, so that a second warning replaces the first.
     notify(workshop, text, said.spokenAdvice);
   }
 
@@ -75,7 +75,7 @@
     if (canNotify()) new Notification(text, { tag: workshop.id, body });
   }
 
-  // Asked only when somebody wants it: a browser that was told no once does not ask again.
+  // Asks for permission only after a click: after a refusal, a browser never asks again.
   function offerNotifications() {
     const button = document.getElementById("notify");
     if (!button || !("Notification" in window) || Notification.permission !== "default") return;
@@ -107,17 +107,18 @@
     document.title = [end, news, title].filter(Boolean).join(" ");
   }
 
-  // Says what changed since the last look, not what is there at first.
+  // Announces states that changed since the last refresh. The first refresh announces nothing.
   function speakStates(first) {
     each("[data-workshop][data-state]", (workshop) => {
       const state = workshop.dataset.stateText;
-      if (!first && states.get(workshop.id) !== state) tell(workshop, `${workshop.dataset.workshop}: ${state}`);
+      if (!first && states.get(workshop.id) !== state) announce(workshop, `${workshop.dataset.workshop}: ${state}`);
       states.set(workshop.id, state);
     });
   }
 
-  // Whoever waits for it looks at something else meanwhile.
-  function tell(workshop, text) {
+  // Announces the state. Also shows "ready" and "failed" in the title and a notification: the user may be in another
+  // tab.
+  function announce(workshop, text) {
     say(text);
     if (!["running", "failed"].includes(workshop.dataset.state) || document.hasFocus()) return;
     news = `${text} –`;
@@ -139,29 +140,30 @@
   setInterval(countdown, 1000);
   document.addEventListener("htmx:after:swap", () => refresh(false));
 
-  // Who has just ended a workshop stands where its button was: not at the top of the page again.
-  let place = null;
-  document.addEventListener("focusin", (event) => (place = event.target));
-  document.addEventListener("pointerdown", () => (place = null));
+  // A focused button disappears when its workshop ends. Moves the focus to the list, not to the top of the page.
+  let focused = null;
+  document.addEventListener("focusin", (event) => (focused = event.target));
+  document.addEventListener("pointerdown", () => (focused = null));
   document.addEventListener("htmx:after:swap", () => {
-    if (place && !place.isConnected && document.activeElement === document.body) {
+    if (focused && !focused.isConnected && document.activeElement === document.body) {
       document.getElementById("mine")?.focus();
     }
   });
 
-  // A page from the browser's memory shows old states and old form keys.
+  // Reloads a page from the back-forward cache, because it shows old states and old form keys.
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });
 
-  // When the session has ended, loading the page again leads to the sign-in. A login proxy may answer with a redirect to
-  // another site instead of 401, which a script only sees as a failed request: so it is asked once more, by itself.
-  // Not from a page that is being left: loading it again would take the place of where its reader goes. Who signs out has
-  // no session any more before the next page is there.
+  // Reloads the page after the session has ended, which leads to the sign-in. A login proxy may answer with a redirect
+  // to another site instead of 401. A script sees such a redirect only as a failed request, so a separate request
+  // detects it.
+  // `leaving` prevents a reload during a navigation, because the reload would replace the navigation. A sign-out, for
+  // example, ends the session before the next page loads.
   let leaving = false;
   window.addEventListener("beforeunload", () => {
     leaving = true;
-    // Whoever did not get away, for want of a connection, say, still reads it.
+    // If the navigation fails, for example without a connection, the page stays. Reloads are possible again then.
     setTimeout(() => (leaving = false), 10_000);
   });
   async function checkSession() {
@@ -170,34 +172,34 @@
       const answer = await fetch("/fragments/workshops", { redirect: "manual" });
       if (!leaving && (answer.type === "opaqueredirect" || answer.status === 401)) location.reload();
     } catch {
-      // No connection: htmx tries again by itself.
+      // The server is unreachable: htmx retries its own request.
     }
   }
   for (const failure of ["htmx:response:error", "htmx:error", "htmx:sse:error"]) {
     document.addEventListener(failure, checkSession);
   }
 
-  // A stream that is taken up again at once was never lost.
-  const PATIENCE = 3000;
-  let worry = null;
-  function connected(there) {
+  // Delay of the notice "connection lost", in milliseconds. A stream that reconnects within the delay shows no notice.
+  const OFFLINE_DELAY = 3000;
+  let offlineTimer = null;
+  function setConnected(isConnected) {
     const notice = document.getElementById("offline");
-    if (there) {
-      clearTimeout(worry);
-      worry = null;
+    if (isConnected) {
+      clearTimeout(offlineTimer);
+      offlineTimer = null;
       notice.hidden = true;
     } else {
-      // From the first failure on, however often it is tried again.
-      worry ??= setTimeout(() => (notice.hidden = false), PATIENCE);
+      // The delay starts at the first failure: a failed retry does not restart it.
+      offlineTimer ??= setTimeout(() => (notice.hidden = false), OFFLINE_DELAY);
     }
   }
-  window.addEventListener("offline", () => connected(false));
-  window.addEventListener("online", () => connected(true));
-  document.addEventListener("htmx:sse:error", () => connected(false));
-  document.addEventListener("htmx:sse:after:connection", () => connected(true));
+  window.addEventListener("offline", () => setConnected(false));
+  window.addEventListener("online", () => setConnected(true));
+  document.addEventListener("htmx:sse:error", () => setConnected(false));
+  document.addEventListener("htmx:sse:after:connection", () => setConnected(true));
 
-  // An error that is a page of its own (what the page shows is gone) is not put into a part of this one. After a fault of the
-  // service's what the page shows is still there: htmx puts nothing in its place, and asks again in its turn.
+  // A 4xx error page means that the shown content no longer exists: reloads the page instead of inserting the error
+  // page. After a 5xx error the content still exists: htmx inserts nothing, and retries at the next trigger.
   document.addEventListener("htmx:before:swap", (event) => {
     const ctx = event.detail?.ctx;
     const status = ctx?.response?.status;
@@ -207,7 +209,7 @@
     }
   });
 
-  // But whoever pressed a button waits for what became of it.
+  // Shows a notice if an action fails with a 5xx error.
   document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
     const notice = document.getElementById("not-done");
     if (!notice || ctx.response.status < 500 || ctx.request.method === "GET") return;

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,16 +14,18 @@ use axum::response::Response;
 use http::header::EXPECT;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
+use launcher_domain::sync::lock;
 use tokio::time::Sleep;
 
-/// Timeout for a request body. Bodies within our limits take less on a working connection.
+/// Timeout for a request body. On a working connection, a body within the size limits arrives sooner.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum bytes of a refused request that are read and discarded. A client that sends more may lose the response.
+/// Maximum bytes of a refused request's body that are read and discarded. A client that sends more may lose the
+/// response.
 const MAX_DRAINED: usize = 8 * 1024 * 1024;
 /// Maximum time for which the unread body of a refused request is drained.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A request body that outlives its handler, and fails when it times out.
+/// A request body that fails when its timeout passes. It outlives the handler, so that the middleware can drain it.
 #[derive(Debug, Clone)]
 struct Bounded(Arc<Mutex<Timed>>);
 
@@ -39,7 +41,7 @@ impl Bounded {
     }
 
     fn lock(&self) -> MutexGuard<'_, Timed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -64,13 +66,14 @@ impl HttpBody for Bounded {
     }
 }
 
-/// Applies the timeout to a request's body, and drains the body of a refused request while the response is sent.
-/// Closing the connection while the client still sends would reset it. The client would never read the refusal.
+/// Applies the timeout to a request's body. If the handler refuses the request, drains the body while the response is
+/// sent: closing the connection while the client still sends would reset it, and the client would never read the
+/// response.
 pub(crate) async fn bounded(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    // A client that waits for `100 Continue` sends no body after a refusal.
+    // A client that waits for `100 Continue` sends no body after a refusal, so there is nothing to drain.
     let waits = request.headers().contains_key(EXPECT);
     let (parts, body) = request.into_parts();
     let body = Bounded::new(body);

@@ -1,4 +1,4 @@
-//! Strict extractors: input that is not understood is refused, never ignored.
+//! Strict extractors: they refuse input that they do not understand, instead of ignoring it.
 
 mod conditional;
 mod headers;

@@ -1,6 +1,7 @@
-//! Refuses requests that a browser makes on behalf of another site's page.
+//! Refuses requests that the page of another site makes through the user's browser.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -11,17 +12,20 @@ use http::{HeaderMap, HeaderName};
 
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
-use crate::state::AppState;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses changes that come from another site's page. A workshop runs untrusted code on a sibling domain; that code
 /// must not be able to act as the user.
-pub(crate) async fn reject_cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if request.method().is_safe() || is_same_site(&state.settings, request.headers()) {
+pub(crate) async fn reject_cross_site(
+    State(settings): State<Arc<ApiSettings>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.method().is_safe() || is_same_site(&settings, request.headers()) {
         return next.run(request).await;
     }
-    let detail = "This change was asked for by a page of another site; use this site's own pages.";
+    let detail = "A page of another site requested this change. Nothing was changed. Use this site's own pages.";
     Problem::new(ProblemCode::CrossSiteRequest, detail).into_response()
 }
 
@@ -31,7 +35,8 @@ fn is_same_site(settings: &ApiSettings, headers: &HeaderMap) -> bool {
         && headers.get_all(ORIGIN).iter().all(|origin| is_own_origin(settings, headers, origin.as_bytes()))
 }
 
-/// Accepts the public origin, or the request's own Host: a proxy on the way may have changed the scheme.
+/// Returns true for the public origin, and for an origin whose host is the request's own Host. The second case ignores
+/// the scheme, because a proxy may have changed it.
 fn is_own_origin(settings: &ApiSettings, headers: &HeaderMap, origin: &[u8]) -> bool {
     if origin.eq_ignore_ascii_case(settings.public_url.as_bytes()) {
         return true;
@@ -49,18 +54,22 @@ fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// Refuses a request for another host than this service's. A web page must not reach the service under another name
-/// (DNS rebinding). Links and cookies must not be made for a host that a client chose.
+/// Refuses a request for a host other than this service's. Otherwise a web page could reach the service under another
+/// name (DNS rebinding), and links could contain a host that a client chose.
 ///
 /// Ports are not compared: a reverse proxy may forward the public port, its own port, or none.
-pub(crate) async fn reject_unknown_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if names_this_service(&state.settings, &request) {
+pub(crate) async fn reject_unknown_host(
+    State(settings): State<Arc<ApiSettings>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if names_this_service(&settings, &request) {
         return next.run(request).await;
     }
     let detail = format!(
-        "The request names another host than this service's. Use {} (SERVICE_PUBLIC_URL), or localhost on this machine. If \
-         people reach the service under another name, correct SERVICE_PUBLIC_URL, or let the proxy in front pass Host on.",
-        state.settings.public_url
+        "The request is for another host. Use {} (SERVICE_PUBLIC_URL), or localhost on this machine. If people reach \
+         the service under another name, correct SERVICE_PUBLIC_URL, or let the proxy in front pass Host on unchanged.",
+        settings.public_url
     );
     Problem::new(ProblemCode::UnknownHost, detail).into_response()
 }
@@ -74,11 +83,11 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
         let user = authority.as_str().contains('@');
         !user && (is_loopback(&host) || public.is_ok_and(|public| public.host().eq_ignore_ascii_case(&host)))
     };
-    // A request target in absolute form names a host as well.
+    // A request target in absolute form also contains a host, which must be known too.
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
 }
 
-/// Returns true for the names and addresses of this machine, which no foreign DNS server can answer for.
+/// Returns true for names and addresses of this machine. A foreign DNS server cannot control these.
 fn is_loopback(host: &str) -> bool {
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host == "localhost"

@@ -14,9 +14,9 @@ use prometheus_client::registry::{Registry, Unit};
 /// Upper bounds of the histogram of response times, in seconds.
 const SECONDS: [f64; 9] = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3, 1.0, 5.0];
 
-/// Label of methods that no route uses.
+/// Value of the label `method` for a method that no route uses.
 const OTHER: &str = "other";
-/// Label of paths that match no route.
+/// Value of the label `route` for a path that matches no route.
 const NONE: &str = "none";
 
 /// Metrics of the API and the pages. Clones share their counts.
@@ -27,7 +27,8 @@ pub struct Metrics {
     pub(crate) streams: Gauge,
 }
 
-/// Method and route of a request. Both are bounded label sets: a path that a client made up is never a label.
+/// Method and route of a request, as labels. Each has a fixed set of values: a path that a client made up never becomes
+/// a label.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct RequestLabels {
     method: &'static str,
@@ -66,19 +67,19 @@ impl RequestLabels {
         Self { method, route: route.to_owned() }
     }
 
-    /// Returns `None` for a method that no route uses.
+    /// Returns the method; `None` for a method that no route uses.
     pub(crate) fn method(&self) -> Option<&'static str> {
         (self.method != OTHER).then_some(self.method)
     }
 
-    /// Returns `None` if the path matches no route.
+    /// Returns the route; `None` if the path matches no route.
     pub(crate) fn route(&self) -> Option<&str> {
         (self.route != NONE).then_some(&*self.route)
     }
 }
 
 impl Metrics {
-    /// Counts an answered request. A stream counts as answered when its response begins.
+    /// Counts an answered request. An event stream counts when its response begins.
     pub(crate) fn record_response(&self, labels: RequestLabels, status: StatusCode, took: Duration) {
         self.seconds.get_or_create(&labels).observe(took.as_secs_f64());
         let RequestLabels { method, route } = labels;

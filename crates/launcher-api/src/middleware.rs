@@ -1,6 +1,9 @@
-//! The complete list of middleware, in order.
+//! The complete list of middleware of the API and the pages, in order.
+
+mod problems;
 
 use std::any::Any;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -14,10 +17,11 @@ use http::{HeaderName, HeaderValue};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::problem::Problem;
+use crate::settings::ApiSettings;
 use crate::state::AppState;
-use crate::{admission, body, guard, identity, problem, request_id};
+use crate::{admission, body, guard, identity, request_id};
 
-/// Wraps a router in the middleware. A request passes the list from bottom to top, its response from top to bottom.
+/// Wraps a router in all middleware. A request passes the list from bottom to top, its response from top to bottom.
 pub(crate) fn apply(router: Router, state: &AppState) -> Router {
     let with = || state.clone();
     router
@@ -26,8 +30,8 @@ pub(crate) fn apply(router: Router, state: &AppState) -> Router {
         .layer(from_fn_with_state(with(), identity::require))
         .layer(from_fn_with_state(with(), guard::reject_unknown_host))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(with(), problem::render))
-        .layer(from_fn_with_state(with(), problem::render_page_errors))
+        .layer(from_fn_with_state(with(), problems::render))
+        .layer(from_fn_with_state(with(), problems::render_page_errors))
         .layer(from_fn(body::bounded))
         .layer(from_fn_with_state(with(), add_security_headers))
         .layer(from_fn_with_state(with(), request_id::assign))
@@ -38,7 +42,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     Problem::internal(format!("a handler panicked: {}", message.unwrap_or_default())).into_response()
 }
 
-/// Default security headers, for responses that do not set their own.
+/// Security headers for responses that do not set their own.
 const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
     (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
@@ -49,12 +53,12 @@ const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
 ];
 
-/// For one year, browsers use HTTPS only. Subdomains are excluded, because they may not belong to the service.
+/// Tells browsers to use only HTTPS for one year. Excludes subdomains, because they may not belong to the service.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-async fn add_security_headers(State(state): State<AppState>, request: Request, next: Next) -> Response {
+async fn add_security_headers(State(settings): State<Arc<ApiSettings>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    if state.settings.is_https() {
+    if settings.is_https() {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);
     }
     for (name, value) in DEFAULTS {

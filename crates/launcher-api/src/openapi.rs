@@ -2,34 +2,11 @@
 
 mod problems;
 
-use std::borrow::Cow;
-
-use launcher_domain::InstanceState;
 use serde_json::{Value, json};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::routes;
 use crate::wire::template_body_schema;
-
-/// The values of the parameter `state`.
-#[derive(Debug)]
-pub(crate) enum StateParameter {}
-
-impl PartialSchema for StateParameter {
-    fn schema() -> RefOr<Schema> {
-        let names = ["live", "ended", "all"].into_iter().chain(InstanceState::ALL.map(InstanceState::as_str));
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
-    }
-}
-
-impl ToSchema for StateParameter {
-    fn name() -> Cow<'static, str> {
-        "StateParameter".into()
-    }
-}
 
 /// Returns the OpenAPI 3.1 document of the API under a base path.
 #[must_use]
@@ -40,16 +17,16 @@ pub fn openapi(base_path: &str) -> Value {
     document["info"] = info();
     document["servers"] = json!([{ "url": base_path }]);
     document["tags"] = json!([
-        { "name": "caller", "description": "Who is calling." },
+        { "name": "caller", "description": "The caller." },
         { "name": "instances", "description": "Launched workshops." },
-        { "name": "templates", "description": "The catalog of what can be launched." },
-        { "name": "activity", "description": "Who did what." },
-        { "name": "reference", "description": "What the API says about itself." },
+        { "name": "templates", "description": "The catalog." },
+        { "name": "activity", "description": "The activity log." },
+        { "name": "reference", "description": "The API's own documentation." },
     ]);
     document["security"] = json!([{ "loginProxy": [] }]);
     document["components"]["securitySchemes"] = json!({ "loginProxy": {
         "type": "apiKey", "in": "header", "name": "X-Auth-Request-Email",
-        "description": "Set by the login proxy, never by a client: the proxy takes it off every request from outside.",
+        "description": "The auth proxy sets this header. It removes the header from requests of clients.",
     }});
     document["components"]["schemas"]["WorkshopTemplateBody"] = template_body_schema();
     document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();
@@ -57,13 +34,13 @@ pub fn openapi(base_path: &str) -> Value {
     document
 }
 
-/// Returns the schema of one event of the stream.
+/// Returns the schema of one event of the event stream.
 fn event() -> Value {
     json!({
         "type": "object",
         "required": ["id", "event", "data"],
         "properties": {
-            "id": { "type": "string", "description": "For `Last-Event-ID`." },
+            "id": { "type": "string", "description": "Value for `Last-Event-ID`." },
             "event": { "type": "string", "const": "instance" },
             "data": {
                 "type": "string", "contentMediaType": "application/json",
@@ -78,10 +55,10 @@ fn info() -> Value {
         "title": "Workshop Launcher",
         "version": env!("CARGO_PKG_VERSION"),
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
-        "description": "Launches short-lived workshops from a shared catalog.\n\nJSON, snake_case, times in RFC 3339 \
-                        (UTC), durations in seconds. A path works with and without a slash at its end, and HEAD \
-                        wherever GET does. Lists are arrays, newest first; a `Link` with `rel=\"next\"` announces \
-                        more. Errors are problem documents (RFC 9457); see `/problems`. Every answer names its \
-                        request in `X-Request-Id`.",
+        "description": "Launches short-lived workshops from a shared catalog.\n\nBodies are JSON in snake_case. Times \
+                        are RFC 3339 in UTC, durations are in seconds. Each path works with and without a trailing \
+                        slash. HEAD works wherever GET does. Lists are arrays, newest first. If more entries exist, \
+                        the header `Link` has the next page (`rel=\"next\"`). Errors are problem documents (RFC 9457); \
+                        see `/problems`. Every response has the request's id in `X-Request-Id`.",
     })
 }

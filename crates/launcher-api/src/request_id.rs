@@ -1,4 +1,5 @@
-//! The request id: in the response, in problem documents, and on every log entry. Also measures the response time.
+//! The request id: it is in the response, in problem documents, and in every log entry of the request. This middleware
+//! also measures the response time.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -13,7 +14,7 @@ use crate::metrics::RequestLabels;
 use crate::state::AppState;
 use crate::trace;
 
-/// Carries the request id in requests and responses.
+/// Header that contains the request id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const LONGEST: usize = 64;
 const RANDOM_BYTES: usize = 12;
@@ -27,7 +28,7 @@ impl RequestId {
         &self.0
     }
 
-    /// Takes the request's own id if it is valid, else draws a new one.
+    /// Returns the id that the request's header contains if it is valid, else a random id.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
         let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
         if let Some(id) = requested.filter(|id| is_valid(id)) {
@@ -44,7 +45,7 @@ fn is_valid(id: &str) -> bool {
     (1..=LONGEST).contains(&id.len()) && id.bytes().all(sane)
 }
 
-/// Assigns the request id, and logs the response under it.
+/// Assigns a request id to the request, and logs the response with this id.
 pub(crate) async fn assign(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers(), state.launcher.entropy());
     let span = tracing::info_span!(

@@ -6,14 +6,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
 
-/// Deployment settings that the API needs.
+/// Settings of the deployment that the API and the pages need.
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
-    /// The admins.
     pub admins: AdminList,
-    /// The header in which the auth proxy sends the caller's identity.
+    /// Header in which the auth proxy sends the caller's identity.
     pub trusted_header: TrustedHeader,
-    /// The proxy secret that an identity requires. Without one, the service trusts every identity header.
+    /// Proxy secret that each request with an identity must contain. Without a proxy secret, the service trusts every
+    /// identity header.
     pub proxy_secret: Option<ProxySecret>,
     /// Identity of every caller while the development bypass is active, else `None`.
     pub dev_identity: Option<EmailAddress>,
@@ -23,11 +23,10 @@ pub struct ApiSettings {
     pub public_url: String,
     /// URL that browsers open to log in.
     pub login_url: String,
-    /// URL that browsers open to log out.
+    /// URL that browsers open to log out, if configured.
     pub logout_url: Option<String>,
-    /// Metrics of the API and the pages.
     pub metrics: Metrics,
-    /// Cancelled when the server stops; event streams end then.
+    /// Token that is cancelled when the server stops. Event streams end then.
     pub stop: CancellationToken,
     /// True if workshops of several people run as one OS user. Each admin page then shows a warning.
     pub shares_one_user: bool,

@@ -1,8 +1,9 @@
 //! State shared by all handlers.
 
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
+use axum::extract::FromRef;
 use bytes::Bytes;
 use launcher_service::Launcher;
 
@@ -11,24 +12,24 @@ use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
 use crate::streams::Streams;
 
-/// State shared by all handlers. Each layer of each request clones it, which copies one pointer.
+/// The OpenAPI document. The first request for it builds it.
+type OpenApiDocument = LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>;
+
+/// State that all handlers share. Every layer clones it for each request, which copies one pointer.
 #[derive(Debug, Clone)]
 pub(crate) struct AppState(Arc<SharedState>);
 
 /// The shared data of an [`AppState`].
 #[derive(Debug)]
 pub(crate) struct SharedState {
-    /// The use cases.
     pub(crate) launcher: Launcher,
-    /// The settings.
-    pub(crate) settings: ApiSettings,
-    /// The OpenAPI document, built at the first request for it.
-    pub(crate) openapi: OnceLock<Bytes>,
-    /// Open event streams.
+    pub(crate) settings: Arc<ApiSettings>,
+    pub(crate) openapi: OpenApiDocument,
+    /// Counts of the open event streams.
     pub(crate) streams: Streams,
-    /// Requests and bytes in flight.
+    /// Counts of the in-flight requests, and of the bytes that they hold.
     pub(crate) admission: Admission,
-    /// Requests refused because the proxy secret was missing or wrong.
+    /// Count of the requests that were refused because the proxy secret was missing or wrong.
     pub(crate) unproven: UnprovenLog,
 }
 
@@ -41,13 +42,17 @@ impl Deref for AppState {
 }
 
 impl AppState {
-    /// Creates the state, with all counters at zero.
-    pub(crate) fn new(launcher: Launcher, settings: ApiSettings) -> Self {
+    /// Creates the state, with all counts at zero. `openapi` renders the OpenAPI document.
+    pub(crate) fn new(
+        launcher: Launcher,
+        settings: ApiSettings,
+        openapi: impl FnOnce() -> Bytes + Send + 'static,
+    ) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
         Self(Arc::new(SharedState {
             launcher,
-            settings,
-            openapi: OnceLock::new(),
+            settings: Arc::new(settings),
+            openapi: LazyLock::new(Box::new(openapi)),
             streams,
             admission: Admission::default(),
             unproven: UnprovenLog::default(),
@@ -57,5 +62,23 @@ impl AppState {
     /// Returns an absolute path below the base path; `path` starts with a slash.
     pub(crate) fn api_path(&self, path: &str) -> String {
         format!("{}{path}", self.settings.base_path)
+    }
+}
+
+impl FromRef<AppState> for Arc<ApiSettings> {
+    fn from_ref(state: &AppState) -> Self {
+        Self::clone(&state.settings)
+    }
+}
+
+impl FromRef<AppState> for Admission {
+    fn from_ref(state: &AppState) -> Self {
+        state.admission.clone()
+    }
+}
+
+impl FromRef<AppState> for UnprovenLog {
+    fn from_ref(state: &AppState) -> Self {
+        state.unproven.clone()
     }
 }

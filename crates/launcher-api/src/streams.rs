@@ -1,26 +1,27 @@
-//! Limits the open event streams of each person: a script might open them in a loop. Each stream costs the service a
-//! task, and work for every event.
+//! Limits the number of open event streams of each person, because a script might open streams in a loop. Each stream
+//! costs the service a task, and work for every event.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use launcher_domain::sync::lock;
 use launcher_domain::{Caller, EmailAddress};
 use prometheus_client::metrics::gauge::Gauge;
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Maximum open streams of one person. A browser tab has one, so regular use stays below.
+/// Maximum number of open streams of one person. A browser tab has one stream, so regular use stays below.
 const MAX_STREAMS: usize = 32;
 
 /// Counts the open streams of each person in this process. People without a stream have no entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
     of: Arc<Mutex<HashMap<EmailAddress, usize>>>,
-    /// Gauge of all open streams.
+    /// Metric: number of all open streams.
     all: Gauge,
 }
 
-/// One open stream, until it is dropped.
+/// One open stream. It counts until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenStream {
     streams: Streams,
@@ -28,20 +29,20 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
-    /// Creates the counters, without open streams.
+    /// Creates the counts, without open streams.
     pub(crate) fn new(all: Gauge) -> Self {
         Self { of: Arc::default(), all }
     }
 
-    /// Counts one more stream of the caller.
+    /// Counts one more open stream of the caller.
     ///
     /// # Errors
-    /// 429 when the caller has [`MAX_STREAMS`] open.
+    /// 429 if the caller already has [`MAX_STREAMS`] open streams.
     pub(crate) fn open(&self, caller: &Caller) -> Result<OpenStream, Problem> {
         let mut streams = self.lock();
         let open = streams.entry(caller.email().clone()).or_default();
         if *open >= MAX_STREAMS {
-            let detail = format!("You have {MAX_STREAMS} event streams open; close one first.");
+            let detail = format!("You have {MAX_STREAMS} open event streams. Close one first.");
             return Err(Problem::new(ProblemCode::TooManyStreams, detail));
         }
         *open += 1;
@@ -50,7 +51,7 @@ impl Streams {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
-        self.of.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.of)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::metrics::RequestLabels;
 
 const TRACEPARENT: &str = "traceparent";
 
-/// Reads `traceparent` only. A client could write any text into `tracestate`, the rest of a trace context.
+/// Passes on only `traceparent` of a trace context. The other header, `tracestate`, could contain any text of a client.
 struct Headers<'r>(&'r HeaderMap);
 
 impl Extractor for Headers<'_> {
@@ -22,12 +22,12 @@ impl Extractor for Headers<'_> {
     }
 }
 
-/// Starts the span. Its attributes contain neither the path nor the caller.
+/// Starts the span of a request. Its attributes contain neither the path nor the caller.
 pub(crate) fn begin(headers: &HeaderMap, labels: &RequestLabels, request_id: &str) -> Context {
     let parent = global::get_text_map_propagator(|propagator| {
         propagator.extract_with_context(&Context::new(), &Headers(headers))
     });
-    // OpenTelemetry's conventions for unknown methods and paths: `_OTHER`, `HTTP`, and no route.
+    // Unknown methods and paths follow OpenTelemetry's conventions: method `_OTHER`, name `HTTP`, and no route.
     let mut attributes = vec![
         KeyValue::new("http.request.method", labels.method().unwrap_or("_OTHER")),
         KeyValue::new("request_id", request_id.to_owned()),
@@ -40,7 +40,7 @@ pub(crate) fn begin(headers: &HeaderMap, labels: &RequestLabels, request_id: &st
     launcher_trace::start_request_span(&parent, name, attributes)
 }
 
-/// Ends the span with the response's status. A stream's span ends when its response begins.
+/// Ends the span with the status of the response. The span of an event stream ends when its response begins.
 pub(crate) fn end(traced: &Context, status: StatusCode) {
     let span = traced.span();
     span.set_attribute(KeyValue::new("http.response.status_code", i64::from(status.as_u16())));

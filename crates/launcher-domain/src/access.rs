@@ -1,33 +1,12 @@
-//! Authorization: a pure function, and the scope that the store adds to its SQL.
+//! Authorization: decides whether a caller may perform an action.
 
 use crate::caller::Caller;
 use crate::email::EmailAddress;
 
-/// The instances that a caller may see. The store turns it into `owner_email = …`, so that "not yours" and "does not
-/// exist" are the same missing row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope<'a> {
-    /// All instances: for an admin, or a loop of the service itself.
-    Everyone,
-    /// Only the instances of this person.
-    Owner(&'a EmailAddress),
-}
-
-impl Scope<'_> {
-    /// True when an instance of this owner is within the scope.
-    #[must_use]
-    pub fn includes(&self, owner: &EmailAddress) -> bool {
-        match self {
-            Self::Everyone => true,
-            Self::Owner(email) => *email == owner,
-        }
-    }
-}
-
 /// An operation that a caller can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action<'a> {
-    /// Read, extend or terminate an instance of this owner.
+    /// Read, extend or terminate an instance of `owner`.
     Instance {
         /// Owner of the instance.
         owner: &'a EmailAddress,
@@ -40,7 +19,7 @@ pub enum Action<'a> {
     ListInactiveTemplates,
     /// Launch an active template.
     LaunchActive,
-    /// Launch an inactive template, to try it.
+    /// Launch an inactive template, for example to try it before users see it.
     LaunchInactive,
     /// Create, update or archive a template.
     ManageTemplates,
@@ -48,19 +27,19 @@ pub enum Action<'a> {
     ReadActivities,
 }
 
-/// Result of the decision.
+/// Decision about an action of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Allowed.
+    /// The caller may perform the action.
     Granted,
-    /// It does not exist, or the caller may not know that it does.
+    /// The caller must not learn whether the object of the action exists: the API answers 404.
     Hidden,
-    /// It exists, but this caller may not use it.
+    /// The caller may know that the object exists, but may not perform the action: the API answers 403.
     Forbidden,
 }
 
-/// Decides on an action. SPEC: an admin may operate on any instance and manage templates. All others see and manage
-/// only instances they launched, and read and launch templates.
+/// Decides whether a caller may perform an action. An admin may operate on any instance and manage templates. Other
+/// users see and manage only the instances that they launched, and read and launch templates.
 #[must_use]
 pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
     match action {

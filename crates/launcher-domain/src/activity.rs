@@ -1,4 +1,5 @@
-//! The activity log: each entry records a person or the service launching, extending, ending or changing something.
+//! The activity log. Each entry records that a person or the service launched, extended or ended an instance, or
+//! changed a template.
 //! This module decides which changes get an entry.
 
 use jiff::Timestamp;
@@ -6,103 +7,71 @@ use jiff::Timestamp;
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
 use crate::template::{Template, TemplateSettings};
+use crate::text_enum::text_enum;
 
-/// Kind of a logged action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ActivityAction {
-    /// An instance was launched.
-    Launched,
-    /// An instance was extended.
-    Extended,
-    /// The end of an instance was decided: by a person, by expiry, or because its Workshop was gone.
-    Ended,
-    /// An instance failed.
-    Failed,
-    /// A failed instance was dismissed from its owner's list.
-    Dismissed,
-    /// A template was created.
-    TemplateCreated,
-    /// A template was changed without archiving or restoring it.
-    TemplateChanged,
-    /// A template was removed from the catalog.
-    TemplateArchived,
-    /// A template was returned to the catalog.
-    TemplateRestored,
-}
-
-impl ActivityAction {
-    /// All actions.
-    pub const ALL: [Self; 9] = [
-        Self::Launched,
-        Self::Extended,
-        Self::Ended,
-        Self::Failed,
-        Self::Dismissed,
-        Self::TemplateCreated,
-        Self::TemplateChanged,
-        Self::TemplateArchived,
-        Self::TemplateRestored,
-    ];
-
-    /// Returns the action as stored and sent.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Launched => "launched",
-            Self::Extended => "extended",
-            Self::Ended => "ended",
-            Self::Failed => "failed",
-            Self::Dismissed => "dismissed",
-            Self::TemplateCreated => "template-created",
-            Self::TemplateChanged => "template-changed",
-            Self::TemplateArchived => "template-archived",
-            Self::TemplateRestored => "template-restored",
-        }
-    }
-
-    /// Parses an action.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.as_str() == text)
+text_enum! {
+    /// Kind of a logged action.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ActivityAction {
+        /// An instance was launched.
+        Launched = "launched",
+        /// An instance was extended.
+        Extended = "extended",
+        /// An instance ended or is about to end: a person terminated it, it expired, or its Workshop was gone.
+        Ended = "ended",
+        /// An instance failed.
+        Failed = "failed",
+        /// A failed instance was removed from its owner's list.
+        Dismissed = "dismissed",
+        /// A template was created.
+        TemplateCreated = "template-created",
+        /// A template was changed without archiving or restoring it.
+        TemplateChanged = "template-changed",
+        /// A template was removed from the catalog.
+        TemplateArchived = "template-archived",
+        /// A template was returned to the catalog.
+        TemplateRestored = "template-restored",
     }
 }
 
 /// Actor and time of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
-    /// The person; `None` for the service itself.
+    /// E-mail address of the person who made the change; `None` when the service made it.
     pub actor_email: Option<EmailAddress>,
     /// Time of the change.
     pub at: Timestamp,
 }
 
-/// One entry of the activity log. It keeps the names of that time, and outlives the instance or template.
+/// One entry of the activity log. It copies the names at the time of the action, because the instance may be purged
+/// and the template renamed later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
     /// Actor and time.
     pub act: Act,
     /// Kind of action.
     pub action: ActivityAction,
-    /// Subject: an instance's `k8s_name`, or a template's identifier.
+    /// Object of the action: an instance's `k8s_name`, or a template's identifier.
     pub subject: String,
-    /// The template's name, or the name of the template that an instance was launched from.
+    /// Name of the changed template, or of the template from which the instance was launched.
     pub subject_name: String,
     /// Owner of the instance; `None` for a template.
     pub owner_email: Option<EmailAddress>,
-    /// Depends on the action: new expiry (RFC 3339) of an extension, reason of an end, code of a failure, names of the
-    /// changed settings of a template.
+    /// Detail of the action: the new expiry (RFC 3339) after an extension, the end reason, the failure code, or the
+    /// names of the changed template settings.
     pub detail: Option<String>,
 }
 
 impl Activity {
-    /// Returns the entry of a launch.
+    /// Returns the log entry for a launch.
     #[must_use]
     pub fn of_launch(created: &Instance) -> Self {
         let act = Act { actor_email: Some(created.owner_email.clone()), at: created.created_at };
         Self::of_instance(created, act, ActivityAction::Launched, None)
     }
 
-    /// Returns the entry of a change of an instance; `None` for a change without a decision, such as becoming ready.
+    /// Returns the log entry for a change of an instance. Returns `None` for a change that is not logged, for example
+    /// when the instance becomes ready.
     #[must_use]
     pub fn of_change(before: &Instance, after: &Instance, act: &Act) -> Option<Self> {
         use InstanceState::{Failed, Terminated, Terminating};
@@ -124,14 +93,14 @@ impl Activity {
         Some(Self::of_instance(after, act.clone(), action, detail))
     }
 
-    /// Returns the entry of a new template. A template that a deployment brings along has no actor.
+    /// Returns the log entry for a new template. A template that the service created at its start has no actor.
     #[must_use]
     pub fn of_new_template(template: &Template, actor_email: Option<EmailAddress>) -> Self {
         let act = Act { actor_email, at: template.created_at };
         Self::of_template(template, act, ActivityAction::TemplateCreated, None)
     }
 
-    /// Returns the entry of a changed template.
+    /// Returns the log entry for a changed template.
     #[must_use]
     pub fn of_template_change(before: &Template, after: &Template, actor_email: EmailAddress) -> Self {
         let action = match (before.active, after.active) {
@@ -167,9 +136,10 @@ impl Activity {
     }
 }
 
-/// Returns the names of the settings that differ, without their values: a variable may hold a secret.
+/// Returns the names of the settings that differ. Omits their values, because an environment variable may hold a
+/// secret.
 fn changed_settings(before: &TemplateSettings, after: &TemplateSettings) -> Vec<&'static str> {
-    // Destructures every field, so that the compiler reports a forgotten new one.
+    // Destructures all fields, so that a new field that is not compared here is a compile error.
     let TemplateSettings {
         name,
         description,

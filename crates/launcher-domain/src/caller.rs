@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::access::Scope;
 use crate::email::{EmailAddress, EmailError};
+use crate::scope::Scope;
 
 /// The authenticated person who sent a request.
 ///
-/// Only [`AdminList::caller`] creates one, so the admin check happens in one place and anew for each request.
+/// Only [`AdminList::caller`] creates a `Caller`. Each request therefore checks the current admin list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     email: EmailAddress,
@@ -27,14 +27,14 @@ impl Caller {
         self.is_admin
     }
 
-    /// Scope of the instances that this person may see: their own, or all.
+    /// Instances that the caller may see: all instances for an admin, else the caller's own.
     #[must_use]
     pub fn scope(&self) -> Scope<'_> {
         if self.is_admin { Scope::Everyone } else { Scope::Owner(&self.email) }
     }
 }
 
-/// The admins' e-mail addresses. They are configuration, not data.
+/// The admins' e-mail addresses. They come from a setting, not from the database.
 #[derive(Debug, Clone, Default)]
 pub struct AdminList(BTreeSet<EmailAddress>);
 
@@ -54,7 +54,7 @@ impl AdminList {
     /// Parses a comma-separated list. Empty entries (a trailing comma, an empty setting) are skipped.
     ///
     /// # Errors
-    /// The first invalid entry: a mistyped admin must not be dropped silently.
+    /// The first invalid entry. The parser does not skip it, because a mistyped admin would silently have no rights.
     pub fn parse(list: &str) -> Result<Self, AdminListError> {
         list.split(',')
             .enumerate()
@@ -70,13 +70,14 @@ impl AdminList {
             .map(Self)
     }
 
-    /// Returns the caller with this address.
+    /// Creates the caller with this address, and marks the caller as an admin if the list contains the address.
     #[must_use]
     pub fn caller(&self, email: EmailAddress) -> Caller {
         Caller { is_admin: self.0.contains(&email), email }
     }
 
-    /// Returns one of the admins, always the same.
+    /// Returns one of the admins, always the same: the address that sorts first. `launcher doctor` uses it in its
+    /// checks.
     #[must_use]
     pub fn first(&self) -> Option<&EmailAddress> {
         self.0.first()

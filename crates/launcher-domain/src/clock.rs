@@ -1,4 +1,4 @@
-//! Time and randomness as parameters, so that a test controls both.
+//! Time and randomness are passed in as parameters, so that a test controls both.
 
 use std::fmt::Debug;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 /// Source of the time.
 pub trait Clock: Debug + Send + Sync {
-    /// The current time in whole milliseconds, so that it is stored and sent without rounding.
+    /// The current time in whole milliseconds. The database and the API use the same precision, so neither rounds it.
     fn now(&self) -> Timestamp;
 }
 
@@ -21,7 +21,7 @@ pub trait Entropy: Debug + Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the system clock")]
     fn now(&self) -> Timestamp {
         let now = Timestamp::now();
         Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
@@ -33,9 +33,9 @@ impl Clock for SystemClock {
 pub struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the kernel's random numbers")]
-    #[expect(clippy::expect_used, reason = "without randomness a name could be guessed: nothing may go on")]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the kernel's random number generator")]
+    #[expect(clippy::expect_used, reason = "without randomness a name could be guessed: the process must not continue")]
     fn fill(&self, buffer: &mut [u8]) {
-        getrandom::fill(buffer).expect("the kernel gives random numbers");
+        getrandom::fill(buffer).expect("the kernel provides random numbers");
     }
 }

@@ -1,4 +1,4 @@
-//! E-mail address: the only type by which people are compared.
+//! E-mail addresses. People are compared only by [`EmailAddress`].
 
 use std::fmt;
 use std::str::FromStr;
@@ -21,24 +21,24 @@ const MAX_LOCAL_BYTES: usize = 64;
 #[serde(try_from = "String", into = "String")]
 pub struct EmailAddress(Box<str>);
 
-/// Why a text is not an e-mail address. The text is not repeated, because errors are logged and the text may be a
-/// misplaced secret.
+/// Reason why a text is not an e-mail address. Errors are logged, so this error does not contain the text: it may be
+/// a secret that was put in the wrong place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
     /// The text is empty or only white space.
     #[error("the e-mail address is empty")]
     Empty,
-    /// A control character, an inner space, or a non-ASCII character.
+    /// The text has a control character, a space inside, or a non-ASCII character.
     #[error("an e-mail address has only visible ASCII characters")]
     NotVisibleAscii,
-    /// No `@`, or more than one.
+    /// The text has no `@`, or more than one.
     #[error("an e-mail address has exactly one @")]
     NotOneAt,
     /// The part before the `@` is empty or has more than 64 bytes.
     #[error("the part before the @ has 1 to 64 characters")]
     LocalPart,
     /// The part after the `@` is empty.
-    #[error("the part behind the @ is empty")]
+    #[error("the part after the @ is empty")]
     NoDomain,
     /// The address has more than 254 bytes.
     #[error("an e-mail address has at most 254 characters")]
@@ -51,8 +51,8 @@ impl EmailAddress {
     /// # Errors
     /// [`EmailError`] names the rule that the text breaks.
     pub fn parse(text: &str) -> Result<Self, EmailError> {
-        // Trims only the white space that a header or a list may have around a value. Other white space is rejected
-        // below.
+        // Trims only ASCII white space, which a header or a list may have around a value. The check of the characters
+        // below rejects other white space.
         let text = text.trim_ascii();
         if text.is_empty() {
             return Err(EmailError::Empty);
@@ -76,7 +76,7 @@ impl EmailAddress {
         Ok(Self(text.to_ascii_lowercase().into_boxed_str()))
     }
 
-    /// The canonical spelling.
+    /// Returns the canonical spelling.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

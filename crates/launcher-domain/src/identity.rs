@@ -1,7 +1,7 @@
-//! Reads the identity that the auth proxy vouches for from a request's header lines.
+//! Reads the caller's identity, which the auth proxy has set, from a request's header lines.
 //!
-//! The API and the sidecar share this code, so both always see the same person in a request. It depends on no HTTP
-//! library: header lines come in as (name, value) pairs.
+//! The API and the sidecar share this code, so both always see the same person in a request. This module depends on no
+//! HTTP library: header lines are passed as (name, value) pairs.
 
 use crate::email::{EmailAddress, EmailError};
 use crate::proof::{PROOF_HEADER, ProxySecret};
@@ -17,23 +17,23 @@ pub struct TrustedHeader {
 #[error("{0:?} is not a header name: use letters, digits and dashes, as in X-Auth-Request-Email")]
 pub struct TrustedHeaderError(pub String);
 
-/// Why a request's header lines contain no valid identity.
+/// Reason why a request's header lines contain no valid identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// No line with the trusted name, or an empty one.
+    /// The trusted header is missing or empty.
     #[error("the request carries no identity")]
     Missing,
-    /// More than one line of the trusted header, even if their values agree.
+    /// The request has more than one line of the trusted header, even if their values are equal.
     #[error("the request carries its identity more than once")]
     Repeated,
-    /// The trusted line beside a line with another spelling of its name (`X_Auth_Request_Email`). A program on the way
-    /// may have read the other one.
+    /// The request has the trusted header, and a second header with another spelling of its name
+    /// (`X_Auth_Request_Email`). A proxy or an app may treat the second one as the identity.
     #[error("the request carries its identity under a second spelling of the header's name")]
     Alias,
-    /// A trusted line without the proxy secret beside it: the request did not come through the auth proxy.
+    /// The request has the trusted header but no valid proxy secret: it did not come through the auth proxy.
     #[error("the request carries an identity without the proof that the auth proxy set it (X-Auth-Request-Proof)")]
     Unproven,
-    /// The trusted line's value is not an e-mail address.
+    /// The value of the trusted header is not an e-mail address.
     #[error("the request's identity cannot be read: {0}")]
     Unreadable(EmailError),
 }
@@ -42,10 +42,10 @@ impl TrustedHeader {
     /// The header's default name.
     pub const DEFAULT: &str = "X-Auth-Request-Email";
 
-    /// Parses a header name. Only letters, digits and dashes are accepted: other characters make aliases possible.
+    /// Parses a header name. Accepts only letters, digits and dashes, because some programs treat `_` and `.` like `-`.
     ///
     /// # Errors
-    /// [`TrustedHeaderError`] with the text.
+    /// [`TrustedHeaderError`] with the invalid text.
     pub fn parse(text: &str) -> Result<Self, TrustedHeaderError> {
         let name = text.trim();
         let readable = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -55,7 +55,7 @@ impl TrustedHeader {
         Ok(Self { name: name.to_ascii_lowercase().into_boxed_str() })
     }
 
-    /// The name, lower-case.
+    /// Returns the name, lower-case.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -64,7 +64,8 @@ impl TrustedHeader {
     /// Reads the single identity from a request's header lines (names in any case, values as received).
     ///
     /// # Errors
-    /// [`IdentityError`], unless exactly one readable line in its exact spelling exists.
+    /// [`IdentityError`], unless the request has exactly one line of the trusted header, no line with another spelling
+    /// of its name, and a readable address.
     pub fn read<'a>(
         &self,
         lines: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
@@ -92,11 +93,11 @@ impl TrustedHeader {
         }
     }
 
-    /// Reads the single identity from a request's header lines, and accepts it only beside exactly one valid proxy
-    /// secret. Without a configured secret, it accepts the same identities as [`TrustedHeader::read`].
+    /// Reads the single identity from a request's header lines. With a configured `secret`, the request must also have
+    /// exactly one valid proxy secret. Without one, the result is that of [`TrustedHeader::read`].
     ///
     /// # Errors
-    /// [`IdentityError`]; a request without an identity is `Missing` even if its proof is wrong.
+    /// [`IdentityError`]. A request without an identity gives `Missing`, even if its proxy secret is wrong.
     pub fn read_verified<'a, L>(&self, secret: Option<&ProxySecret>, lines: L) -> Result<EmailAddress, IdentityError>
     where
         L: IntoIterator<Item = (&'a [u8], &'a [u8])> + Clone,
@@ -110,8 +111,8 @@ impl TrustedHeader {
         }
     }
 
-    /// True when a header line carries identity in any spelling and must not reach an app: the trusted header, all of
-    /// `X-Auth-Request-*`, and the `X-Forwarded-*` lines that auth proxies set for a person.
+    /// True when a header line carries identity, in any spelling of its name, and must not reach an app. These are the
+    /// trusted header, all `X-Auth-Request-*`, and the `X-Forwarded-*` headers that auth proxies set for a person.
     #[must_use]
     pub fn is_identity_header(&self, name: &[u8]) -> bool {
         const FORWARDED: [&[u8]; 5] = [
@@ -145,7 +146,7 @@ fn letters(name: &[u8]) -> impl Iterator<Item = u8> + '_ {
     name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
 }
 
-/// True when two names are equal to a program that folds `-`, `_` and `.` into each other or drops them.
+/// True when two names differ only in `-`, `_` and `.`. Some programs treat these characters as equal, or drop them.
 fn same_letters(left: &[u8], right: &[u8]) -> bool {
     letters(left).eq(letters(right))
 }

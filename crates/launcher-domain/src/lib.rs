@@ -1,7 +1,8 @@
 //! The rules of the workshop launcher, as pure code: no I/O, no HTTP, no SQL, no Kubernetes.
 //!
 //! Authorization ([`access`]), templates and instances ([`template`], [`instance`]), lifetimes ([`lifetime`]), names
-//! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness.
+//! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness, and
+//! [`sync`] locks shared state.
 
 pub mod access;
 pub mod activity;
@@ -17,10 +18,13 @@ pub mod local_path;
 pub mod names;
 pub mod proof;
 pub mod quantity;
+pub mod scope;
 pub mod start_step;
+pub mod sync;
 pub mod template;
+mod text_enum;
 
-pub use access::{Action, Scope, Verdict};
+pub use access::{Action, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
 pub use caller::{AdminList, Caller};
 pub use clock::{Clock, Entropy};
@@ -29,5 +33,6 @@ pub use failure::{FailureCode, FailureReason};
 pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::{LaunchRate, Limits};
 pub use proof::ProxySecret;
+pub use scope::Scope;
 pub use start_step::StartStep;
 pub use template::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};

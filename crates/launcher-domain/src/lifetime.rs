@@ -18,15 +18,15 @@ pub enum ExtendError {
     #[error("only a running workshop can be extended")]
     NotRunning,
     /// The expiry is already the latest that the template allows.
-    #[error("the workshop already has all the time that its template allows")]
+    #[error("the workshop has already reached the maximum lifetime of its template")]
     LifetimeLimitReached,
-    /// The caller expected another expiry: another request, for example of a double click, was first.
+    /// The caller expected another expiry, because another request extended the workshop first (a double click).
     #[error("the workshop's end has changed since the page was loaded")]
     ExpiryChanged,
 }
 
 impl ExtendError {
-    /// Returns the code as sent: kebab-case.
+    /// Returns the code of this refusal that the API sends, in kebab-case.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl ExtendError {
     }
 }
 
-/// Preview of an extension.
+/// Effect that an extension would have now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extension {
     /// The new expiry, or the reason for a refusal.
@@ -68,10 +68,11 @@ pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
 impl Instance {
     /// Returns this instance extended once.
     ///
-    /// `expected_expires_at` is the expiry that the caller saw, if given. It makes a double click harmless.
+    /// `expected_expires_at` is the expiry that the caller saw, if given. The second request of a double click then has
+    /// an outdated expiry and is refused.
     ///
     /// # Errors
-    /// [`ExtendError`]; the instance stays unchanged.
+    /// [`ExtendError`] with the reason of the refusal.
     pub fn extend(&self, expected_expires_at: Option<Timestamp>, now: Timestamp) -> Result<Self, ExtendError> {
         let outcome = extension(self, now).outcome;
         let changed = expected_expires_at.is_some() && expected_expires_at != self.expires_at;

@@ -1,4 +1,4 @@
-//! Limits that keep one person, one class or one mistake from using all capacity.
+//! Limits that prevent one person, one course or one mistake from using all capacity.
 
 use std::time::Duration;
 
@@ -7,17 +7,18 @@ use jiff::Timestamp;
 /// Limits of the launcher. Each is a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum instances of one person that [count](crate::Instance::counts_against_limit). Admins are exempt.
+    /// Maximum number of one person's instances, without ended and failed instances
+    /// ([`counts_against_limit`](crate::Instance::counts_against_limit)). Admins are exempt.
     pub max_instances_per_user: u32,
     /// Launch rate limit of one person. Admins are exempt.
     pub launch_rate: LaunchRate,
-    /// Maximum workshops in state starting. Further launches wait in the queue.
+    /// Maximum number of instances in state starting. Further launches wait in the queue.
     pub max_concurrent_starts: u32,
-    /// Maximum queued launches. Further launches are refused.
+    /// Maximum number of queued instances. Further launches are refused.
     pub max_queued: u32,
     /// Maximum time from starting to ready.
     pub start_timeout: Duration,
-    /// Retention of ended instances.
+    /// Retention of ended instances and of activity log entries.
     pub history: Duration,
 }
 
@@ -34,25 +35,25 @@ impl Default for Limits {
     }
 }
 
-/// Token bucket: each launch takes a token, and tokens come back at a steady rate.
+/// Token bucket: each launch takes one token, and the bucket refills at a steady rate.
 ///
-/// The state of a bucket is one time: when it will be full again. A bucket that is full needs no state.
+/// The only state of a bucket is the time at which it is full again. A full bucket needs no state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchRate {
-    /// Tokens that come back per minute, 1 to 60,000.
+    /// Tokens added per minute, 1 to 60,000.
     pub per_minute: u32,
     /// Tokens in a full bucket, at least 1.
     pub burst: u32,
 }
 
 impl LaunchRate {
-    /// Takes a token from a bucket that will be full again at `full_at`. Returns when it will be full again after that.
+    /// Takes a token from a bucket that is full again at `full_at`. Returns the new time at which it is full again.
     ///
-    /// `full_at` may be a time that these settings or this clock cannot produce: the settings were changed, or a clock
-    /// was wrong. Such a bucket counts as empty, so the wait is never longer than for one token.
+    /// `full_at` may be too far in the future, because the settings were changed or a clock was wrong. The bucket then
+    /// counts as empty, so the wait is never longer than for one token.
     ///
     /// # Errors
-    /// The time until the next token, when the bucket is empty.
+    /// If the bucket is empty: the time until the next token.
     pub fn take(self, full_at: Timestamp, now: Timestamp) -> Result<Timestamp, Duration> {
         let interval = (60_000 / i64::from(self.per_minute.max(1))).max(1);
         let capacity = interval * i64::from(self.burst.max(1));

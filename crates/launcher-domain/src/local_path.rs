@@ -1,6 +1,6 @@
 //! Redirect targets for a browser: paths of this site only.
 
-/// A path on this site, with its query, safe to use in `Location`.
+/// A path on this site, with its query. It is safe as a redirect target in a `Location` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalPath(String);
 
@@ -23,7 +23,7 @@ impl LocalPath {
         Self("/".to_owned())
     }
 
-    /// The path as it was given.
+    /// Returns the path as it was given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

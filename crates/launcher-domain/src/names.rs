@@ -13,7 +13,8 @@ const MAX_SLUG: usize = 20;
 /// Generates a name for an instance: a slug of its template's name, a dash, and 50 random bits.
 ///
 /// The name is a DNS label (RFC 1035: starts with a letter, at most 31 characters), because it names a Service and a
-/// host. It is unguessable and contains no e-mail address. The unique index rejects a duplicate: then draw again.
+/// host. It is unguessable and contains no e-mail address. The database's unique index rejects a duplicate; the caller
+/// then generates another name.
 #[must_use]
 pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; RANDOM_CHARACTERS];
@@ -22,7 +23,8 @@ pub fn k8s_name(template_name: &str, entropy: &dyn Entropy) -> String {
     format!("{}-{random}", slug(template_name))
 }
 
-/// True when a text has the shape of an instance's name. Other texts are answered without a database query.
+/// True when a text has the shape of an instance's name. Checked before a database query, to avoid queries for names
+/// that cannot exist.
 #[must_use]
 pub fn is_k8s_name(text: &str) -> bool {
     let label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -41,15 +43,15 @@ pub fn uuid_v7(clock: &dyn Clock, entropy: &dyn Entropy) -> Uuid {
     uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-/// Lower bound of the identifiers that [`uuid_v7`] makes at this time or later.
+/// Returns the smallest identifier that [`uuid_v7`] can generate at this time or later.
 #[must_use]
 pub fn earliest_uuid(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.as_millisecond()).unwrap_or(0);
     Uuid::from_u128(u128::from(millis) << 80)
 }
 
-/// Returns the letters and digits of a name, lower-case, with single dashes between words; `workshop` when none are
-/// left.
+/// Returns the letters and digits of a name, lower-case, with single dashes between words. Returns `workshop` if the
+/// name has no letter or digit.
 fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(MAX_SLUG);
     for character in name.chars() {

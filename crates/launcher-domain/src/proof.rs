@@ -1,7 +1,7 @@
 //! The proxy secret: proof that a request's identity header was set by the auth proxy.
 //!
-//! The auth proxy sends the secret in [`PROOF_HEADER`] beside the identity header. With a secret configured, an
-//! identity header without it counts as forged, even if the network let it through.
+//! The auth proxy sends the secret in [`PROOF_HEADER`] together with the identity header. If a secret is configured, a
+//! request that has an identity header but not the secret counts as forged.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,24 +9,24 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Name of the header that carries the proxy secret, lower-case.
 pub const PROOF_HEADER: &str = "x-auth-request-proof";
 
-/// Maximum number of secrets accepted at a time: one, or two during a rotation.
+/// Maximum number of secrets accepted at a time: the old and the new one during a rotation.
 const MAX_SECRETS: usize = 2;
-/// Length of a secret in characters: at least 128 bits in hexadecimal, at most the length suitable for one header line.
+/// Length of a secret in characters. The minimum is 128 bits in hexadecimal; the maximum fits into one header line.
 const LENGTH: std::ops::RangeInclusive<usize> = 32..=256;
 
-/// Why a text is not a valid list of proxy secrets.
+/// Reason why a text is not a valid list of proxy secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProxySecretError {
     /// No line contains a secret.
     #[error("it is empty: write one secret per line, for example the output of `openssl rand -hex 32`")]
     Empty,
-    /// More secrets than a rotation needs.
+    /// The text has more than two secrets. A rotation needs only the old and the new one.
     #[error("it holds {0} secrets, but at most {MAX_SECRETS} are accepted at a time: remove the oldest")]
     TooMany(usize),
-    /// Too short to resist guessing, or too long for a header.
+    /// A secret is too short to resist guessing, or too long for a header.
     #[error("line {0}: a secret has 32 to 256 characters; `openssl rand -hex 32` makes one")]
     Length(usize),
-    /// A character that a header value cannot carry.
+    /// A secret has a character that is not allowed in a header value.
     #[error("line {0}: a secret has only visible ASCII characters; `openssl rand -hex 32` makes one")]
     Character(usize),
 }
@@ -41,15 +41,15 @@ impl ProxySecret {
     /// Reads one or two secrets, one per line.
     ///
     /// # Errors
-    /// [`ProxySecretError`]; it never quotes the text.
+    /// [`ProxySecretError`]. It never contains the text, because errors are logged.
     pub fn parse(text: &str) -> Result<Self, ProxySecretError> {
         Ok(Self { accepted: Arc::new(RwLock::new(secrets(text)?)) })
     }
 
-    /// Replaces the accepted secrets by those of `text`. Returns whether they differ from the previous ones.
+    /// Replaces the accepted secrets by those of `text`. Returns true when they differ from the previous ones.
     ///
     /// # Errors
-    /// [`ProxySecretError`]; the previous secrets stay in force.
+    /// [`ProxySecretError`]. The previous secrets stay in force.
     pub fn replace(&self, text: &str) -> Result<bool, ProxySecretError> {
         let secrets = secrets(text)?;
         let mut accepted = self.accepted.write().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,8 @@ impl ProxySecret {
         self.accepted.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// True when `value` is one of the accepted secrets. The time it takes depends on lengths only.
+    /// True when `value` is one of the accepted secrets. The duration of the comparison depends only on lengths, so it
+    /// does not reveal a secret.
     #[must_use]
     pub fn accepts(&self, value: &[u8]) -> bool {
         let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Quantity {
     text: String,
-    /// In thousandths of the unit.
+    /// Amount in thousandths of the unit (cores or bytes).
     milli: u128,
 }
 
@@ -45,9 +45,9 @@ impl Quantity {
     /// suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei or none.
     pub fn parse(text: &str) -> Result<Self, QuantityError> {
         let error = || QuantityError(text.chars().take(40).collect());
-        let (number, milli_per_unit) = match SUFFIXES.iter().find(|(suffix, _)| text.ends_with(suffix)) {
-            Some((suffix, factor)) => (&text[..text.len() - suffix.len()], factor * 1000),
-            None => text.strip_suffix('m').map_or((text, 1000), |number| (number, 1)),
+        let (number, factor, divisor) = match SUFFIXES.iter().find(|(suffix, _)| text.ends_with(suffix)) {
+            Some((suffix, factor)) => (&text[..text.len() - suffix.len()], *factor, 1),
+            None => text.strip_suffix('m').map_or((text, 1, 1), |number| (number, 1, 1000)),
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
         let digits = |part: &str, most: usize| {
@@ -58,7 +58,8 @@ impl Quantity {
         }
         let whole: u128 = whole.parse().map_err(|_| error())?;
         let thousandths: u128 = format!("{fraction:0<3}").parse().map_err(|_| error())?;
-        let milli = (whole * 1000 + thousandths) * milli_per_unit / 1000;
+        // At most 10^18 thousandths times 2^60: far below the maximum of `u128`.
+        let milli = (whole * 1000 + thousandths) * factor / divisor;
         if milli == 0 {
             return Err(error());
         }

@@ -1,40 +1,20 @@
-//! Steps of a start, for a workshop that is not ready yet.
+//! Steps of a workshop's start, reported until the workshop is ready.
 
-/// Step of a start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StartStep {
-    /// No node has room at the moment.
-    WaitingForRoom,
-    /// The workshop gets its node, network and files.
-    Preparing,
-    /// The node pulls the image; the first time this takes a while.
-    PullingImage,
-    /// The app runs but does not answer yet.
-    StartingApp,
-    /// The app exited and is restarted.
-    RestartingApp,
-}
+use crate::text_enum::text_enum;
 
-impl StartStep {
-    /// All steps, in the order of a start.
-    pub const ALL: [Self; 5] =
-        [Self::WaitingForRoom, Self::Preparing, Self::PullingImage, Self::StartingApp, Self::RestartingApp];
-
-    /// Returns the step as stored and sent.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::WaitingForRoom => "waiting-for-room",
-            Self::Preparing => "preparing",
-            Self::PullingImage => "pulling-image",
-            Self::StartingApp => "starting-app",
-            Self::RestartingApp => "restarting-app",
-        }
-    }
-
-    /// Parses a step.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|step| step.as_str() == text)
+text_enum! {
+    /// Step of a workshop's start. The variants are in the order in which they occur.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum StartStep {
+        /// The pod waits, because no node has room at the moment.
+        WaitingForRoom = "waiting-for-room",
+        /// The cluster assigns a node to the workshop, and sets up its network and files.
+        Preparing = "preparing",
+        /// The node pulls the image. The first pull on a node can take minutes.
+        PullingImage = "pulling-image",
+        /// The app runs but does not answer yet.
+        StartingApp = "starting-app",
+        /// The app exited, and the fleet restarts it.
+        RestartingApp = "restarting-app",
     }
 }

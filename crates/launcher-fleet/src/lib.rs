@@ -1,4 +1,4 @@
-//! The port [`Fleet`], which turns Workshops into running workloads, and its adapters.
+//! The port [`Fleet`], which turns Workshops into running workloads, and its adapters for Kubernetes and one machine.
 
 mod kubernetes;
 mod local;

@@ -1,4 +1,4 @@
-//! The interface between the service and a fleet.
+//! The port [`Fleet`]: the interface between the service and a fleet.
 
 use std::fmt::Debug;
 
@@ -6,41 +6,44 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use launcher_workshop::Workshop;
 
-/// Turns Workshops into running workloads: by the operator on Kubernetes, or as processes of this machine.
+/// Turns Workshops into running workloads: through the operator on Kubernetes, or as processes on this machine.
 ///
-/// The service writes specs through it and reads statuses from it. Every call is idempotent, so the service can retry
-/// it after a crash or a timeout.
+/// The service writes the specs of Workshops, and the fleet writes their statuses. Every call is idempotent: the
+/// service can retry it after a crash or a timeout. Every adapter passes `launcher_testkit::fleet_contract`.
 #[async_trait]
 pub trait Fleet: Debug + Send + Sync + 'static {
-    /// Creates or updates the Workshop with this name; returns the stored one, with its `metadata.uid`. If `workshop`
-    /// has a uid, only the Workshop with that uid is updated: one that is gone is not created again.
+    /// Creates the Workshop with this name, or updates its spec, labels and annotations. Returns the stored Workshop
+    /// with its `metadata.uid` and its status. This call never changes the status. If `workshop` has a uid, the call
+    /// updates only the Workshop with that uid, and does not create it again if it is gone.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: retry; also if the Workshop of this uid is gone, which the watch will report.
-    /// [`FleetError::Refused`]: this spec will never be accepted.
+    /// [`FleetError::Unavailable`]: the caller should retry. A Workshop that is gone also gives this error, and the
+    /// watch reports its deletion. [`FleetError::Refused`]: the fleet will never accept this spec.
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError>;
 
-    /// Deletes the Workshop with this name. With a uid, it deletes only that Workshop: a later one of the same name
-    /// stays.
+    /// Deletes the Workshop with this name. With a uid, it deletes only the Workshop with that uid, and not a later
+    /// Workshop with the same name.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: retry.
+    /// [`FleetError::Unavailable`]: the caller should retry.
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError>;
 
-    /// Returns the Workshop with this name, or `None` if it certainly does not exist.
+    /// Returns the Workshop with this name, or `None` if it does not exist.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: retry.
+    /// [`FleetError::Unavailable`]: it is unknown whether the Workshop exists, and the caller should retry.
+    /// [`FleetError::Refused`]: the Workshop exists but cannot be parsed.
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError>;
 
-    /// Identity of this fleet: each row belongs to one fleet. It is constant for the same data directory or cluster.
+    /// Returns the identity of this fleet, to which the rows of the database belong. It never changes for the same data
+    /// directory or Kubernetes namespace.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: retry.
+    /// [`FleetError::Unavailable`]: the caller should retry.
     async fn identity(&self) -> Result<String, FleetError>;
 
-    /// Streams all Workshops, then each change. After a gap the stream starts over with [`FleetEvent::Relisted`]. It
-    /// ends only when the fleet is closed.
+    /// Streams all Workshops as [`FleetEvent::Relisted`], then each change. If changes were lost, the stream sends all
+    /// Workshops again. It ends only when the fleet is closed.
     fn watch(&self) -> BoxStream<'static, FleetEvent>;
 }
 
@@ -49,14 +52,15 @@ pub trait Fleet: Debug + Send + Sync + 'static {
 pub enum Deletion {
     /// The Workshop does not exist any more.
     Gone,
-    /// The Workshop is being deleted; [`FleetEvent::Deleted`] follows.
+    /// The Workshop is being deleted. The watch sends [`FleetEvent::Deleted`] when it is gone.
     InProgress,
 }
 
 /// An event of [`Fleet::watch`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum FleetEvent {
-    /// All readable Workshops. A missing one is gone or unreadable; [`Fleet::get`] distinguishes the two.
+    /// All readable Workshops. A Workshop that is not in the list is gone or unreadable: [`Fleet::get`] distinguishes
+    /// the two.
     Relisted(Vec<Workshop>),
     /// A Workshop was created or changed.
     Applied(Box<Workshop>),
@@ -64,16 +68,16 @@ pub enum FleetEvent {
     Deleted(Box<Workshop>),
 }
 
-/// Why a fleet did not complete a call.
+/// Error of a call to a fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     /// Temporary: the same call may succeed later.
     #[error("fleet unavailable: {0}")]
     Unavailable(String),
-    /// Permanent: this Workshop is not acceptable.
+    /// Permanent: the fleet will never accept this Workshop.
     #[error("the fleet refuses the Workshop: {0}")]
     Refused(String),
 }
 
-/// Message of an adapter when the Workshop of an apply is gone.
-pub(crate) const GONE: &str = "the Workshop that was to be changed is gone";
+/// Error message of [`Fleet::apply`] when the Workshop with the given uid is gone.
+pub(crate) const GONE: &str = "the Workshop to change no longer exists";

@@ -1,29 +1,31 @@
-//! Exponential backoff for each Workshop, from 250 ms to 30 s.
+//! Exponential backoff of failed reconciles: from 250 ms to 30 s, separately for each Workshop.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
+
+use launcher_domain::sync::lock;
 
 const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Number of consecutive failures of each Workshop.
+/// Number of consecutive failed reconciles of each Workshop, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff(Mutex<HashMap<String, u32>>);
 
 impl Backoff {
-    /// Counts a failure and returns the delay.
+    /// Counts a failed reconcile, and returns the delay before the next one.
     pub(crate) fn failed(&self, name: &str) -> Duration {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = lock(&self.0);
         let count = failures.entry(name.to_owned()).or_default();
         let delay = FIRST.saturating_mul(1 << (*count).min(16)).min(LONGEST);
         *count = count.saturating_add(1);
         delay
     }
 
-    /// Resets the backoff of a Workshop that succeeded or is gone.
+    /// Resets the backoff of a Workshop after a successful reconcile or its deletion.
     pub(crate) fn forget(&self, name: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        lock(&self.0).remove(name);
     }
 }
 
@@ -42,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn backoff_of_100_failures_stays_within_maximum() {
+    fn backoff_never_exceeds_maximum_after_100_failures() {
         let backoff = Backoff::default();
         assert!((0..100).map(|_| backoff.failed("a")).all(|delay| delay <= LONGEST));
     }

@@ -1,4 +1,5 @@
-//! Watch cache of the Deployments, Services, Ingresses and pods of the Workshops, pruned to the fields that are read.
+//! Watch caches of the Deployments, Services, Ingresses and pods of the Workshops. They keep only fields that the
+//! operator reads, to save memory.
 
 pub(crate) mod prune;
 
@@ -16,17 +17,17 @@ use kube::{Api, Client, Resource, ResourceExt};
 use launcher_workshop::{APP_LABEL, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 
-use crate::WORKSHOP_LABEL;
-use crate::controller::Guarded;
+use crate::guarded::Guarded;
+use crate::identifiers::WORKSHOP_LABEL;
 
-/// Page size of list requests: the received objects are ten times as large as their pruned form.
+/// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
 
-/// A stream of changed objects.
+/// A stream of changed objects of one kind.
 pub(crate) trait ChangeStream<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
 impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> ChangeStream<K> for S {}
 
-/// Watch caches of all resources of the Workshops in one namespace.
+/// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
 pub(crate) struct Children {
     pub(crate) deployments: Store<Deployment>,
@@ -36,7 +37,7 @@ pub(crate) struct Children {
     ready: Arc<OnceCell<()>>,
 }
 
-/// The write side of the caches. When polled, it fills them and yields the Workshops to reconcile.
+/// The write side of the watch caches. Its streams fill the caches while they are polled.
 pub(crate) struct Watches {
     deployments: Writer<Deployment>,
     services: Writer<PartialObjectMeta<Service>>,
@@ -59,9 +60,9 @@ impl Children {
         (Self { deployments, services, ingresses, pods, ready: Arc::default() }, watches)
     }
 
-    /// Waits until every initial list is complete. Before that, a missing object may exist.
+    /// Waits until every initial list is complete. Before that, an object that is missing in the cache may exist.
     ///
-    /// A single task waits for all callers, because a store wakes only the last of its waiters.
+    /// Only one caller waits for the stores, and the others wait for that caller: a store wakes only its last waiter.
     pub(crate) async fn ready(&self) -> Result<(), WriterDropped> {
         let all = async || {
             self.deployments.wait_until_ready().await?;
@@ -72,7 +73,7 @@ impl Children {
         self.ready.get_or_try_init(all).await.copied()
     }
 
-    /// True if the cache holds every resource that the Workshop wants.
+    /// True if the cache has every resource of the Workshop. `ingress` is true if the Workshop needs an Ingress.
     pub(crate) fn has_all_resources(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
         fn is_there<K>(seen: &Store<K>, namespace: &str, workshop: &Workshop) -> bool
         where
@@ -88,12 +89,12 @@ impl Children {
             && (!ingress || is_there(&self.ingresses, namespace, workshop))
     }
 
-    /// The Workshop's Deployment, from the cache.
+    /// Returns the Deployment of the Workshop from the cache.
     pub(crate) fn deployment(&self, namespace: &str, name: &str) -> Option<Arc<Deployment>> {
         self.deployments.get(&ObjectRef::new(name).within(namespace))
     }
 
-    /// The Workshop's pods, from the cache.
+    /// Returns the pods of the Workshop from the cache.
     pub(crate) fn pods(&self, name: &str) -> Vec<Pod> {
         let pods = self.pods.state_filter(|pod| workshop_of(pod) == Some(name));
         pods.into_iter().map(|pod| (*pod).clone()).collect()
@@ -101,7 +102,8 @@ impl Children {
 }
 
 impl Watches {
-    /// The streams that the controller polls: the three owned kinds, and for each pod its Workshop.
+    /// Starts the watches. Returns the changed Deployments, Services and Ingresses, and the Workshops of changed pods:
+    /// the controller reconciles a Workshop after each of these changes.
     pub(crate) fn streams(
         self,
         client: &Client,
@@ -152,12 +154,13 @@ where
         .touched_objects()
 }
 
-/// Configuration of every watch: restarted every minute, which bounds the lag if its connection dies unnoticed.
+/// Configuration of every watch. A watch request ends after one minute and is repeated. This limits the lag of the
+/// cache if a connection dies unnoticed.
 pub(crate) fn watch() -> watcher::Config {
     watcher::Config::default().timeout(60).page_size(PAGE)
 }
 
-/// Watches the objects with our labels.
+/// Configuration of a watch for the resources of Workshops, which it selects by their labels.
 fn ours() -> watcher::Config {
     watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
 }

@@ -1,4 +1,4 @@
-//! Shared dependencies of all reconciles.
+//! The context: dependencies and in-memory state that all reconciles share.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use kube::Client;
 use kube::runtime::events::Reporter;
 use launcher_domain::Clock;
 
-use crate::apply::ApplyCache;
+use crate::apply_cache::ApplyCache;
 use crate::backoff::Backoff;
 use crate::children::Children;
 use crate::first_seen::FirstSeen;
@@ -14,7 +14,7 @@ use crate::lease::Fence;
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
 
-/// Shared dependencies of all reconciles, for the duration of one leadership.
+/// Dependencies and in-memory state that all reconciles share. A new leadership begins with a new context.
 pub(crate) struct Context {
     pub(crate) client: Client,
     pub(crate) settings: Arc<OperatorSettings>,
@@ -25,14 +25,14 @@ pub(crate) struct Context {
     pub(crate) children: Children,
     pub(crate) apply_cache: ApplyCache,
     pub(crate) backoff: Backoff,
-    /// When an image pull was first seen to fail.
+    /// Time at which the operator first saw a failed image pull, for each Workshop.
     pub(crate) pull_failures: FirstSeen,
-    /// When the API server first refused an apply.
+    /// Time at which the API server first refused an apply, for each Workshop.
     pub(crate) refusals: FirstSeen,
 }
 
 impl Context {
-    /// Drops the in-memory state (backoff, ledger, first failures) of a Workshop that was terminated or is gone.
+    /// Removes the in-memory state of a Workshop whose workload is deleted.
     pub(crate) fn forget(&self, name: &str) {
         self.backoff.forget(name);
         self.apply_cache.forget(name);

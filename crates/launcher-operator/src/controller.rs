@@ -1,31 +1,27 @@
-//! The controller: watches, work queue, bounded concurrency.
+//! The controller: reconciles a Workshop after each change of it or its resources, with a limited concurrency.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use kube::core::DeserializeGuard;
 use kube::runtime::{Config, Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, Resource};
-use launcher_workshop::Workshop;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::children::{Watches, prune, watch};
 use crate::context::Context;
+use crate::guarded::Guarded;
 use crate::reconcile::{reconcile, retry};
 
-/// A Workshop, or the reason why it is unreadable: one unreadable Workshop must not stop the watch of the others.
-pub(crate) type Guarded = DeserializeGuard<Workshop>;
-
-/// Interval at which Workshops are counted.
+/// Interval of counting the Workshops by phase, for the metrics.
 const COUNT: Duration = Duration::from_secs(15);
 
-/// The controller stream ended unexpectedly.
+/// Error of the controller: its stream of reconciles ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the Workshop watch ended unexpectedly")]
 pub(crate) struct ControllerError;
 
-/// Reconciles Workshops until it is dropped.
+/// Reconciles Workshops until the future is dropped. Returns only if the stream of reconciles ends unexpectedly.
 pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerError {
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
@@ -49,7 +45,7 @@ pub(crate) async fn run(context: Arc<Context>, watches: Watches) -> ControllerEr
         tokio::select! {
             outcome = outcomes.next() => match outcome {
                 None => return ControllerError,
-                Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled"),
+                Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled Workshop"),
                 Some(Err(error)) => note(&context, &error),
             },
             _ = count.tick() => {
@@ -67,11 +63,13 @@ fn phase(object: &Guarded) -> launcher_workshop::Phase {
 
 fn note<E: std::error::Error>(context: &Context, error: &controller::Error<E, watcher::Error>) {
     match error {
-        // The Workshop is gone: drop its state.
+        // The Workshop is gone: remove its in-memory state.
         controller::Error::ObjectNotFound(object) => context.forget(&object.name),
-        // `retry` has logged it.
+        // The function `retry` has already logged this error.
         controller::Error::ReconcilerFailed(..) => {}
-        controller::Error::QueueError(error) => tracing::warn!(%error, "watch interrupted, retrying"),
-        controller::Error::RunnerError(error) => tracing::error!(%error, "controller queue failed"),
+        controller::Error::QueueError(error) => {
+            tracing::warn!(%error, "watching Workshops or their resources failed, retrying")
+        }
+        controller::Error::RunnerError(error) => tracing::error!(%error, "scheduling reconciles failed"),
     }
 }

@@ -1,22 +1,24 @@
-//! When a condition of a Workshop was first seen. For conditions that the cluster reports without a start time.
+//! Remembers when the operator first saw a condition of a Workshop. Used for conditions that the cluster reports
+//! without a start time.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use jiff::Timestamp;
+use launcher_domain::sync::lock;
 
-/// When each Workshop was first seen in the condition. Workshops that are no longer in it are forgotten.
+/// Time at which the operator first saw one condition, for each Workshop that is in this condition now.
 #[derive(Debug, Default)]
 pub(crate) struct FirstSeen(Mutex<HashMap<String, Timestamp>>);
 
 impl FirstSeen {
-    /// Records that the Workshop is in the condition; returns when that was first seen.
+    /// Records that the Workshop is in the condition, and returns the time at which this was first recorded.
     pub(crate) fn record(&self, name: &str, now: Timestamp) -> Timestamp {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name.to_owned()).or_insert(now)
+        *lock(&self.0).entry(name.to_owned()).or_insert(now)
     }
 
-    /// Forgets a Workshop that is gone or no longer in the condition.
+    /// Removes a Workshop that is gone or no longer in the condition.
     pub(crate) fn forget(&self, name: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        lock(&self.0).remove(name);
     }
 }

@@ -1,9 +1,9 @@
-//! Leader election by a Lease: one operator acts, the others stand by.
+//! Leader election with a Lease: one operator, the leader, acts. The other operators stand by.
 //!
-//! A leader acts only while its own monotonic clock shows that its lease cannot have expired, counted from before it
-//! sent the renewal. A standby takes a lease only after it has watched it unchanged for its whole duration on its own
-//! clock. So two operators never act at the same time, even with wrong wall clocks. A process that was paused finds its
-//! fence closed.
+//! A leader acts only while its monotonic clock shows that the lease cannot have expired. It counts from the moment
+//! before it sent the last renewal. A standby takes the lease only after it has seen the lease unchanged for the
+//! lease's whole duration on its monotonic clock. Two operators thus never act at the same time, even with wrong wall
+//! clocks. A leader that was paused for too long finds its fence closed, and does not act.
 
 mod fence;
 mod record;
@@ -20,12 +20,12 @@ use tokio::time::{Instant, sleep, timeout};
 pub use fence::{Fence, NotLeading};
 pub use record::{LeaseDecision, ObservedLease};
 
-/// The election for one Lease.
+/// Acquires, renews and releases one Lease for this operator.
 #[derive(Debug)]
 pub(crate) struct Election {
     pub(crate) leases: Api<Lease>,
     pub(crate) name: String,
-    /// Our holder identity; unique to this process.
+    /// Holder identity of this operator, unique to this process.
     pub(crate) identity: String,
     pub(crate) duration: Duration,
     pub(crate) clock: Arc<dyn Clock>,
@@ -44,7 +44,8 @@ impl Election {
         Self { leases, name: name.to_owned(), identity: identity.to_owned(), duration, clock }
     }
 
-    /// Waits until we lead. Calls `contact` after each try with the result: did the API server answer?
+    /// Waits until this operator leads. After each attempt it reports to `contact` an error if the Lease could not be
+    /// read or written. A Lease that another operator holds is no error.
     pub(crate) async fn acquire(&self, contact: impl Fn(Result<(), String>)) -> Fence {
         let mut watched = ObservedLease::default();
         loop {
@@ -56,7 +57,7 @@ impl Election {
                         return Fence::new(asked, self.duration);
                     }
                 }
-                // Another operator was quicker.
+                // No error: another operator wrote the Lease first.
                 Err(ElectionError::Conflict) => contact(Ok(())),
                 Err(error) => {
                     tracing::warn!(lease = %self.name, %error, "acquiring Lease failed, retrying");
@@ -67,7 +68,8 @@ impl Election {
         }
     }
 
-    /// Renews the lease until it is lost: another operator holds it, or the API server has not confirmed it in time.
+    /// Renews the lease until it is lost: another operator holds it, or the API server has not confirmed a renewal in
+    /// time. Then closes the fence.
     pub(crate) async fn renew_until_lost(&self, fence: &Fence) {
         let mut watched = ObservedLease::default();
         let mut pause = self.pause();
@@ -82,7 +84,7 @@ impl Election {
                 Ok(_) => break,
                 Err(error) => {
                     tracing::warn!(lease = %self.name, %error, "renewing Lease failed, retrying");
-                    // Retries sooner: one slow and one failed renewal fit into the duration of a lease.
+                    // Retry sooner, so that the lease survives one slow and one failed renewal.
                     self.pause() / 4
                 }
             };
@@ -93,7 +95,7 @@ impl Election {
         fence.close();
     }
 
-    /// Releases the lease, so that a standby need not wait until it expires.
+    /// Closes the fence and releases the lease, so that a standby need not wait until the lease expires.
     pub(crate) async fn release(&self, fence: &Fence) {
         fence.close();
         let released = timeout(self.pause(), async {
@@ -105,11 +107,11 @@ impl Election {
             Ok::<(), kube::Error>(())
         });
         if !matches!(released.await, Ok(Ok(()))) {
-            tracing::warn!(lease = %self.name, "releasing Lease failed: a standby has to wait for its expiry");
+            tracing::warn!(lease = %self.name, "releasing Lease failed, a standby can lead only after the Lease has expired");
         }
     }
 
-    /// Tries once to take or renew the lease; returns true if we hold it.
+    /// Tries once to take or renew the lease. Returns true if this operator holds it.
     async fn try_acquire_or_renew(&self, watched: &mut ObservedLease) -> Result<bool, ElectionError> {
         timeout(self.pause(), self.acquire_or_renew(watched)).await.map_err(|_| ElectionError::Slow)?
     }
@@ -127,7 +129,7 @@ impl Election {
                 LeaseDecision::Wait => return Ok(false),
                 LeaseDecision::Take => {
                     record::take(&mut lease, &self.identity, self.duration, now);
-                    // The request carries the resource version: of two operators that try, one gets a conflict.
+                    // The request includes the resource version. If two operators try at once, one gets a conflict.
                     self.leases.replace(&self.name, &PostParams::default(), &lease).await
                 }
             },
@@ -139,7 +141,8 @@ impl Election {
         }
     }
 
-    /// Interval of the tries, and timeout of one try: a failed renewal is retried before the fence closes.
+    /// Interval of the attempts, and timeout of one attempt. It is short enough to retry a failed renewal before the
+    /// fence closes.
     fn pause(&self) -> Duration {
         self.duration / 4
     }

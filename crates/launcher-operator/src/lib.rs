@@ -1,24 +1,23 @@
-//! The operator: turns each Workshop into a Deployment, a Service and an Ingress, reports its state in the status, and
-//! terminates it at its expiry. It never opens the database.
+//! The operator: turns each Workshop into a Deployment, a Service and an Ingress. It reports the Workshop's state in
+//! the status, and terminates the workload at the expiry. It never opens the database.
 //!
-//! A reconcile has five steps: read the watch cache, [`validate`] and [`build`] (pure), apply, and derive the status
-//! (pure). [`run`] does all of it under leader election.
+//! A reconcile has five steps: read the watch cache, [`validate`], [`build`], apply, and derive the status. Validating,
+//! building and deriving are pure. [`run`] reconciles only while this operator is the leader.
 
 mod apply;
+mod apply_cache;
 mod backoff;
 pub mod build;
 mod children;
 mod context;
 mod controller;
 pub mod diagnose;
-mod evidence;
+mod failure_details;
 mod first_seen;
+mod guarded;
+mod identifiers;
 pub mod lease;
-#[cfg(test)]
-#[path = "../../launcher-testkit/src/metrics.rs"]
-#[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
-mod listed;
-mod live;
+mod live_read;
 mod metrics;
 mod reconcile;
 mod refusal;
@@ -30,11 +29,7 @@ pub mod traces;
 mod transitions;
 pub mod validate;
 
+pub use identifiers::{FIELD_MANAGER, WORKSHOP_LABEL};
 pub use metrics::Metrics;
 pub use run::{Operator, run};
 pub use settings::{Exposure, IngressSettings, OperatorSettings, Placement, PullPolicy, SidecarSettings, Toleration};
-
-/// The single field manager of every server-side apply by the operator.
-pub const FIELD_MANAGER: &str = "workshop-operator";
-/// Label on a workshop's pods with the name of their Workshop. The Service and the Deployment select by it.
-pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";

@@ -11,9 +11,9 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// Buckets of the reconcile duration, in seconds.
+/// Histogram buckets of the reconcile duration, in seconds.
 const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Outcomes of a reconcile.
+/// Label values for the outcome of a reconcile.
 const OUTCOMES: [&str; 2] = ["ok", "error"];
 const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
 
@@ -53,7 +53,7 @@ impl Default for Metrics {
             failures: Family::default(),
             leading: Gauge::default(),
         };
-        // Created at 0, because a counter's increase is invisible if its first sample is not 0.
+        // Create all counters with the value 0. Otherwise Prometheus would not see their first increase.
         for outcome in OUTCOMES {
             drop(metrics.reconciles.get_or_create(&OutcomeLabel { outcome }));
         }
@@ -70,15 +70,15 @@ impl Default for Metrics {
 impl Metrics {
     /// Registers the operator's metrics.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("operator_reconciles", "Reconciles, by how they ended", self.reconciles.clone());
+        registry.register("operator_reconciles", "Reconciles, by outcome", self.reconciles.clone());
         registry.register_with_unit(
             "operator_reconcile",
-            "How long a reconcile took",
+            "Duration of a reconcile",
             Unit::Seconds,
             self.seconds.clone(),
         );
         registry.register("operator_workshops", "Workshops by phase, counted every 15 seconds", self.workshops.clone());
-        registry.register("operator_transitions", "Workshops that came into a phase", self.transitions.clone());
+        registry.register("operator_transitions", "Workshops that entered a phase", self.transitions.clone());
         registry.register("operator_failures", "Workshops that failed, by reason", self.failures.clone());
         registry.register("operator_leading", "1 while this process leads", self.leading.clone());
     }
@@ -107,18 +107,22 @@ impl Metrics {
     pub(crate) fn set_leading(&self, leads: bool) {
         self.leading.set(i64::from(leads));
         if !leads {
-            // Another operator now counts them.
+            // The next leader counts the Workshops: this operator must not report its old counts.
             self.workshops.clear();
         }
     }
 }
 
 #[cfg(test)]
+#[path = "../../launcher-testkit/src/metrics.rs"]
+#[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
+mod listed;
+
+#[cfg(test)]
 mod tests {
     use prometheus_client::encoding::text::encode;
 
     use super::*;
-    use crate::listed;
 
     fn page(metrics: &Metrics) -> String {
         let (mut registry, mut page) = (Registry::default(), String::new());
@@ -138,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn operator_metrics_match_the_documentation() {
+    fn exposed_operator_metrics_match_documented_metrics() {
         let metrics = Metrics::default();
-        // Metrics with labels appear from their first use on.
+        // Set the gauge, because a metric with labels is exposed only after its first use.
         metrics.set_workshop_counts([].into_iter());
         assert_eq!(listed::exposed(&page(&metrics)), listed::documented("operator_"));
     }

@@ -1,4 +1,4 @@
-//! Reconciles one Workshop: read the watch cache, validate, build, apply, status.
+//! Reconciles one Workshop: reads the watch cache, validates, builds, applies, and writes the status.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use crate::FIELD_MANAGER;
 use crate::apply::{self, ApplyError};
 use crate::build::build;
 use crate::context::Context;
-use crate::controller::Guarded;
 use crate::diagnose::{Diagnosis, ObservedWorkload, add, any_ready, diagnose, pull_fails};
-use crate::evidence;
+use crate::failure_details;
+use crate::guarded::Guarded;
+use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
-use crate::live;
+use crate::live_read::read_live;
 use crate::settings::Exposure;
 use crate::status;
 use crate::validate::{has_passed, validate};
 use crate::{refusal, traces, transitions};
 
-/// Deadline of one reconcile, which is then retried. Without it the client's own retries take minutes.
+/// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Resync interval.
 const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Why a reconcile failed. It is retried.
+/// Error of a reconcile. The operator retries the reconcile after a backoff.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReconcileError {
     #[error(transparent)]
@@ -50,7 +50,7 @@ pub(crate) enum ReconcileError {
     Slow,
 }
 
-/// Reconciles with a deadline, and measures the duration.
+/// Reconciles a Workshop within [`DEADLINE`], and records outcome and duration in the metrics.
 pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
     let began = Instant::now();
     context.children.ready().await?;
@@ -74,21 +74,21 @@ async fn reconcile_object(object: &Guarded, context: &Context) -> Result<Action,
     }
 }
 
-/// Reconciles a valid Workshop. Never creates or terminates based on the watch cache: the Workshop may have been
-/// extended, corrected or deleted since, so it is read again first.
+/// Reconciles a readable Workshop. The cached Workshop may be stale: it may have been extended, corrected or deleted.
+/// Before the operator creates a resource or terminates the Workshop, it therefore reads the Workshop again.
 async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, ReconcileError> {
     let now = context.clock.now();
     if is_final(known) || !needs_live_read(known, context, now) {
         return reconcile_spec(known, context, now).await;
     }
-    match live::reread(context, known).await.map_err(ReconcileError::Reread)? {
+    match read_live(context, known).await.map_err(ReconcileError::Reread)? {
         Some(workshop) => reconcile_spec(&workshop, context, now).await,
-        // The watch will deliver the deletion.
+        // The Workshop is gone or being deleted: do nothing until the watch reports a change.
         None => Ok(Action::await_change()),
     }
 }
 
-/// True if the Workshop is about to be terminated, or one of its resources is about to be created.
+/// True if this reconcile would terminate the Workshop, or create one of its resources.
 fn needs_live_read(workshop: &Workshop, context: &Context, now: Timestamp) -> bool {
     let settings = &context.settings;
     let wants_ingress = settings.ingress.exposure() == Exposure::Ingress;
@@ -137,8 +137,9 @@ async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) 
     Ok(Action::requeue(next))
 }
 
-/// Handles a refused apply. It is retried, and the status names the cause for the owner. If the Workshop itself causes
-/// the refusal, it fails after a grace period. A Workshop that has been ready keeps running as it is.
+/// Handles a failed apply. If the Workshop causes the refusal and has never been ready, its status explains the cause,
+/// and it fails when the refusal lasts longer than the grace period. After all other errors the operator only retries,
+/// and a Workshop that has been ready keeps running.
 async fn handle_refused_apply(
     workshop: &Workshop,
     error: ApplyError,
@@ -161,40 +162,40 @@ fn was_ready(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
 }
 
-/// Writes the final status, and only then deletes the workload. The status write fails if the Workshop has changed
-/// since it was read, for example because it was extended. If the operator dies in between, the status tells the next
-/// one to delete.
+/// Writes the final status first, and then deletes the workload. The write fails if the Workshop has changed since it
+/// was read, for example through an extension. If the operator is killed after the write, the next leader sees the
+/// final status and deletes the workload.
 async fn finish(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<Action, ReconcileError> {
     write(workshop, status, context).await?;
     apply::remove(context, &workshop.name_any(), &workshop.uid().unwrap_or_default()).await?;
     Ok(Action::await_change())
 }
 
-/// True if the Workshop has failed or expired: this is final, because its work is gone. A Workshop with an invalid spec
-/// is reconciled again once its spec is corrected.
+/// True if the Workshop has failed or expired. Both are final, because the work in the app's memory is lost. The only
+/// exception is a failure because of an invalid spec: it ends when the spec is corrected.
 fn is_final(workshop: &Workshop) -> bool {
-    workshop.status.as_ref().is_some_and(|status| match status.phase {
-        Phase::Expired => true,
-        Phase::Failed => !status.is_outdated(workshop.metadata.generation),
-        Phase::Pending | Phase::Starting | Phase::Running => false,
+    workshop.status.as_ref().is_some_and(|status| {
+        let is_corrected = status.phase == Phase::Failed && status.is_outdated(workshop.metadata.generation);
+        status.phase.is_final() && !is_corrected
     })
 }
 
 async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
     match diagnosis {
         Diagnosis::Failed(failure) => {
-            let (failure, log_tail) = evidence::gather(context, failure).await;
+            let (failure, log_tail) = failure_details::collect(context, failure).await;
             (Diagnosis::Failed(failure), log_tail)
         }
         Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
-            let failure = evidence::missing_secret(context, pod).await;
+            let failure = failure_details::missing_secret(context, pod).await;
             (failure.map_or(diagnosis, Diagnosis::Failed), None)
         }
         other => (other, None),
     }
 }
 
-/// Time until the next reconcile without a change: until the expiry or the next deadline, at most the resync interval.
+/// Returns the time until the next reconcile if nothing changes: until the expiry or the next deadline of the
+/// diagnosis, and at most [`RESYNC_INTERVAL`].
 fn requeue_delay(diagnosis: &Diagnosis, expiry: Option<Timestamp>, now: Timestamp) -> Duration {
     let patience = match diagnosis {
         Diagnosis::Waiting { until, .. } => Some(*until),
@@ -205,7 +206,7 @@ fn requeue_delay(diagnosis: &Diagnosis, expiry: Option<Timestamp>, now: Timestam
     left.min(RESYNC_INTERVAL)
 }
 
-/// Writes the status if it differs from the last one. Fails if the Workshop has changed since it was read.
+/// Writes the status if it differs from the current one. Fails if the Workshop has changed since it was read.
 async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -> Result<(), ReconcileError> {
     if workshop.status.as_ref() == Some(&status) {
         return Ok(());
@@ -216,10 +217,10 @@ async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -
     Ok(())
 }
 
-/// Reports an unreadable Workshop in its own status, so that the others are not affected.
+/// Writes the status `Failed` for a Workshop that cannot be parsed.
 async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
-    tracing::warn!(workshop = %name, error = %object.error, "failing unreadable Workshop");
+    tracing::warn!(workshop = %name, error = %object.error, "Workshop cannot be parsed, setting its status to Failed");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(&object.error));
     let body = json!({
         "phase": Phase::Failed,
@@ -232,7 +233,8 @@ async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<
     Ok(Action::requeue(RESYNC_INTERVAL))
 }
 
-/// Patches an untyped object, because the response may be unreadable. With `version`, fails if the Workshop changed.
+/// Writes a status as an untyped object, because the Workshop in the response may be unreadable. With a `version`,
+/// fails if the Workshop has changed since that resource version.
 async fn patch_status(
     context: &Context,
     name: &str,
@@ -254,19 +256,19 @@ async fn patch_status(
     let params = PatchParams::apply(FIELD_MANAGER).force();
     match api.patch_status(name, &params, &Patch::Apply(&body)).await {
         Ok(_) => Ok(()),
-        // The Workshop was deleted meanwhile.
+        // The Workshop was deleted during the reconcile: it needs no status.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
         Err(error) => Err(ReconcileError::Status(error)),
     }
 }
 
-/// Returns when to retry a Workshop whose reconcile has failed.
+/// Logs a failed reconcile, and returns when to retry it.
 pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<Context>) -> Action {
     let name = object.name_any();
     let delay = context.backoff.failed(&name);
     let stale = matches!(error, ReconcileError::Status(kube::Error::Api(status)) if status.code == 409);
     if stale {
-        tracing::debug!(workshop = %name, "Workshop changed during reconcile, retrying");
+        tracing::debug!(workshop = %name, "Workshop changed during its reconcile, retrying");
     } else {
         tracing::warn!(workshop = %name, %error, retry_seconds = delay.as_secs_f64(), "reconcile failed, retrying");
     }

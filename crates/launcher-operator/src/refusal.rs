@@ -1,15 +1,16 @@
-//! Classifies applies that the API server refused.
+//! Classifies refused applies: caused by the Workshop or not.
 
 use launcher_domain::{FailureCode, FailureReason};
 
 use crate::apply::ApplyError;
 use crate::diagnose::sentence;
 
-/// Marks of a refusal by an admission rule. A 403 for a missing right has neither, and no Workshop causes it.
+/// Texts in the message of a refusal by an admission rule. A 403 for a missing permission of the operator has neither
+/// text.
 const RULES: [&str; 2] = ["admission webhook", "ValidatingAdmissionPolicy"];
 
-/// Returns the failure if the Workshop itself causes the refusal: a quota, an admission rule, or an invalid spec. All
-/// other refusals are temporary or the operator's own.
+/// Returns the failure if the Workshop causes the refusal: it exceeds a quota, violates an admission rule, or is
+/// invalid. All other refusals are temporary, or the operator causes them.
 pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
     let ApplyError::Apply { source: kube::Error::Api(status), .. } = error else { return None };
     let message = &status.message;

@@ -1,9 +1,9 @@
-//! Decides when an existing Deployment gets a new pod template. A new template restarts the pod, and the work in its
-//! memory is lost. So a workshop that has been ready keeps its template: an operator with other settings, or of another
-//! version, changes only workshops that start later.
+//! Decides when an existing Deployment gets a new pod template. A new pod template restarts the pod, and the work in
+//! its memory is lost. A workshop that has been ready therefore keeps its pod template when only the operator's version
+//! or settings changed. These changes apply only to workshops that start later.
 //!
-//! Two annotations of the Deployment carry the state from one operator to the next: [`SPEC_DIGEST`] detects a changed
-//! Workshop, [`APPLIED_REVISION`] a template that was changed by hand.
+//! Two annotations of the Deployment pass this state to the next operator. [`SPEC_DIGEST`] detects a changed Workshop.
+//! [`APPLIED_REVISION`] detects a pod template that was changed by hand.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,10 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use crate::build::{SPEC_DIGEST, digest};
 
-/// Annotation of a Deployment: its revision with the template that the operator applied; empty while unknown.
+/// Annotation of a Deployment with the revision of the pod template that the operator applied. It is empty while that
+/// revision is unknown.
 pub const APPLIED_REVISION: &str = "workshoplauncher.dev/applied-revision";
-/// Annotation of Kubernetes' Deployment controller: increases with every change of the template, and only then.
+/// Annotation that Kubernetes' Deployment controller sets: a number that increases only when the pod template changes.
 pub const REVISION: &str = "deployment.kubernetes.io/revision";
 /// The revision of every new Deployment.
 const FIRST_REVISION: &str = "1";
@@ -21,19 +22,20 @@ const FIRST_REVISION: &str = "1";
 /// The part of a Deployment to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rollout {
-    /// Everything, including the current template.
+    /// The whole Deployment, including the pod template.
     Whole,
-    /// Everything except the template.
+    /// Everything except the pod template.
     AllButTemplate,
 }
 
-/// Decides what to apply. `live` is the Deployment in the cluster and `wanted` the new one. `has_been_ready` is true
-/// once the workshop has been ready.
+/// Decides what to apply. `live` is the metadata of the Deployment in the cluster, and `wanted` is the metadata to
+/// apply. `has_been_ready` is true if the workshop has ever been ready.
 #[must_use]
 pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, has_been_ready: bool) -> Rollout {
     let Some(live) = live.filter(|live| has_been_ready && has_same_owner(live, wanted)) else { return Rollout::Whole };
     let (noted, wanted) = (annotation(live, SPEC_DIGEST), annotation(wanted, SPEC_DIGEST));
-    // Written by an operator without annotations, or with another digest version: a comparison is impossible.
+    // The digest is missing or has another version, because another version of the operator applied this Deployment. It
+    // is then unknown whether the Workshop changed: keep the pod template.
     if !digest::are_comparable(noted, wanted) {
         return Rollout::AllButTemplate;
     }
@@ -42,12 +44,12 @@ pub fn decide(live: Option<&ObjectMeta>, wanted: &ObjectMeta, has_been_ready: bo
     if noted != wanted || by_hand { Rollout::Whole } else { Rollout::AllButTemplate }
 }
 
-/// Returns the annotations to apply: those of `wanted`, and the applied revision.
+/// Returns the annotations to apply: the annotations of `wanted`, and [`APPLIED_REVISION`].
 #[must_use]
 pub fn annotations(rollout: Rollout, live: Option<&ObjectMeta>, wanted: &ObjectMeta) -> BTreeMap<String, String> {
     let revision = match (rollout, live) {
         (Rollout::Whole, None) => FIRST_REVISION,
-        // The template may or may not change, so its revision is known only after the apply.
+        // The revision is known only after the apply, because the apply may change the pod template.
         (Rollout::Whole, Some(_)) => "",
         (Rollout::AllButTemplate, live) => live.map_or("", |live| annotation(live, REVISION)),
     };

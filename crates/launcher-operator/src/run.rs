@@ -1,13 +1,14 @@
-//! The operator's main loop: stand by, lead, release the Lease.
+//! The operator's main loop: waits until it leads, reconciles while it leads, and releases the Lease.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use kube::Client;
 use kube::runtime::events::Reporter;
+use launcher_domain::sync::lock;
 use launcher_domain::{Clock, Entropy};
 use launcher_process::stop::Stop;
 
-use crate::apply::ApplyCache;
+use crate::apply_cache::ApplyCache;
 use crate::backoff::Backoff;
 use crate::children::Children;
 use crate::context::Context;
@@ -17,7 +18,7 @@ use crate::lease::{Election, Fence};
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
 
-/// The operator and its dependencies, ready to run.
+/// The operator with its settings and dependencies. [`run`] starts it.
 #[derive(Clone)]
 pub struct Operator {
     client: Client,
@@ -35,7 +36,8 @@ impl std::fmt::Debug for Operator {
 }
 
 impl Operator {
-    /// Creates an operator for the client's cluster. `host` identifies it in its log entries and in the Lease.
+    /// Creates an operator for the client's cluster. `host` is a part of the operator's identity in logs and in the
+    /// Lease.
     #[must_use]
     pub fn new(
         client: Client,
@@ -51,18 +53,19 @@ impl Operator {
         Self { client, settings: Arc::new(settings), clock, identity, metrics: Metrics::default(), contact }
     }
 
-    /// The operator's metrics, to be registered.
+    /// Returns the operator's metrics, which the caller registers.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Succeeds while the operator leads or stands by.
+    /// Succeeds if the operator is ready: its last attempt to acquire the Lease succeeded, or another operator holds
+    /// it.
     ///
-    /// # Errors
-    /// The API server did not answer.
+    /// # Errors The message says that the operator could not read or write the Lease, or that no attempt has finished
+    /// yet.
     pub fn ready(&self) -> Result<(), String> {
-        self.contact.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.contact).clone()
     }
 
     fn context(&self, fence: &Fence, children: Children) -> Context {
@@ -82,8 +85,8 @@ impl Operator {
     }
 }
 
-/// Runs the operator until it is asked to stop. It stands by until it leads, reconciles while it leads, and starts over
-/// after it has lost the leadership.
+/// Runs the operator until `stop` is requested. The operator stands by until it leads, and reconciles while it leads.
+/// After it has lost the leadership, it stands by again.
 pub async fn run(operator: Operator, stop: Stop) {
     let settings = &operator.settings;
     let election = Election::new(
@@ -94,7 +97,7 @@ pub async fn run(operator: Operator, stop: Stop) {
         settings.lease_duration,
         operator.clock.clone(),
     );
-    let contact = |result| *operator.contact.lock().unwrap_or_else(PoisonError::into_inner) = result;
+    let contact = |result| *lock(&operator.contact) = result;
     loop {
         let fence = tokio::select! {
             fence = election.acquire(contact) => fence,
@@ -104,10 +107,10 @@ pub async fn run(operator: Operator, stop: Stop) {
         operator.metrics.set_leading(true);
         let (children, watches) = Children::new();
         let context = Arc::new(operator.context(&fence, children));
-        // The first branch to finish drops the others: in-flight reconciles are aborted with the controller.
+        // The first branch to finish drops the others. Dropping the controller aborts its in-flight reconciles.
         let stopped = tokio::select! {
             error = controller::run(context, watches) => {
-                tracing::error!(%error, "controller ended, restarting");
+                tracing::error!(%error, "controller ended unexpectedly, releasing the Lease and restarting");
                 false
             }
             () = election.renew_until_lost(&fence) => {

@@ -14,53 +14,54 @@ pub struct OperatorSettings {
     pub workshop_domain: String,
     /// Scheme of the workshops' URLs: `http` or `https`.
     pub workshop_scheme: String,
-    /// Port of the workshops' URLs, unless it is the scheme's default.
+    /// Port in the workshops' URLs; `None` for the default port of the scheme.
     pub workshop_port: Option<u16>,
-    /// Exposure of the workshops.
+    /// Settings for the exposure of the workshops.
     pub ingress: IngressSettings,
-    /// The proxy in each pod.
+    /// Settings of the sidecar in each pod.
     pub sidecar: SidecarSettings,
-    /// Pull policy of all images.
+    /// Pull policy for all images.
     pub pull_policy: PullPolicy,
     /// Names of the image pull secrets.
     pub pull_secrets: Vec<String>,
-    /// The user that apps of the profile `restricted` run as; never 0.
+    /// User ID for apps with the profile `restricted`. Never 0, because 0 is root.
     pub run_as_user: i64,
     /// Placement of the workshops on nodes.
     pub placement: Placement,
-    /// How long an app waits until the network enforces its pod's policies; none if it does not wait.
+    /// Maximum time that an app waits until the cluster enforces its pod's network policies; `None` if it does not
+    /// wait.
     pub wait_for_isolation: Option<Duration>,
-    /// True if pods of the profile `baseline` get their own user namespace.
+    /// True if each pod with the profile `baseline` runs in a separate user namespace.
     pub user_namespaces: bool,
     /// Maximum time until a workshop is ready.
     pub start_timeout: Duration,
-    /// Maximum time that a workshop waits for a node or for quota.
+    /// Maximum time that a workshop waits for room on a node or in the quota, or for a refused apply to succeed.
     pub room_grace: Duration,
     /// Maximum number of concurrent reconciles.
     pub concurrency: u16,
     /// Name of the Lease for the leader election.
     pub lease_name: String,
-    /// Duration of the lease without a renewal.
+    /// Time after which the lease expires without a renewal.
     pub lease_duration: Duration,
 }
 
-/// Settings of the sidecar: its image, and the settings passed on to it.
+/// Settings of the sidecar: its image, and settings that the operator passes to it.
 #[derive(Debug, Clone)]
 pub struct SidecarSettings {
-    /// Its image.
+    /// Image of the sidecar.
     pub image: String,
     /// Header in which the auth proxy sends the caller's identity.
     pub trusted_auth_header: String,
-    /// False disables the owner check; only for development.
+    /// True if only the owner has access. False admits every request, for development only.
     pub require_authentication: bool,
-    /// Name prefix of the auth proxy's cookies.
+    /// Name prefix of the auth proxy's cookies, which the sidecar removes from requests to the app.
     pub session_cookie_prefix: String,
-    /// The Secret in the workshops' namespace with the proxy secret that the sidecars require; none if they require
-    /// none.
+    /// Name of the Secret with the proxy secret, in the namespace of the Workshops; `None` if sidecars require no proxy
+    /// secret.
     pub proxy_secret: Option<String>,
 }
 
-/// Placement of workshops on nodes; by default any node that accepts them.
+/// Placement of workshop pods on nodes. By default they can run on all nodes without taints.
 #[derive(Debug, Clone, Default)]
 pub struct Placement {
     /// The labels that a node must have.
@@ -69,34 +70,34 @@ pub struct Placement {
     pub tolerations: Vec<Toleration>,
 }
 
-/// How workshops are exposed.
+/// Settings for the exposure of workshops.
 #[derive(Debug, Clone, Default)]
 pub struct IngressSettings {
-    /// Class of each Ingress; none for the cluster's default.
+    /// Ingress class; `None` for the cluster's default class.
     pub class: Option<String>,
     /// The annotations of each Ingress.
     pub annotations: BTreeMap<String, String>,
-    /// The Secret with the TLS certificate for the workshops' hosts.
+    /// Name of the Secret with the TLS certificate for the workshops' hosts; `None` without TLS in the Ingress.
     pub tls_secret: Option<String>,
-    /// True if an auth middleware that these settings do not name protects every Ingress.
+    /// True if an auth middleware protects every Ingress although no annotation names it.
     pub has_external_auth: bool,
-    /// True if another component, with an auth middleware, routes the workshops' hosts to their Services.
+    /// True if another component routes the workshops' hosts to their Services. That component has an auth middleware.
     pub has_external_route: bool,
 }
 
-/// Exposure of the workshops. Every exposure requires an auth middleware: without it, any client could set the identity
-/// header.
+/// Exposure of the workshops. The operator exposes workshops only behind an auth middleware, because without it any
+/// client could set the identity header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposure {
-    /// An Ingress for each workshop.
+    /// The operator creates an Ingress for each workshop.
     Ingress,
-    /// Another component routes to all workshops.
+    /// Another component routes requests to all workshops.
     External,
-    /// No exposure, because no auth middleware is known.
+    /// Workshops are not exposed, because the settings name no auth middleware.
     None,
 }
 
-/// Annotations that put an auth middleware in front of an Ingress.
+/// Annotations that name the auth middleware of an Ingress, for the supported Ingress controllers.
 const AUTH_ANNOTATIONS: [&str; 4] = [
     "traefik.ingress.kubernetes.io/router.middlewares",
     "nginx.ingress.kubernetes.io/auth-url",
@@ -105,7 +106,7 @@ const AUTH_ANNOTATIONS: [&str; 4] = [
 ];
 
 impl IngressSettings {
-    /// Returns the exposure with these settings.
+    /// Returns the exposure that follows from these settings.
     #[must_use]
     pub fn exposure(&self) -> Exposure {
         let named = |name: &str| self.annotations.get(name).is_some_and(|value| !value.trim().is_empty());
@@ -119,19 +120,19 @@ impl IngressSettings {
     }
 }
 
-/// When an image is pulled, in Kubernetes' terms.
+/// Image pull policy of Kubernetes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PullPolicy {
-    /// At every start.
+    /// Pull the image at every start.
     Always,
-    /// If the node does not have it.
+    /// Pull the image if the node does not have it.
     IfNotPresent,
-    /// Never: the node must have it.
+    /// Never pull: the node must have the image.
     Never,
 }
 
 impl PullPolicy {
-    /// The value in a pod spec.
+    /// Returns the value of `imagePullPolicy` in a pod spec.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -143,13 +144,13 @@ impl PullPolicy {
 }
 
 impl OperatorSettings {
-    /// The host of a workshop.
+    /// Returns the host of the workshop with this name.
     #[must_use]
     pub fn host(&self, name: &str) -> String {
         format!("{name}.{}", self.workshop_domain)
     }
 
-    /// The origin of a workshop, without a trailing slash.
+    /// Returns the origin of the workshop with this name, without a trailing slash.
     #[must_use]
     pub fn origin(&self, name: &str) -> String {
         let port = self.workshop_port.map(|port| format!(":{port}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Derives the status from the applied and observed state. Pure: a status is never edited.
+//! Derives the status of a Workshop from its previous status, the applied resources and the diagnosis. Pure.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -10,10 +10,10 @@ use crate::apply::Applied;
 use crate::diagnose::{Diagnosis, Failure};
 use crate::settings::Exposure;
 
-/// Condition that is true while the Workshop is exposed.
+/// Type of the condition that is true while the Workshop is exposed.
 pub(crate) const EXPOSED: &str = "Exposed";
 
-/// The status of a Workshop whose workload was applied.
+/// Returns the status of a Workshop whose resources were applied.
 #[must_use]
 pub(crate) fn of_applied(
     workshop: &Workshop,
@@ -31,7 +31,7 @@ pub(crate) fn of_applied(
             EXPOSED,
             false,
             "NoGate",
-            "No Ingress was made: the operator's settings name no gate in front of it.",
+            "No Ingress: the operator's settings name no auth middleware.",
             now,
         ),
     };
@@ -49,11 +49,11 @@ pub(crate) fn of_applied(
             conditions: vec![before.condition(READY, false, "Starting", step.as_str(), now), exposed],
             ..WorkshopStatus::starting(*step, before.ready_at)
         },
-        Diagnosis::Failed(Failure { reason, evidence: _ }) => failed(workshop, reason, log_tail, now),
+        Diagnosis::Failed(Failure { reason, details: _ }) => failed(workshop, reason, log_tail, now),
     }
 }
 
-/// The status of a Workshop whose apply is refused for now.
+/// Returns the status of a starting Workshop while the API server refuses its resources.
 #[must_use]
 pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
@@ -68,7 +68,7 @@ pub(crate) fn refused(workshop: &Workshop, reason: &FailureReason, now: Timestam
     }
 }
 
-/// The status of a failed Workshop.
+/// Returns the status of a failed Workshop.
 #[must_use]
 pub(crate) fn failed(
     workshop: &Workshop,
@@ -85,7 +85,7 @@ pub(crate) fn failed(
     }
 }
 
-/// The status of an expired Workshop.
+/// Returns the status of an expired Workshop.
 #[must_use]
 pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
     let before = PreviousStatus::of(workshop);
@@ -93,14 +93,14 @@ pub(crate) fn expired(workshop: &Workshop, now: Timestamp) -> WorkshopStatus {
         phase: Phase::Expired,
         ready_at: before.ready_at,
         observed_generation: before.generation,
-        conditions: vec![before.condition(READY, false, "Expired", "Its time was up.", now)],
+        conditions: vec![before.condition(READY, false, "Expired", "The workshop's lifetime is over.", now)],
         ..WorkshopStatus::default()
     }
 }
 
-/// When the wait for readiness began: when the Workshop was first reported as not ready, or last stopped being ready,
-/// which may be `now`. It is never earlier than the creation of the Deployment, so time without an operator, or with an
-/// invalid spec, does not count.
+/// Returns the time at which the wait for readiness began: when the operator first reported the Workshop as not ready,
+/// or when the Workshop last lost its readiness. The time is `now` if the status reports neither yet. It is never
+/// earlier than the creation of the Deployment. Time without an operator or with an invalid spec thus does not count.
 #[must_use]
 pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timestamp) -> Timestamp {
     let made = applied.deployment.as_ref().and_then(|made| made.metadata.creation_timestamp.as_ref());
@@ -110,7 +110,7 @@ pub(crate) fn waiting_since(workshop: &Workshop, applied: &Applied, now: Timesta
     made.max(ended)
 }
 
-/// The previous status.
+/// The parts of the previous status from which the next status is derived.
 struct PreviousStatus<'a> {
     ready_at: Option<Timestamp>,
     generation: Option<i64>,
@@ -127,7 +127,7 @@ impl<'a> PreviousStatus<'a> {
         }
     }
 
-    /// Builds a condition. Its last transition time changes only with its status.
+    /// Builds a condition. Keeps the last transition time of the previous condition if its status is the same.
     fn condition(&self, kind: &str, holds: bool, reason: &str, message: &str, now: Timestamp) -> Condition {
         let status = if holds { "True" } else { "False" };
         let since = self.conditions.iter().find(|one| one.type_ == kind && one.status == status);

@@ -1,5 +1,6 @@
-//! Trace steps of a start that only the cluster knows, derived from the timestamps of a pod. They have a resolution of
-//! one second, and the first one never begins before the launcher's dispatch.
+//! Trace steps of a start that happen in the cluster. The operator derives them from the timestamps of the pod, which
+//! have a resolution of one second. The first step begins at the launcher's more precise dispatch time if the Workshop
+//! was created in the same second.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
@@ -14,15 +15,15 @@ use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER};
 pub struct Step {
     /// Name of the step.
     pub name: &'static str,
-    /// When it began.
+    /// Time at which the step began.
     pub from: Timestamp,
-    /// When it ended, in success or failure.
+    /// Time at which the step succeeded or failed.
     pub to: Timestamp,
-    /// The reason of its failure.
+    /// Reason of the failure; `None` if the step succeeded.
     pub failure: Option<String>,
 }
 
-/// Adds the steps to the start's trace, if the start ends with this status.
+/// Adds the steps to the trace of a start, if the start ends with this status.
 pub(crate) fn record_steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) {
     let trace = StartTrace::of(&workshop.name_any());
     for step in steps(workshop, pods, status, now) {
@@ -30,8 +31,8 @@ pub(crate) fn record_steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopS
     }
 }
 
-/// Returns the steps of a start that ends with this status: the app answers for the first time, or fails before it ever
-/// did. Returns none if the start continues or ended earlier.
+/// Returns the steps of a start if this status ends it: the app is ready for the first time, or failed before it was
+/// ready. Otherwise returns no steps.
 #[must_use]
 pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) -> Vec<Step> {
     let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
@@ -52,7 +53,8 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     ends.retain(|(name, _)| *name != "isolate" || waits.is_some());
     let mut steps = Vec::new();
     for (index, (name, end)) in ends.iter().enumerate() {
-        // A cluster may omit a time or report it late: the step is then merged into the next one.
+        // A step without an end time becomes part of the next step, because a cluster may omit a timestamp or report it
+        // late.
         let is_last = ends[index..].iter().all(|(_, end)| end.is_none());
         let Some(to) = end.map(|end| end.max(from)).or(is_last.then_some(now.max(from))) else { continue };
         let failure = is_last.then(|| status.reason.clone().unwrap_or_default());
@@ -71,7 +73,7 @@ fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
     found.last_transition_time.as_ref().map(|time| time.0)
 }
 
-/// The init container that waits for the network, if the pod has one.
+/// Returns the status of the isolation init container, if the pod has one.
 fn isolation(pod: &Pod) -> Option<&ContainerStatus> {
     let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
     containers.find(|container| container.name == ISOLATION_CONTAINER)

@@ -1,4 +1,4 @@
-//! Reports a phase change of a Workshop: an Event, a counter, a log entry.
+//! Reports a phase change of a Workshop with a Kubernetes Event, a metric and a log entry.
 
 use kube::Resource;
 use kube::runtime::events::{Event, EventType, Recorder};
@@ -6,7 +6,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::context::Context;
 
-/// Reports the phase if it has changed. Best effort: a failed Event write is only logged.
+/// Reports the phase if it has changed. If writing the Event fails, this only logs the error.
 pub(crate) async fn notify(context: &Context, workshop: &Workshop, status: &WorkshopStatus) {
     let before = workshop.status.as_ref();
     let same = before.is_some_and(|before| before.phase == status.phase && before.reason == status.reason);
@@ -23,10 +23,11 @@ pub(crate) async fn notify(context: &Context, workshop: &Workshop, status: &Work
         action: "Reconcile".to_owned(),
         secondary: None,
     };
-    // A shared recorder would keep each Event for minutes to count repetitions, and a phase change does not repeat.
+    // Use a new recorder for each Event. A shared recorder would keep all Events in memory for minutes to count
+    // repetitions, but a phase change does not repeat.
     let recorder = Recorder::new(context.client.clone(), context.reporter.clone());
     if let Err(error) = recorder.publish(&event, &workshop.object_ref(&())).await {
-        tracing::warn!(workshop = name, %error, "writing Event failed");
+        tracing::warn!(workshop = name, %error, "writing the Event of a phase change failed");
     }
 }
 
@@ -36,7 +37,7 @@ fn note(status: &WorkshopStatus) -> Option<String> {
             let reason = status.reason.as_deref().unwrap_or_default();
             Some(format!("{reason}: {message}").chars().take(1000).collect())
         }
-        (None, Some(url)) => Some(format!("It answers at {url}")),
+        (None, Some(url)) => Some(format!("The app answers at {url}")),
         (None, None) => None,
     }
 }

@@ -10,10 +10,10 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// Maximum size of a followed file, in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Reads a whole file.
+/// Reads a file into a string.
 ///
 /// # Errors
-/// The file cannot be read, is not UTF-8, or is larger than 64 KiB.
+/// Fails if the file cannot be read, is not UTF-8, or is larger than 64 KiB.
 pub async fn read(path: &Path) -> io::Result<String> {
     let size = tokio::fs::metadata(path).await?.len();
     if size > MAX_BYTES {
@@ -22,8 +22,11 @@ pub async fn read(path: &Path) -> io::Result<String> {
     tokio::fs::read_to_string(path).await
 }
 
-/// Reads a file every two seconds and passes each new content to `apply`, which returns true if it changed anything.
-/// Never returns. Content that cannot be read or applied is logged once, and the previous content stays in force.
+/// Reads a file every two seconds and passes its content to `apply`. Never returns.
+///
+/// `apply` returns true if the content differs from the content in use. If the file cannot be read or `apply` fails,
+/// the previous content stays in use. Repetitions of the same error are not logged. `what` names the content in the
+/// log.
 pub async fn follow<E: Display>(path: &Path, what: &'static str, apply: impl Fn(&str) -> Result<bool, E>) {
     let mut previous = None;
     loop {
@@ -33,9 +36,10 @@ pub async fn follow<E: Display>(path: &Path, what: &'static str, apply: impl Fn(
             Err(error) => Err(error.to_string()),
         };
         match &outcome {
-            Ok(true) => tracing::info!(path = %path.display(), "reloaded the {what}"),
+            Ok(true) => tracing::info!(path = %path.display(), content = what, "reloaded file"),
             Err(error) if previous.as_ref() != Some(&outcome) => {
-                tracing::error!(path = %path.display(), error, "reload of the {what} failed, keeping the previous content");
+                let path = path.display();
+                tracing::error!(%path, content = what, error, "reloading file failed, keeping the previous content");
             }
             _ => {}
         }

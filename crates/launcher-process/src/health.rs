@@ -1,4 +1,4 @@
-//! The listener for probes and metrics. It is separate, so that none of its paths is reachable from outside.
+//! The listener for health probes and metrics. It has a separate port, so that users cannot reach its paths.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use tokio::net::TcpListener;
 use crate::serve::{Body, ServeLimits, serve_http_within};
 use crate::stop::Stop;
 
-/// A readiness check: `Ok`, or why the process is not ready.
+/// A readiness check. It returns `Ok`, or the reason why the process is not ready.
 pub type ReadyCheck = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// The endpoints of the listener.
+/// The endpoints `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
 pub struct Health {
     ready: ReadyCheck,
@@ -32,16 +32,18 @@ impl std::fmt::Debug for Health {
 }
 
 impl Health {
-    /// Creates endpoints that report the result of `ready` for each request, and `metrics`. A stopping process is not
-    /// ready, regardless of the check.
+    /// Creates the endpoints. `/readyz` calls `ready` for each request. Once `stop` is requested, `/readyz` reports
+    /// "not ready" without calling `ready`. `/metrics` reports `metrics`.
     #[must_use]
     pub fn new(ready: ReadyCheck, metrics: Registry, stop: Stop) -> Self {
         Self { ready, metrics: Arc::new(Mutex::new(metrics)), stop }
     }
 
     /// Answers `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reason) and `/metrics`
-    /// (OpenMetrics text) until `closed` is requested. `closed` is a later stop than the process's own, so that
-    /// `/readyz` reports "not ready" while the process drains. Listen within [`ServeLimits::telemetry`].
+    /// (OpenMetrics text) until `closed` is requested.
+    ///
+    /// Request `closed` after the process has drained: meanwhile, `/readyz` must still report "not ready". Create
+    /// `listener` with the options of [`ServeLimits::telemetry`].
     pub async fn serve(self, listener: TcpListener, closed: Stop) {
         serve_http_within(listener, closed, ServeLimits::telemetry(), move |request, _| {
             let health = self.clone();

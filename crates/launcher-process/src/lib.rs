@@ -1,5 +1,5 @@
-//! Shared by all processes of the launcher: settings with clear errors, telemetry, a health and metrics listener, an
-//! HTTP server with limits, and a graceful stop.
+//! Functions that all processes of the launcher share: settings with clear errors, logs, a listener for health and
+//! metrics, an HTTP server with limits, and a graceful stop.
 
 pub mod files;
 pub mod follow;

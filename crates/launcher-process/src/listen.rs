@@ -1,4 +1,4 @@
-//! Listening sockets: both address families on one port, bounded kernel buffers.
+//! Listening sockets that accept IPv4 and IPv6 on one port, with bounded kernel buffers.
 
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -9,30 +9,30 @@ use tokio::net::TcpListener;
 /// Options of a listening socket. Accepted connections inherit all of them except the backlog.
 #[derive(Debug, Clone, Default)]
 pub struct ListenOptions {
-    /// Maximum number of connections that wait to be accepted; 1,024 when not given.
+    /// Maximum number of connections that wait to be accepted. The default is 1,024.
     pub backlog: Option<u32>,
-    /// Kernel receive buffer of each connection, in bytes; the kernel's own sizing when not given.
+    /// Kernel receive buffer of each connection, in bytes. With `None`, the kernel chooses and adapts the size.
     pub receive_buffer: Option<usize>,
-    /// Kernel send buffer of each connection, in bytes; the kernel's own sizing when not given.
+    /// Kernel send buffer of each connection, in bytes. With `None`, the kernel chooses and adapts the size.
     pub send_buffer: Option<usize>,
-    /// Disables Nagle's algorithm.
+    /// True disables Nagle's algorithm, which delays small packets (TCP_NODELAY).
     pub nodelay: bool,
-    /// TCP keepalive of each connection.
+    /// TCP keepalive of each connection. With `None`, the kernel never probes idle connections.
     pub keepalive: Option<TcpKeepalive>,
 }
 
-/// Default backlog.
+/// Default of [`ListenOptions::backlog`].
 const BACKLOG: u32 = 1024;
 
-/// Listens on an address, within a tokio runtime.
+/// Listens on an address. Must be called within a tokio runtime.
 ///
-/// An unspecified address, `0.0.0.0` or `[::]`, means every address of both families. If the kernel has IPv6, this is
-/// one dual-stack socket, so that no other process can bind the port in the other family. IPv4 peers then have
-/// IPv4-mapped addresses (`::ffff:192.0.2.1`). Without IPv6, `0.0.0.0` means every IPv4 address, and `[::]` is an
-/// error.
+/// An unspecified address, `0.0.0.0` or `[::]`, means every IPv4 and IPv6 address. If the kernel has IPv6, one
+/// dual-stack socket serves both, so that no other process can bind the port for the other address family. IPv4 peers
+/// then have IPv4-mapped addresses (`::ffff:192.0.2.1`). Without IPv6, `0.0.0.0` means every IPv4 address, and `[::]`
+/// is an error.
 ///
 /// # Errors
-/// The address is in use, not of this host, or not permitted.
+/// Fails if the address is in use, does not belong to this host, or is not permitted.
 pub fn listen(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpListener> {
     if !address.ip().is_unspecified() {
         return bind(address, options);
@@ -44,7 +44,7 @@ pub fn listen(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpLis
     }
 }
 
-/// True when the kernel has no IPv6, or has it disabled.
+/// True if the error shows that the kernel lacks or disables IPv6.
 fn lacks_ipv6(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(code) if [AFNOSUPPORT, ADDRNOTAVAIL].contains(&code))
 }
@@ -57,7 +57,8 @@ fn bind(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpListener>
     if address.is_ipv6() {
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
-    // Only lets a restart bind while old connections linger. Two listeners on one port still exclude each other.
+    // Lets a restarted process bind the port while connections of the previous process are still closing. Two listeners
+    // on one port still exclude each other.
     socket.set_reuse_address(true)?;
     if let Some(bytes) = options.receive_buffer {
         socket.set_recv_buffer_size(bytes)?;

@@ -1,7 +1,8 @@
-//! HTTP server for listeners that are reachable from outside. It limits the time, size and header lines of a request's
-//! head, and the idle time of a connection. `axum::serve` sets no such limits.
+//! HTTP server for listeners that untrusted clients can reach. It limits the time, size and header lines of a request's
+//! head, and the idle time of a connection. `axum::serve` has no such limits.
 
 mod backlog;
+mod body;
 mod connection;
 mod connections;
 mod head_tracker;
@@ -13,35 +14,31 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use http::{Request, Response};
-use http_body_util::combinators::UnsyncBoxBody;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Incoming;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::stop::Stop;
+pub use body::{Body, BoxError};
 pub use connection::Connection;
 use connection::ServerContext;
 use connections::{ConnectionSlot, Connections};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
 
-/// The error of an aborted body.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-/// The body of a response, from any source.
-pub type Body = UnsyncBoxBody<Bytes, BoxError>;
-
-/// Delay when the process has no file descriptor left for another connection.
+/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Maximum time for TCP handshakes in progress when the listener closes.
+/// Time for TCP handshakes in progress to complete before the listener closes.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Serves a listener until the stop is requested and drained, then closes the listener and lets each connection finish.
+/// Serves a listener until `stop` reaches its stage *drained*. Then closes the listener, and lets each connection
+/// complete its in-flight request.
 ///
-/// From the stop request on, each answer asks its client to close the connection. An established connection is not
-/// dropped without an answer if its request is on its way: the server checks for requests a last time.
+/// Once the stop is requested, each answer asks its client to close the connection. Before the server closes an
+/// established connection, it waits briefly for a request that the client may already have sent.
 ///
-/// `answer` gets each request with the address of its peer; on a dual-stack listener, too, IPv4 peers have IPv4
-/// addresses. The limits are [`ServeLimits::default`].
+/// `answer` gets each request and the address of its peer. IPv4 peers always have IPv4 addresses, also on a dual-stack
+/// listener. The limits are [`ServeLimits::default`].
 pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
@@ -50,14 +47,16 @@ where
     serve_http_within(listener, stop, ServeLimits::default(), answer).await;
 }
 
-/// [`serve_http`] with other limits. Listen with their [`ServeLimits::listen_options`].
+/// Serves a listener like [`serve_http`], with the given limits. Create `listener` with the options that
+/// [`ServeLimits::listen_options`] returns.
 pub async fn serve_http_within<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     let closed = CancellationToken::new();
-    // Also if this future is dropped: connections may outlive it only by their in-flight requests.
+    // If the caller drops this future, this guard cancels `closed`: each connection then ends after its in-flight
+    // request.
     let _closed = closed.clone().drop_guard();
     let connections = Connections::new(limits);
     let server = ServerContext { stop: stop.clone(), closed, answer };
@@ -94,7 +93,7 @@ async fn accept_until(
                 () = end.as_mut() => return serve(stream, peer, connections.admit_over_limit()),
             },
             Err(error) => {
-                tracing::warn!(%error, "accepting connection failed");
+                tracing::warn!(%error, "accepting client connection failed, retrying");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

@@ -1,4 +1,4 @@
-//! Settings with clear error messages.
+//! Reads settings from flags and environment variables, with clear error messages.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -10,15 +10,16 @@ use clap::{Arg, Command, CommandFactory, Parser};
 
 const PREFIX: &str = "SERVICE_";
 
-/// A text that is neither `true` nor `false`.
+/// Error of a boolean setting that is neither `true` nor `false`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("write true or false")]
 pub struct ParseBoolError;
 
-/// Parses only `true` or `false`: a typo such as `SERVICE_REQUIRE_AUTHENTICATION=flase` must be an error.
+/// Parses `true` or `false`. All other texts are errors, so that a typo such as `SERVICE_REQUIRE_AUTHENTICATION=flase`
+/// cannot change the setting.
 ///
 /// # Errors
-/// [`ParseBoolError`].
+/// Returns [`ParseBoolError`] for any other text.
 pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
     match text.trim() {
         "true" => Ok(true),
@@ -29,19 +30,20 @@ pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
 
 /// Reads the settings of a process from its flags and its environment.
 ///
-/// An empty environment variable counts as unset, because deployments write "none" this way.
+/// An empty environment variable counts as unset, because many deployments set a variable to an empty value instead of
+/// omitting it. `--help` and `--version` print a text and exit the process. If a required subcommand is missing, this
+/// function prints the help and exits as well.
 ///
 /// # Errors
-/// One line with the invalid setting and the valid values. `--help` and `--version` print and exit the process, and so
-/// does a program that was started without its required command.
+/// Returns one line that names the invalid setting and its valid values.
 pub fn read<S: Parser>() -> Result<S, String> {
     read_from(std::env::args_os())
 }
 
-/// Reads the settings from these arguments, the first being the program's name, and from the environment; see [`read`].
+/// Reads the settings like [`read`], with the given arguments. The first argument is the program's name.
 ///
 /// # Errors
-/// As [`read`].
+/// Returns the same errors as [`read`].
 pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Result<S, String> {
     let mut command = without_empty_environment(S::command());
     command.build();
@@ -58,7 +60,7 @@ pub fn read_from<S: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Re
     })
 }
 
-/// Names each required setting that is unset or empty.
+/// Formats clap's error about missing settings. Names each setting and its environment variable.
 fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
     let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
     let mut command = S::command();
@@ -77,7 +79,7 @@ fn missing<S: Parser>(error: &clap::Error) -> Option<String> {
     Some(explained?.join("; "))
 }
 
-/// Converts clap's error into one line, with the environment variable of the setting.
+/// Converts clap's error into one line that also names the environment variable of the setting.
 fn one_line(error: &clap::Error, command: &Command) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
@@ -94,7 +96,7 @@ fn one_line(error: &clap::Error, command: &Command) -> String {
     })
 }
 
-/// The error for values that are not UTF-8. clap does not name the setting.
+/// Returns the error for a setting that is not UTF-8. clap's error does not name the setting.
 fn not_text(command: &Command) -> String {
     let is_text = |name: &std::ffi::OsStr| std::env::var_os(name).is_none_or(|value| value.to_str().is_some());
     let settings = all_arguments(command).into_iter().filter(|argument| {
@@ -123,7 +125,8 @@ fn without_empty_environment(command: Command) -> Command {
         .mut_subcommands(without_empty_environment)
 }
 
-/// `SERVICE_…` variables in the environment that are no settings of this program: most likely mistyped.
+/// Returns the environment variables that begin with `SERVICE_` but are not settings of this program. Their names are
+/// most likely mistyped.
 #[must_use]
 pub fn unknown_names<S: CommandFactory>(environment: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
     let command = S::command();

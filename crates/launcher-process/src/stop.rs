@@ -1,4 +1,4 @@
-//! Graceful stop: request, drain, force.
+//! Graceful stop of a process.
 
 use std::future::Future;
 use std::io;
@@ -9,10 +9,11 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The stop of a process; every server and loop holds a clone.
+/// The stop of a process. Every server and loop holds a clone. The stop has three stages:
 ///
-/// Stages: at *requested*, announce the stop and finish in-flight work. At *drained*, all clients had time to notice,
-/// so accept no new work. At *forced*, drop the remaining work.
+/// 1. *requested*: servers announce the stop to their clients, and still accept work.
+/// 2. *drained*: clients had time to notice the stop. Servers accept no new work, and complete in-flight work.
+/// 3. *forced*: the remaining work is dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     requested: CancellationToken,
@@ -28,17 +29,18 @@ impl Stop {
         Self::default()
     }
 
-    /// Sets the time between *requested* and *drained*: clients and proxies need it to learn that they must send their
-    /// requests elsewhere. The default is zero. Clones that were made earlier are not affected.
+    /// Sets the time between *requested* and *drained*. In this time, clients and proxies learn that they must send
+    /// their requests to another process. The default is zero. Existing clones keep their drain time.
     #[must_use]
     pub fn with_drain(self, drain: Duration) -> Self {
         Self { drain, ..self }
     }
 
-    /// Creates a stop that SIGTERM and SIGINT request; a second signal forces it.
+    /// Creates a stop that SIGTERM or SIGINT requests. A second signal forces the stop. Must be called within a tokio
+    /// runtime.
     ///
     /// # Errors
-    /// The signal handlers cannot be installed. Call it within a tokio runtime.
+    /// Fails if the signal handlers cannot be installed.
     pub fn on_signals() -> io::Result<Self> {
         let stop = Self::default();
         let mut terminate = signal(SignalKind::terminate())?;
@@ -47,8 +49,8 @@ impl Stop {
         tokio::spawn(async move {
             for stage in [&signalled.requested, &signalled.forced] {
                 tokio::select! {
-                    _ = terminate.recv() => tracing::info!(signal = "SIGTERM", "stopping"),
-                    _ = interrupt.recv() => tracing::info!(signal = "SIGINT", "stopping"),
+                    _ = terminate.recv() => tracing::info!(signal = "SIGTERM", "received stop signal"),
+                    _ = interrupt.recv() => tracing::info!(signal = "SIGINT", "received stop signal"),
                 }
                 stage.cancel();
             }
@@ -56,7 +58,7 @@ impl Stop {
         Ok(stop)
     }
 
-    /// Requests the stop.
+    /// Requests the stop. Repeated calls have no effect.
     pub fn request(&self) {
         self.requested.cancel();
     }
@@ -67,8 +69,8 @@ impl Stop {
         self.requested.is_cancelled()
     }
 
-    /// Returns a token that is cancelled when the stop is requested, for code that needs no other stage. Cancelling it
-    /// does not stop anything.
+    /// Returns a token that is cancelled when the stop is requested, for code that does not need the later stages.
+    /// Cancelling the token does not request the stop.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
         self.requested.child_token()
@@ -79,8 +81,8 @@ impl Stop {
         self.requested.cancelled().await;
     }
 
-    /// Waits until the stop was requested and its drain time has passed, or until it is forced. Call it before the
-    /// request: the drain time starts when this call notices the request.
+    /// Waits until the stop is requested and its drain time has passed, or until the stop is forced. Begin to wait
+    /// before the stop is requested: the drain time starts when this wait notices the request.
     pub async fn drained(&self) {
         self.requested().await;
         tokio::select! {
@@ -94,7 +96,7 @@ impl Stop {
         self.forced.cancelled().await;
     }
 
-    /// Spawns a task that [`Stop::finish`] waits for, and that is dropped when the stop is forced.
+    /// Spawns a task. [`Stop::finish`] waits for the task. A forced stop drops the task.
     pub fn track<F>(&self, task: F) -> JoinHandle<()>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -108,8 +110,8 @@ impl Stop {
         })
     }
 
-    /// Requests the stop, waits for the tracked tasks, and forces the rest after `grace`. Returns true if all tasks
-    /// ended in time.
+    /// Requests the stop and waits for the tracked tasks. After `grace`, forces the stop. Returns true if all tasks
+    /// ended before the stop was forced.
     pub async fn finish(&self, grace: Duration) -> bool {
         self.requested.cancel();
         self.tasks.close();

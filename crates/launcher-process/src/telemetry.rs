@@ -1,4 +1,4 @@
-//! Logs on standard error: one line per event, as text or JSON.
+//! Writes logs to standard error, one line per event, as text or JSON.
 
 use std::io::IsTerminal;
 
@@ -9,7 +9,7 @@ use tracing_subscriber::filter::{FilterExt, LevelFilter, ParseError, Targets, fi
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// How logs are written.
+/// Log settings of a process.
 #[derive(Debug, Clone, Args)]
 pub struct LogSettings {
     /// What to log: a level, or levels per module (info,launcher_api=debug)
@@ -21,7 +21,7 @@ pub struct LogSettings {
     pub log_format: LogFormat,
 }
 
-/// The form of a log line.
+/// Format of the logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere
@@ -32,13 +32,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// Initializes logging. Call it once, before anything else.
+/// Initializes logging. Call this function once, at the start of the process.
 ///
 /// # Errors
-/// The filter is invalid.
+/// Fails if the filter is invalid.
 pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
-    // Only levels per module: a filter on fields would add a regular expression engine to every process, and each
-    // workshop has a sidecar with that memory.
+    // `Targets` filters by module only. A filter on fields needs a regular expression engine, whose memory every
+    // sidecar would pay for.
     let asked_for: Targets = settings.log.parse()?;
     let filter = asked_for.and(filter_fn(|line| !is_repeated(line)).with_max_level_hint(LevelFilter::TRACE));
     let terminal = std::io::stderr().is_terminal();
@@ -49,13 +49,13 @@ pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(terminal);
     let lines = if json { lines.json().flatten_event(true).with_span_list(false).boxed() } else { lines.boxed() };
-    // Tests call this more than once: the first logger stays.
+    // Ignore the error: tests call this function more than once, and the first logger stays active.
     drop(tracing_subscriber::registry().with(lines.with_filter(filter)).try_init());
     Ok(())
 }
 
-/// True for the library's event about each batch of spans that it cannot send. It omits the destination and the cause,
-/// which the exporter logs once.
+/// True for the event by which the OpenTelemetry library reports a batch of spans that it cannot send. The library logs
+/// this event for each batch, without destination and cause. The launcher's exporter logs destination and cause once.
 fn is_repeated(line: &Metadata<'_>) -> bool {
     let repeated = ["Export.", "BatchSpanProcessor.ExportError", "BatchSpanProcessor.Shutdown."];
     line.target().starts_with("opentelemetry") && repeated.iter().any(|name| line.name().starts_with(name))

@@ -4,7 +4,8 @@ use launcher_domain::Caller;
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_store::{ActivityFilter, LoggedActivity, Page};
 
-use crate::{Launcher, ServiceError};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
 
 impl Launcher {
     /// Lists a page of the activity log, newest first.

@@ -1,18 +1,21 @@
-//! Changes of one row under concurrency.
+//! Changes of one row, with a retry after a concurrent change of the same row.
 
 use launcher_domain::{Act, Caller, EmailAddress, Instance, InstanceState};
 
-use crate::{Launcher, ServiceError, traces};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
+use crate::traces;
 
-/// Maximum attempts after concurrent changes. A single row does not see this many concurrent changes.
+/// Maximum attempts to change one row. Each attempt fails only after a concurrent change of the same row, so the limit
+/// is not reached in practice.
 const ATTEMPTS: usize = 16;
 
-/// A row to change, and on whose behalf.
+/// Name of the row to change, and the actor that changes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Target<'a> {
-    /// On behalf of a caller, who must be allowed to see the row.
+    /// A caller changes the row. The row must be within the scope of the caller.
     ByCaller(&'a Caller, &'a str),
-    /// On behalf of a loop of the service.
+    /// A loop of the service changes the row.
     ByService(&'a str),
 }
 
@@ -27,8 +30,8 @@ impl Target<'_> {
 }
 
 impl Launcher {
-    /// Changes a row as `decide` requests, and retries on the fresh row after a concurrent change. Then wakes the
-    /// loops concerned. `decide` returns `Ok(None)` to leave the row unchanged.
+    /// Changes a row to the result of `decide`, and then wakes the dispatch and feed loops. After a concurrent change,
+    /// this function reads the row again and retries. `decide` returns `Ok(None)` to leave the row unchanged.
     ///
     /// Returns the resulting row, or `None` when no row exists.
     pub(crate) async fn change_instance<D>(
@@ -48,7 +51,7 @@ impl Launcher {
                 return Ok(Some(stored));
             }
         }
-        Err(ServiceError::Internal("a row was changed by others again and again".into()))
+        Err(ServiceError::Internal("concurrent changes of the same row exhausted the attempts".into()))
     }
 
     async fn load(&self, target: Target<'_>) -> Result<Option<Instance>, ServiceError> {
@@ -69,7 +72,7 @@ impl Launcher {
             self.0.dispatch.notify_one();
         }
         tracing::info!(
-            instance = %after.k8s_name,
+            workshop = %after.k8s_name,
             from = before.state.as_str(),
             to = after.state.as_str(),
             end_reason = after.end_reason.map(|reason| reason.as_str()),

@@ -1,13 +1,13 @@
-//! Binding of the rows to one fleet. With another fleet, all rows would look lost; with another database, all
-//! Workshops would look orphaned. Both mismatches are detected before any Workshop is deleted.
+//! Binding of the rows to one fleet. If the launcher used another fleet, all rows would look lost. If it used another
+//! database, all Workshops would look orphaned. Both mismatches are detected before any Workshop is deleted.
 
 use futures_util::StreamExt;
 use launcher_fleet::{FleetError, FleetEvent};
 use launcher_store::StoreError;
 
-use crate::Launcher;
+use crate::launcher::Launcher;
 
-/// Error that shows that the rows and the fleet do not belong together.
+/// Error: the rows are not bound to this fleet, or the binding could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
     /// The rows belong to another fleet.
@@ -16,12 +16,12 @@ pub enum ClaimError {
          with the data directory or cluster that it was used with, or give this fleet a database of its own"
     )]
     AnotherFleet {
-        /// The fleet that the rows belong to.
+        /// Identity of the fleet that the rows are bound to.
         bound: String,
-        /// The fleet that was found.
+        /// Identity of the fleet that the launcher is connected to.
         found: String,
     },
-    /// The fleet has Workshops, and the database is new.
+    /// The fleet already has Workshops, but the database is new.
     #[error(
         "the database is new, and the fleet already has {workshops} workshops that it would have to end. Check \
          SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory or namespace as well"
@@ -42,18 +42,25 @@ impl Launcher {
     /// Binds the rows to the fleet, or fails if they belong to another. Call it before [`Launcher::run`].
     ///
     /// # Errors
-    /// [`ClaimError`]; nothing was changed.
+    /// [`ClaimError`]. The binding is unchanged.
     pub async fn claim_fleet(&self) -> Result<(), ClaimError> {
         let found = self.0.fleet.identity().await?;
-        if self.0.store.bound_fleet().await?.is_none() {
-            if let Some(FleetEvent::Relisted(workshops)) = self.0.fleet.watch().next().await
-                && !workshops.is_empty()
-            {
-                return Err(ClaimError::NewDatabase { workshops: workshops.len() });
-            }
-            tracing::info!(fleet = %found, "binding database to fleet");
-        }
-        let bound = self.0.store.bind_fleet(&found).await?;
+        let bound = match self.0.store.bound_fleet().await? {
+            // A binding never changes, so a bound database needs no write.
+            Some(bound) => bound,
+            None => self.bind_fleet(&found).await?,
+        };
         if bound == found { Ok(()) } else { Err(ClaimError::AnotherFleet { bound, found }) }
+    }
+
+    /// Binds unbound rows to this fleet, which must have no Workshops. Returns the fleet that the rows are bound to.
+    async fn bind_fleet(&self, found: &str) -> Result<String, ClaimError> {
+        if let Some(FleetEvent::Relisted(workshops)) = self.0.fleet.watch().next().await
+            && !workshops.is_empty()
+        {
+            return Err(ClaimError::NewDatabase { workshops: workshops.len() });
+        }
+        tracing::info!(fleet = %found, "binding database to fleet");
+        Ok(self.0.store.bind_fleet(found).await?)
     }
 }

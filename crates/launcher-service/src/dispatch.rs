@@ -1,7 +1,7 @@
 //! Dispatch: turns rows into Workshop specs.
 //!
-//! Level-triggered: each round asks the database for rows that the fleet has not yet applied, and applies them. A
-//! round runs after each change and as a periodic sweep, on any number of replicas: applying twice is harmless.
+//! Level-triggered: each round reads the rows that the fleet has not yet applied, and applies them. A round runs after
+//! each change and as a periodic sweep. Several replicas may run rounds at once, because applying twice is harmless.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -16,22 +16,24 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::change::Target;
-use crate::error::{ErrorChain, LoopError};
-use crate::{Launcher, ServiceError, traces};
+use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::launcher::Launcher;
+use crate::traces;
 
-/// Sweep interval. Bounds how long a change stays unseen if its author could not wake this loop (another replica, a
-/// crash).
+/// Sweep interval. Bounds the delay of changes that did not wake this loop, because another replica made them or the
+/// process crashed afterwards.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(2);
-/// Rows to collect per round. The last part read may exceed it.
+/// Maximum rows per query. A round repeats the query until it has at least this many rows to dispatch, or no more rows
+/// are pending.
 const BATCH: u32 = 500;
 /// Maximum in-flight calls to the fleet.
 const CONCURRENCY: usize = 16;
-/// Timeout of one fleet call. The client libraries may retry for minutes.
+/// Timeout of one fleet call. Without it the client libraries may retry for minutes.
 const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Backoff of the rows that the fleet did not accept: number of failures and time of the next retry.
+/// Backoff of the instances whose last fleet call failed: number of failures and time of the next retry.
 #[derive(Debug, Default)]
 struct Backoffs(HashMap<Uuid, (u32, Instant)>);
 
@@ -50,12 +52,13 @@ impl Backoffs {
         *failures += 1;
     }
 
-    /// Forgets the instances that are no longer pending.
+    /// Removes the backoff of instances that are no longer pending.
     fn keep_only(&mut self, pending: &HashSet<Uuid>) {
         self.0.retain(|id, _| pending.contains(id));
     }
 
-    /// Returns the time of the next round: at most one sweep interval from now, and never at once.
+    /// Returns the time of the next round: the earliest retry, but at least `MIN_BACKOFF` and at most `SWEEP_INTERVAL`
+    /// from now.
     fn next_round(&self) -> Instant {
         let now = Instant::now();
         let first = self.0.values().map(|(_, until)| *until).min();
@@ -69,11 +72,11 @@ struct DispatchQueue {
     backoffs: Backoffs,
     /// Rows to dispatch, in the order in which the last round found them.
     due: VecDeque<Instance>,
-    /// True when the last round left rows for another round.
+    /// True when the last round did not read all pending rows.
     has_more: bool,
     /// In-flight calls by instance, each with the spec version that it applies.
     in_flight: HashMap<Uuid, i64>,
-    /// In-flight instances whose row has changed since the call began.
+    /// In-flight instances whose row has changed since the call began. They need another call.
     outdated: HashSet<Uuid>,
 }
 
@@ -100,9 +103,11 @@ impl DispatchQueue {
 }
 
 impl Launcher {
-    /// Starts rounds while calls are in flight, so an unanswered call does not delay other instances.
+    /// Runs dispatch rounds until `stop` is cancelled. A round does not wait for calls in flight, so an unanswered call
+    /// does not delay other instances.
     pub(crate) async fn run_dispatch(&self, stop: CancellationToken) {
-        // Each call is a separate task: a call that holds the write turn continues while a round waits for that turn.
+        // Each fleet call is a separate task, which prevents a deadlock: while a round waits for a write permit of the
+        // store, a call that holds a permit proceeds and releases it.
         let (mut queue, mut calls) = (DispatchQueue::default(), JoinSet::new());
         let (mut refill, mut until) = (true, Instant::now());
         while !stop.is_cancelled() {
@@ -125,7 +130,7 @@ impl Launcher {
                         Ok(ended) => ended,
                         Err(error) => match error.try_into_panic() {
                             Ok(panic) => std::panic::resume_unwind(panic),
-                            // Only the shutdown of the runtime cancels a call.
+                            // A call task is cancelled only when the runtime shuts down.
                             Err(_) => return,
                         },
                     };
@@ -165,12 +170,13 @@ impl Launcher {
         Ok(())
     }
 
-    /// Applies or deletes the Workshop of one instance. Returns false when the fleet did not accept it.
+    /// Applies or deletes the Workshop of one instance. Returns its identifier, and false when the fleet did not accept
+    /// the call.
     async fn dispatch_call(&self, instance: Instance) -> (Uuid, bool) {
         let outcome = self.dispatch_one(&instance).await;
         if let Err(error) = &outcome {
             self.0.metrics.dispatch_failures.inc();
-            tracing::warn!(instance = %instance.k8s_name, error = %ErrorChain(error), "dispatch failed, retrying");
+            tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(error), "dispatch failed, retrying");
         }
         (instance.instance_id, outcome.is_ok())
     }
@@ -184,11 +190,12 @@ impl Launcher {
 
     async fn apply(&self, instance: &Instance) -> Result<(), LoopError> {
         let mut workshop = desired_workshop(instance);
-        // A known Workshop is updated, never recreated: recreating it would silently lose the owner's work.
+        // The uid makes the fleet update this Workshop and never recreate it. A recreated Workshop would silently lose
+        // the owner's work.
         workshop.metadata.uid.clone_from(&instance.workshop_uid);
         let begun = self.0.clock.now();
         let answer = timeout(CALL_TIMEOUT, self.0.fleet.apply(&workshop)).await.map_err(LoopError::from);
-        // Traced before the answer is handled: a refusal ends the start of which this step is a part.
+        // Record the trace step before handling the answer: handling a refusal ends the start and completes its trace.
         if instance.applied_version == 0 {
             traces::record_apply(instance, (begun, self.0.clock.now()), &answer);
         }
@@ -211,8 +218,8 @@ impl Launcher {
         Ok(self.0.store.dispatch_applied(instance.instance_id, instance.spec_version, None).await?)
     }
 
-    /// Fails a start whose Workshop the fleet refuses. A refused change of an existing Workshop ends nothing: the
-    /// Workshop stays as the fleet has it, and the change is retried.
+    /// Handles a Workshop that the fleet refused. A start fails. If the Workshop already exists, the fleet keeps it
+    /// unchanged, the instance continues, and dispatch retries the change.
     async fn handle_refusal(&self, instance: &Instance, message: String) -> Result<(), LoopError> {
         let found = Observation::of_failure(FailureReason::new(FailureCode::InvalidSpec, None));
         let has_no_workshop = |row: &Instance| row.state == InstanceState::Starting && row.workshop_uid.is_none();
@@ -221,7 +228,7 @@ impl Launcher {
         if row.is_some_and(|row| row.state.wants_workshop()) {
             return Err(FleetError::Refused(message).into());
         }
-        tracing::warn!(instance = %instance.k8s_name, message, "fleet refused Workshop");
+        tracing::warn!(workshop = %instance.k8s_name, message, "fleet refused Workshop, its start has failed");
         Ok(())
     }
 }

@@ -9,13 +9,13 @@ use tokio::time::error::Elapsed;
 /// Error of a use case. Each variant maps to one HTTP answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// It does not exist, or the caller may not know that it does.
+    /// The requested object does not exist, or the caller may not know that it exists.
     #[error("it does not exist")]
     NotFound,
-    /// Only admins may do this.
+    /// Only admins may perform this operation.
     #[error("only an administrator may do this")]
     Forbidden,
-    /// The request breaks rules; each error names its field.
+    /// The request is invalid. Each error names its field.
     #[error("{} of the fields cannot be accepted", .0.len())]
     Invalid(Vec<FieldError>),
     /// The template is no longer in the catalog.
@@ -28,7 +28,7 @@ pub enum ServiceError {
         limit: u32,
         /// Instances that the caller holds.
         held: u32,
-        /// Terminating instances among them. They count until their workload is gone.
+        /// The part of `held` that is terminating. A terminating instance counts until its workload is gone.
         ending: u32,
     },
     /// The caller has launched too often in a short time.
@@ -52,7 +52,7 @@ pub enum ServiceError {
     /// The database does not answer.
     #[error("the database does not answer")]
     Unavailable(#[source] StoreError),
-    /// A defect.
+    /// A defect of the launcher.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -75,7 +75,8 @@ impl From<StoreError> for ServiceError {
     }
 }
 
-/// An error with all its sources, in one line, for the log. A JSON log would otherwise keep only the outermost error.
+/// Formats an error with all its sources in one line, for the log. Without this type, a JSON log has only the outermost
+/// error.
 #[derive(Debug)]
 pub struct ErrorChain<'e>(pub &'e (dyn std::error::Error + 'static));
 
@@ -85,7 +86,7 @@ impl std::fmt::Display for ErrorChain<'_> {
         let mut previous = self.0.to_string();
         let mut source = self.0.source();
         while let Some(error) = source {
-            // Transparent errors repeat what they wrap.
+            // Skip a transparent error: its text is that of its source.
             let text = error.to_string();
             if text != previous {
                 write!(f, ": {text}")?;
@@ -97,7 +98,7 @@ impl std::fmt::Display for ErrorChain<'_> {
     }
 }
 
-/// Error of a loop for one instance.
+/// Error of a loop of the service while it handles one instance.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoopError {
     /// The fleet call timed out.
@@ -106,13 +107,13 @@ pub(crate) enum LoopError {
     /// The fleet returned an error.
     #[error(transparent)]
     Fleet(#[from] FleetError),
-    /// The database, or a defect.
+    /// The database failed, or the launcher has a defect.
     #[error(transparent)]
     Service(#[from] ServiceError),
 }
 
 impl LoopError {
-    /// True when a retry may succeed without any repair.
+    /// True when a retry may succeed although no person repairs anything.
     pub(crate) fn is_transient(&self) -> bool {
         !matches!(self, Self::Service(ServiceError::Internal(_)) | Self::Fleet(FleetError::Refused(_)))
     }

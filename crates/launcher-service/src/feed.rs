@@ -4,6 +4,7 @@
 //! including changes made by other replicas, and sends them to all subscribers. A subscriber that resumes or lags
 //! reads from the database directly.
 
+pub(crate) mod message;
 mod subscriber;
 
 use std::collections::HashMap;
@@ -15,32 +16,14 @@ use launcher_store::ListedInstance;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::error::ErrorChain;
-use crate::{Launcher, ServiceError};
+use crate::error::{ErrorChain, ServiceError};
+use crate::feed::message::{BATCH, FeedEvent, FeedMessage};
+use crate::launcher::Launcher;
 
 /// Polling interval for changes made by other replicas.
 const POLL: Duration = Duration::from_secs(1);
-const BATCH: u32 = 200;
 
-/// A changed instance.
-#[derive(Debug, Clone)]
-pub struct FeedEvent {
-    /// Revision to resume after.
-    pub id: i64,
-    /// The current state of the instance.
-    pub listed: Arc<ListedInstance>,
-}
-
-/// Message from the feed loop to its subscribers.
-#[derive(Debug, Clone)]
-pub(crate) enum FeedMessage {
-    /// A change.
-    Changed(FeedEvent),
-    /// The feed loop publishes changes from now on. Existing subscribers read earlier changes from the database.
-    Started,
-}
-
-/// Queue positions as last published.
+/// Queue position of each queued instance, as last published.
 type Positions = HashMap<Uuid, u32>;
 
 impl Launcher {
@@ -62,7 +45,7 @@ impl Launcher {
         }
     }
 
-    /// Publishes every change after `seen`. Returns the last revision published.
+    /// Publishes every change after the revision `seen`. Returns the last published revision.
     async fn feed_round(&self, seen: Option<i64>, positions: &mut Option<Positions>) -> Result<i64, ServiceError> {
         let Some(mut seen) = seen else {
             let latest = self.0.store.feed_latest().await?;
@@ -84,10 +67,11 @@ impl Launcher {
         Ok(seen)
     }
 
-    /// Publishes the queued instances whose position has changed. Their rows did not change, so they have no new
-    /// revision.
+    /// Publishes the queued instances whose queue position has changed. Their rows did not change, so their events
+    /// carry `seen`, the last published revision.
     ///
-    /// Without a subscriber the queue is not read: it may be long, and every launch triggers this function.
+    /// If the feed has no subscriber, this function does not read the queue. The queue may be long, and each launch
+    /// calls this function.
     async fn publish_positions(&self, seen: i64, before: &mut Option<Positions>) -> Result<(), ServiceError> {
         if self.0.feed.receiver_count() == 0 {
             *before = None;
@@ -95,7 +79,7 @@ impl Launcher {
         }
         let queued = self.0.store.queued_ids().await?;
         let now: Positions = queued.into_iter().zip(1..).collect();
-        // An untracked position may have changed.
+        // While the previous positions are unknown, every position counts as changed.
         let previous = before.as_ref();
         let has_moved = |id: &Uuid, position: &u32| match previous {
             Some(previous) => previous.get(id).is_some_and(|before| before != position),
@@ -118,7 +102,7 @@ impl Launcher {
     }
 
     fn publish(&self, message: FeedMessage) {
-        // The send fails without subscribers, which is harmless: later subscribers read from the database.
+        // Ignore the error: the send fails only without subscribers, and later subscribers read from the database.
         drop(self.0.feed.send(message));
     }
 }

@@ -5,7 +5,8 @@ use launcher_domain::{Caller, EndReason};
 use launcher_store::{Cursor, InstanceFilter, ListedInstance, Page, SortOrder};
 
 use crate::change::Target;
-use crate::{Launcher, ServiceError};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
 
 impl Launcher {
     /// Lists a page of the caller's instances, newest first. An admin gets the instances of all owners.
@@ -21,9 +22,9 @@ impl Launcher {
         Ok(self.0.store.instances(caller, filter, page).await?)
     }
 
-    /// Lists at most `limit` of the caller's instances (all owners for an admin) in this order, after this cursor.
-    /// Except in launch order, use it only for instances that have not ended: it reads every instance that passes the
-    /// filter.
+    /// Lists at most `limit` of the caller's instances (all owners for an admin) in this order, after this cursor. Any
+    /// order except launch order reads all instances that match the filter. For such an order, the filter must exclude
+    /// ended instances.
     ///
     /// # Errors
     /// Unavailable.

@@ -1,4 +1,4 @@
-//! Launch: the row is stored first, the Workshop follows.
+//! Launch: stores the row. Dispatch creates the Workshop later.
 
 use std::time::Duration;
 
@@ -11,17 +11,18 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::{Launcher, ServiceError};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
 
-/// Maximum names drawn per launch. A random collision among 2^50 names is very unlikely.
+/// Maximum attempts to generate an unused name for a launch. Two equal names among 2^50 are very unlikely.
 const NAME_ATTEMPTS: usize = 5;
 
 /// Launch request of a caller.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchRequest {
-    /// Makes a launch idempotent: the same key of the same caller gives the same instance.
+    /// Key that makes a launch idempotent: a second request of the caller with this key gets the same instance.
     pub idempotency_key: Option<String>,
-    /// The request body. It distinguishes a repeated launch from another one under the same key.
+    /// The request body. A second request with the same key must have the same body.
     pub body: Value,
 }
 
@@ -70,10 +71,10 @@ impl Launcher {
                 LaunchOutcome::TooManyLaunches { wait } => return Err(self.too_many_launches(caller, wait)),
             }
         }
-        Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are broken".into()))
+        Err(ServiceError::Internal("every name that was drawn is taken: the random numbers are not random".into()))
     }
 
-    /// Limits that apply to the caller. Admins are exempt from the limits per person.
+    /// Returns the limits that apply to the caller. Admins are exempt from the limits per person.
     fn rules(&self, caller: &Caller) -> LaunchRules {
         let limits = &self.0.limits;
         let is_limited = !caller.is_admin();
@@ -87,13 +88,14 @@ impl Launcher {
     fn too_many_launches(&self, caller: &Caller, wait: Duration) -> ServiceError {
         self.0.metrics.launches_refused.inc();
         tracing::info!(owner = %caller.email(), "launch refused: the rate limit is reached");
-        // Whole seconds, rounded up: a client that waits this long finds a token.
+        // Round up to whole seconds, so that the bucket has a token when the client retries.
         ServiceError::TooManyLaunches {
             retry_after: wait.as_millis().div_ceil(1000).try_into().unwrap_or(u32::MAX).max(1),
         }
     }
 
-    /// Returns the earlier launch of this key, made while the template was still active.
+    /// Answers a launch of an inactive template. If this key was used while the template was active, returns that
+    /// launch.
     async fn launched_before(&self, caller: &Caller, key: Option<&IdempotencyKey>) -> Result<Launched, ServiceError> {
         let Some(key) = key else { return Err(ServiceError::TemplateInactive) };
         match self.0.store.launched_before(caller, key).await? {
@@ -111,14 +113,14 @@ impl Launcher {
             let trace = StartTrace::of(&instance.k8s_name);
             trace.record_launch((instance.created_at, self.0.clock.now()));
             tracing::info!(
-                instance = %instance.k8s_name,
+                workshop = %instance.k8s_name,
                 template = %instance.template_id,
                 trace_id = %trace.trace_id(),
                 "instance launched"
             );
         }
-        // The answer contains the queue position, which requires a new read. The launch is already stored: if that
-        // read fails, the answer omits the position.
+        // Read the instance again for its queue position. If this read fails, the answer omits the position: the launch
+        // is already stored.
         let listed = self.0.store.instance(caller, &instance.k8s_name).await.ok().flatten();
         Ok(Launched { listed: listed.unwrap_or(ListedInstance { instance, queue_position: None }), created })
     }

@@ -8,8 +8,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::Launcher;
-
 /// Upper bounds of the time-to-ready buckets, in seconds.
 const TIME_TO_READY: [f64; 11] = [0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 600.0];
 
@@ -34,7 +32,8 @@ impl Default for Metrics {
     fn default() -> Self {
         let transitions = Family::default();
         for state in InstanceState::ALL {
-            // Created at zero: the first increment of a missing series would not count as an increase.
+            // Create each series with the value 0. Prometheus does not count the first value of a new series as an
+            // increase.
             drop(transitions.get_or_create(&StateLabel { state: state.as_str() }));
         }
         Self {
@@ -67,7 +66,7 @@ impl Metrics {
         self.transitions.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
-    /// Clears the counts when they are unknown: stale counts would look current.
+    /// Clears the counts when the database cannot be read, because stale counts would look current.
     pub(crate) fn clear_states(&self) {
         self.instances.clear();
     }
@@ -79,43 +78,32 @@ impl Metrics {
             gauge.set(i64::try_from(*count).unwrap_or(i64::MAX));
         }
     }
-}
 
-impl Launcher {
     /// Registers the metrics of the service.
-    pub fn register_metrics(&self, registry: &mut Registry) {
-        let metrics = &self.0.metrics;
-        registry.register(
-            "launcher_instances",
-            "Instances by state, counted every 30 seconds",
-            metrics.instances.clone(),
-        );
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        registry.register("launcher_instances", "Instances by state, counted every 30 seconds", self.instances.clone());
         registry.register(
             "launcher_transitions",
             "Instances that came into a state, on this replica",
-            metrics.transitions.clone(),
+            self.transitions.clone(),
         );
-        registry.register(
-            "launcher_ready",
-            "1 while the database answers, as /readyz last found",
-            metrics.ready.clone(),
-        );
-        registry.register("launcher_launches", "Launches that were accepted", metrics.launches.clone());
+        registry.register("launcher_ready", "1 while the database answers, as /readyz last found", self.ready.clone());
+        registry.register("launcher_launches", "Launches that were accepted", self.launches.clone());
         registry.register(
             "launcher_launches_refused",
             "Launches that the rate limit of one person refused",
-            metrics.launches_refused.clone(),
+            self.launches_refused.clone(),
         );
         registry.register(
             "launcher_dispatch_failures",
             "Times that the fleet did not take a Workshop and is asked again",
-            metrics.dispatch_failures.clone(),
+            self.dispatch_failures.clone(),
         );
         registry.register_with_unit(
             "launcher_time_to_ready",
             "From leaving the queue to ready",
             Unit::Seconds,
-            metrics.time_to_ready.clone(),
+            self.time_to_ready.clone(),
         );
     }
 }

@@ -12,25 +12,26 @@ use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Target;
-use crate::error::{ErrorChain, LoopError};
-use crate::{Launcher, ServiceError};
+use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::launcher::Launcher;
 
 /// Delay before the retry of a change that the database or the fleet did not accept.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Full resync interval, independent of watch events.
 const RESYNC_INTERVAL: Duration = Duration::from_secs(300);
-/// Delay of the next full resync after a fleet error.
+/// Delay before the next full resync after a fleet error.
 const RESYNC_RETRY: Duration = Duration::from_secs(10);
-/// Timeout of one fleet call. A pending call blocks reconciliation of all rows.
+/// Timeout of one fleet call. It is short, because a call in progress blocks the reconciliation of all rows.
 const CALL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long one full resync continues with other instances after fleet errors.
+/// Maximum time for which a full resync continues with other instances after fleet errors.
 const FLEET_ERROR_TOLERANCE: Duration = Duration::from_secs(60);
 
 impl Launcher {
     pub(crate) async fn run_observe(&self, stop: CancellationToken) {
         while !stop.is_cancelled() {
             let events = self.0.fleet.watch();
-            // A new watch begins with a full list, which reveals every missed change.
+            // Start a new watch after this interval. It begins with a list of all Workshops, which repairs any missed
+            // change.
             let until = Instant::now() + RESYNC_INTERVAL;
             tokio::select! {
                 () = self.observe_until(events, until) => {}
@@ -48,12 +49,15 @@ impl Launcher {
         }
     }
 
-    /// Handles an event. Returns false on a fleet error. A dropped event would leave a row wrong, so this retries
-    /// while the database is unavailable. A fleet error must not delay the rows of others: the next full resync finds
-    /// it again.
+    /// Handles an event. Retries while the database is unavailable, because a dropped event would leave a row wrong.
+    /// After a fleet error, returns false without a retry, because a retry would delay other rows. The next full resync
+    /// then handles this row again.
     async fn handle_event(&self, event: &FleetEvent) -> bool {
         while let Err(error) = self.apply_event(event).await {
-            tracing::warn!(error = %ErrorChain(&error), "handling Workshop event failed");
+            tracing::warn!(
+                error = %ErrorChain(&error),
+                "handling Workshop event failed, retrying now or at the next resync"
+            );
             if is_fleet_error(&error) {
                 return false;
             }
@@ -105,26 +109,26 @@ impl Launcher {
         call_fleet(self.0.fleet.delete(&name, uid.as_deref())).await.map(drop)
     }
 
-    /// Full resync: after a start, after each gap in the watch, and periodically. A failure for one instance does not
-    /// delay the others; the next resync finds it again.
+    /// Reconciles all rows with this list of Workshops. Runs at the start, after each gap in the watch, and
+    /// periodically. A failure for one instance does not delay the others; the next resync retries it.
     async fn full_resync(&self, workshops: &[Workshop]) -> Result<(), LoopError> {
         let mut resync = Resync::start();
         for workshop in workshops {
-            resync.record(self.reconcile_workshop(workshop).await)?;
+            resync.record(&workshop.name_any(), self.reconcile_workshop(workshop).await)?;
         }
         let by_name: HashMap<String, &Workshop> =
             workshops.iter().map(|workshop| (workshop.name_any(), workshop)).collect();
-        // Rows are read after the list was taken: a Workshop missing from the list did not exist when it was taken.
+        // A Workshop that the list lacks may still exist: it may be unreadable, or newer than the list.
         for instance in self.0.store.observe_with_workshop().await? {
             if !owns_workshop(&instance, by_name.get(&instance.k8s_name).copied()) {
-                resync.record(self.check_missing_workshop(&instance).await)?;
+                resync.record(&instance.k8s_name, self.check_missing_workshop(&instance).await)?;
             }
         }
         resync.finish()
     }
 
-    /// Schedules another apply when spec or labels of the Workshop differ from the row. A row with a pending apply
-    /// needs none.
+    /// Schedules another apply when spec or labels of the Workshop differ from the row, unless an apply is already
+    /// pending.
     async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
         if workshop.spec != WorkshopSpec::of(instance) || !has_launcher_labels(workshop) {
             self.reapply(instance).await?;
@@ -140,15 +144,21 @@ impl Launcher {
         Ok(())
     }
 
-    /// Handles an instance whose Workshop is missing from the list: the list may be older than the Workshop.
+    /// Handles an instance whose Workshop is missing from the list. Reads the Workshop again, because the list omits
+    /// unreadable Workshops and may be older than the Workshop.
     async fn check_missing_workshop(&self, instance: &Instance) -> Result<(), LoopError> {
         if instance.applied_version == 0 {
             return Ok(());
         }
         let found = match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
-            // The Workshop exists but is unreadable, so dispatch writes it again.
+            // The Workshop exists, but its content does not parse. Dispatch applies the spec again if the instance
+            // wants a Workshop. Otherwise the deletion is already pending.
             Err(LoopError::Fleet(FleetError::Refused(message))) => {
-                tracing::warn!(workshop = %instance.k8s_name, message, "rewriting unreadable Workshop");
+                tracing::warn!(
+                    workshop = %instance.k8s_name,
+                    message,
+                    "Workshop is unreadable, overwriting its spec from the database"
+                );
                 return self.reapply(instance).await;
             }
             found => found?,
@@ -167,15 +177,16 @@ impl Launcher {
     }
 }
 
-/// Awaits a fleet call, at most `CALL_TIMEOUT`.
+/// Awaits a fleet call for at most `CALL_TIMEOUT`.
 pub(crate) async fn call_fleet<T>(call: impl Future<Output = Result<T, FleetError>>) -> Result<T, LoopError> {
     Ok(timeout(CALL_TIMEOUT, call).await??)
 }
 
-/// One resync of many rows with the fleet.
+/// Error policy while a loop goes through many instances, for example in a full resync: decides which errors stop the
+/// loop, and keeps the last skipped fleet error.
 pub(crate) struct Resync {
     tolerate_until: Instant,
-    /// The last fleet error.
+    /// The last fleet error, if any; otherwise `Ok`.
     last_error: Result<(), LoopError>,
 }
 
@@ -184,15 +195,16 @@ impl Resync {
         Self { tolerate_until: Instant::now() + FLEET_ERROR_TOLERANCE, last_error: Ok(()) }
     }
 
-    /// Records the outcome for one instance. Logs and skips an error that an immediate retry would repeat. Also skips
-    /// fleet errors until `FLEET_ERROR_TOLERANCE` has passed. Any other error stops the resync.
-    pub(crate) fn record(&mut self, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
+    /// Records the outcome for one workshop. Logs and skips an error that an immediate retry would not remove. Skips
+    /// fleet errors until `FLEET_ERROR_TOLERANCE` has passed. Returns any other error, which stops the resync.
+    pub(crate) fn record(&mut self, workshop: &str, outcome: Result<(), LoopError>) -> Result<(), LoopError> {
         match outcome {
             Err(error) if is_fleet_error(&error) && Instant::now() < self.tolerate_until => {
                 self.last_error = Err(error)
             }
             Err(error) if !error.is_transient() => {
-                tracing::error!(error = %ErrorChain(&error), "reconciling instance failed, skipping");
+                let error = ErrorChain(&error);
+                tracing::error!(workshop, %error, "reconciling instance failed, retrying in the next round");
             }
             outcome => return outcome,
         }
@@ -205,12 +217,13 @@ impl Resync {
     }
 }
 
-/// True when the fleet did not answer in time or was unreachable. The database may be fine.
+/// True when the fleet did not answer in time or was unreachable, as opposed to an error of the database.
 fn is_fleet_error(error: &LoopError) -> bool {
     matches!(error, LoopError::Timeout(_) | LoopError::Fleet(FleetError::Unavailable(_)))
 }
 
-/// True when an instance has ended and the fleet was told: a Workshop that still exists was created too late.
+/// True when an instance has ended and the fleet has confirmed the deletion. If its Workshop exists now, a late call
+/// created it.
 fn has_ended(instance: &Instance) -> bool {
     match instance.state {
         InstanceState::Terminated => true,
@@ -219,17 +232,17 @@ fn has_ended(instance: &Instance) -> bool {
     }
 }
 
-/// True when a Workshop is ours. A Workshop created by others is theirs to delete.
+/// True when a Workshop has the labels of this launcher. The launcher never deletes a Workshop without them.
 fn has_launcher_labels(workshop: &Workshop) -> bool {
     labels().iter().all(|(name, value)| workshop.labels().get(name) == Some(value))
 }
 
-/// True when the Workshop found under an instance's name, if any, belongs to the instance.
+/// True when `found`, the Workshop with the instance's name, exists and belongs to the instance.
 pub(crate) fn owns_workshop(instance: &Instance, found: Option<&Workshop>) -> bool {
     found.is_some_and(|workshop| !has_other_uid(instance, workshop))
 }
 
-/// True when a Workshop has the row's name but another uid.
+/// True when the uid of a Workshop differs from the uid in its row. A late call may have created such a Workshop.
 fn has_other_uid(instance: &Instance, workshop: &Workshop) -> bool {
     match (&instance.workshop_uid, workshop.uid()) {
         (Some(known), Some(seen)) => *known != seen,

@@ -10,25 +10,26 @@ use launcher_domain::{Caller, InstanceState};
 use launcher_store::{EndedCount, LaunchCount, LiveCount};
 use uuid::Uuid;
 
-use crate::{Launcher, ServiceError};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
 use distribution::Distribution;
 
 /// Hours of a day.
 const HOURS: usize = 24;
 
-/// Overview of the service. A day is the last 24 hours, to the minute.
+/// Overview of the service. "Day" means the last 24 hours, rounded to the minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overview {
     /// Time of the overview.
     pub at: Timestamp,
     /// Current number of instances by state, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
-    /// The last day by hour, oldest first.
+    /// Statistics of the last day by hour, oldest first.
     pub hours: Vec<Hour>,
-    /// The last day.
+    /// Statistics of the last day.
     pub day: LaunchStats,
-    /// The last day by template, most launched first. Contains templates that were launched or have running
-    /// instances.
+    /// Statistics of the last day by template, most launched first. Contains the templates that were launched on that
+    /// day or have running instances.
     pub templates: Vec<(Uuid, LaunchStats)>,
 }
 
@@ -89,7 +90,7 @@ impl Launcher {
     }
 }
 
-/// Instances by state, in lifecycle order.
+/// Returns the number of instances by state, in lifecycle order.
 fn states(live: &[LiveCount]) -> Vec<(InstanceState, u64)> {
     let count = |state| live.iter().filter(|count| count.state == state).map(|count| count.instances).sum();
     let shown = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
@@ -107,7 +108,7 @@ fn stats<'c>(launches: impl Iterator<Item = &'c LaunchCount>, running: u64) -> L
         stats.launches += count.launches;
         stats.failures += count.failures;
         if let Some(millis) = count.ready_millis {
-            // A fleet's clock may lag, which makes the time negative.
+            // The time is negative if the fleet's clock is behind the launcher's.
             ready.add(millis.max(0), count.launches);
         }
     }
@@ -134,7 +135,7 @@ fn templates(launches: &[LaunchCount], live: &[LiveCount]) -> Vec<(Uuid, LaunchS
 }
 
 fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: &[EndedCount]) -> Vec<Hour> {
-    // A clock that is ahead dates launches into future hours.
+    // A replica's clock may be ahead, so the launch may appear to be in a future hour: count it in the last hour.
     let hour_of = |count: &LaunchCount| count.hour.clamp(0, HOURS as i64 - 1);
     (0..HOURS as i64)
         .map(|hour| Hour {
@@ -145,7 +146,7 @@ fn hours(since: Timestamp, launches: &[LaunchCount], live: &[LiveCount], ended: 
         .collect()
 }
 
-/// Instances up at the end of this hour.
+/// Returns the number of instances that were running or terminating at the end of this hour.
 fn up_after(hour: i64, live: &[LiveCount], ended: &[EndedCount]) -> u64 {
     let is_up = |count: &&LiveCount| {
         matches!(count.state, InstanceState::Running | InstanceState::Terminating)

@@ -6,9 +6,11 @@ use launcher_domain::{Caller, EmailAddress, Template, TemplateDraft};
 use launcher_store::Page;
 use uuid::Uuid;
 
-use crate::{Launcher, ServiceError};
+use crate::error::ServiceError;
+use crate::launcher::Launcher;
 
-/// Maximum attempts of a create or an update, after conflicts with concurrent requests.
+/// Maximum attempts to create or update a template. Only a conflict with a concurrent request causes
+/// another attempt.
 const ATTEMPTS: usize = 16;
 
 /// Full replacement of a template.
@@ -37,7 +39,8 @@ impl Launcher {
         self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Rejects callers who are not admins. Called before a body is read, so that a non-admin learns nothing from it.
+    /// Rejects callers who are not admins. The API calls this function before it reads the request body, so that such
+    /// callers get no validation errors.
     ///
     /// # Errors
     /// Forbidden.
@@ -56,8 +59,8 @@ impl Launcher {
         self.create_template_once(caller, self.draw_template_id(), draft).await
     }
 
-    /// Creates a template under an identifier drawn beforehand. A repeated request returns the existing template. If
-    /// a different template has the identifier, that one stays as it is and the new template gets another identifier.
+    /// Creates a template with an identifier that was generated before the request. A repeated request returns the
+    /// existing template. If a different template has the identifier, the new template gets another identifier.
     ///
     /// # Errors
     /// Forbidden, Invalid, Unavailable.
@@ -80,17 +83,19 @@ impl Launcher {
             }
             template.template_id = self.draw_template_id();
         }
-        Err(ServiceError::Internal("a template's identifier was taken again and again".into()))
+        Err(ServiceError::Internal(
+            "every template identifier that was drawn is taken: the random numbers are not random".into(),
+        ))
     }
 
-    /// Draws an identifier for a new template.
+    /// Generates an identifier for a new template.
     #[must_use]
     pub fn draw_template_id(&self) -> Uuid {
         uuid_v7(&*self.0.clock, &*self.0.entropy)
     }
 
-    /// Creates a template that a deployment brings along, unless it ever existed: admins' later changes stay. Returns
-    /// true when it was created.
+    /// Creates a template of the seed file, unless it was created before. Changes that admins made to it are therefore
+    /// kept. Returns true when it was created.
     ///
     /// # Errors
     /// Invalid, Unavailable.
@@ -180,7 +185,7 @@ impl Launcher {
     }
 }
 
-/// True when the stored template equals the wanted one, as after an earlier attempt.
+/// True when the stored template equals the wanted one: an earlier attempt has already stored it.
 fn is_the_same(there: &Template, wanted: &Template) -> bool {
     there.created_by == wanted.created_by && there.active == wanted.active && there.settings == wanted.settings
 }

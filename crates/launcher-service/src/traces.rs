@@ -1,4 +1,4 @@
-//! Trace steps of a start, as the service knows them.
+//! Trace of a workshop's start: the steps that the service records.
 
 use jiff::Timestamp;
 use launcher_domain::{EndReason, Instance, InstanceState};
@@ -23,13 +23,13 @@ pub(crate) fn record_apply(
     StartTrace::of(&instance.k8s_name).record_step("apply", times, failure.as_deref());
 }
 
-/// Records a change of a row. Completes the trace when the change ends the start.
+/// Records a change of a row in the trace of its start. Completes the trace when the change ends the start.
 pub(crate) fn record_change(before: &Instance, after: &Instance, now: Timestamp) {
     let was_starting = matches!(before.state, InstanceState::Queued | InstanceState::Starting);
     let failure = match after.state {
         InstanceState::Running => None,
         InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
-        // An end requested by the owner or an admin is no error.
+        // A termination by the owner or an admin is not an error of the start.
         InstanceState::Terminating | InstanceState::Terminated => {
             let is_unrequested = |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin);
             after.end_reason.filter(is_unrequested).map(EndReason::as_str)

@@ -1,4 +1,4 @@
-//! Upkeep: periodic work that no event triggers.
+//! Upkeep: periodically purges old rows and fails overdue starts.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio_util::sync::CancellationToken;
 
 use crate::change::Target;
-use crate::error::{ErrorChain, LoopError};
+use crate::error::{ErrorChain, LoopError, ServiceError};
+use crate::launcher::Launcher;
 use crate::observe::{Resync, call_fleet, owns_workshop};
-use crate::{Launcher, ServiceError};
 
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Retention of instances that ended before they left the queue.
 const WITHDRAWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
-/// Delay after the start of this process before the rows of an earlier version are migrated on a shared database.
-/// Launchers of that version may still run beside this one, and they cannot read migrated rows.
+/// Delay between the start of this process and the migration of old rows, if replicas share the database. During an
+/// upgrade, launchers of the earlier version may still run, and they cannot read migrated rows.
 const ROLLOUT_GRACE: SignedDuration = SignedDuration::from_mins(10);
-/// Extra time that the service waits beyond the start timeout of the fleet before it gives up on a start. A failure
-/// reason from the fleet is better.
+/// Time added to the start timeout before the service itself fails a start. The fleet has the same timeout, and its
+/// failure reason is more specific.
 const START_TIMEOUT_MARGIN: Duration = Duration::from_secs(60);
 
 impl Launcher {
@@ -52,11 +52,13 @@ impl Launcher {
             }
         }
         self.purge_unneeded_rows().await?;
-        // Last, because only this step waits for the fleet.
+        // Run this step last: it is the only step that waits for the fleet, so a slow fleet does not delay the other
+        // steps.
         self.fail_overdue_starts().await
     }
 
-    /// Removes unneeded rows, regardless of the history limit.
+    /// Purges rows with another retention than the history limit: instances that ended in the queue, full token buckets
+    /// and unused settings. Also migrates settings that an earlier version stored in instance rows.
     async fn purge_unneeded_rows(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
         if let Ok(before) = now.checked_sub(WITHDRAWN_RETENTION) {
@@ -69,18 +71,18 @@ impl Launcher {
         if !store.is_shared() || self.0.started_at.checked_add(ROLLOUT_GRACE).is_ok_and(|until| until < now) {
             let moved = store.move_inline_settings().await?;
             if moved > 0 {
-                tracing::info!(moved, "migrated settings of an earlier version");
+                tracing::info!(moved, "migrated template settings that an earlier version stored in rows");
             }
         }
         let purged = store.purge_settings().await?;
         if purged > 0 {
-            tracing::info!(purged, "purged unreferenced settings");
+            tracing::info!(purged, "purged unreferenced template settings");
         }
         Ok(())
     }
 
-    /// Dismisses failed instances that stayed undismissed beyond the history limit. Otherwise the failed launches of
-    /// a script would accumulate.
+    /// Dismisses failed instances that are older than the history limit. Otherwise the failed launches of a script
+    /// would accumulate.
     async fn dismiss_old_failures(&self, before: Timestamp) -> Result<(), ServiceError> {
         let now = self.0.clock.now();
         for instance in self.0.store.observe_old_failures(before).await? {
@@ -91,30 +93,30 @@ impl Launcher {
         Ok(())
     }
 
-    /// Fails instances that exceed the start timeout, when the fleet does not report a failure itself.
+    /// Fails instances that exceed the start timeout and for which the fleet has not reported a failure.
     async fn fail_overdue_starts(&self) -> Result<(), LoopError> {
         let mut resync = Resync::start();
         for instance in self.0.store.observe_with_workshop().await? {
             let since = instance.dispatched_at.filter(|_| instance.state == InstanceState::Starting);
-            // The timeout counts from the start of this process at the earliest: before it, possibly no process
-            // advanced the start of the workshop.
+            // The timeout counts at the earliest from the start of this process. Before, possibly no launcher was
+            // running to continue the start of the workshop.
             if since.is_some_and(|since| self.is_overdue(since.max(self.0.started_at))) {
-                resync.record(self.fail_overdue_start(&instance).await)?;
+                resync.record(&instance.k8s_name, self.fail_overdue_start(&instance).await)?;
             }
         }
         resync.finish()
     }
 
-    /// True when a start since then should be ready by now, or failed by the fleet.
+    /// True when a start that began at `since` exceeds the start timeout and its margin.
     fn is_overdue(&self, since: Timestamp) -> bool {
         let timeout =
             SignedDuration::try_from(self.0.limits.start_timeout + START_TIMEOUT_MARGIN).unwrap_or(SignedDuration::MAX);
         since.checked_add(timeout).is_ok_and(|due| due < self.0.clock.now())
     }
 
-    /// Fails an overdue start, unless the fleet reports progress that was not observed yet. If the fleet took up the
-    /// Workshop late, the timeout counts from the fleet's time. The start still times out if the fleet never returns
-    /// to it.
+    /// Fails an overdue start, after reading its Workshop from the fleet. A Workshop that has finished starting is
+    /// reconciled instead. If the Workshop's status has the time at which the fleet began the start, the timeout counts
+    /// from that time.
     async fn fail_overdue_start(&self, instance: &Instance) -> Result<(), LoopError> {
         match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
             Ok(Some(workshop)) if owns_workshop(instance, Some(&workshop)) => {
@@ -127,10 +129,15 @@ impl Launcher {
                 }
             }
             Ok(_) => {}
-            // The Workshop may be ready by now. A Workshop that the fleet never accepted cannot be.
+            // Without an answer, a Workshop that the fleet accepted may already be ready: do not fail its start. A
+            // Workshop that the fleet never accepted cannot be ready.
             Err(error) if instance.applied_version > 0 => return Err(error),
             Err(error) => {
-                tracing::warn!(error = %ErrorChain(&error), "failing overdue start without answer from the fleet")
+                tracing::warn!(
+                    workshop = %instance.k8s_name,
+                    error = %ErrorChain(&error),
+                    "reading Workshop from the fleet failed, failing its overdue start"
+                )
             }
         }
         let found = Observation::of_failure(FailureReason::new(FailureCode::StartTimeout, None));

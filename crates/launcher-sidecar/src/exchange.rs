@@ -1,40 +1,35 @@
-//! One request and its response, from the connection to the app until the response is complete.
+//! An exchange: forwards one admitted request to the app, and relays the response to the client.
+
+pub(crate) mod admission;
+mod download;
+pub(crate) mod outcome;
+mod relay;
+pub(crate) mod state;
+mod timeouts;
+mod upload;
 
 use std::future::poll_fn;
 
 use launcher_process::stop::Stop;
 use tokio::time::Instant;
 
-use crate::authorization::Admitted;
-use crate::body::BodyTranscoder;
-use crate::buffers::WriteBuffer;
-use crate::connection::Client;
-use crate::error_response::Reason;
-use crate::relay::{Relay, RelayOutcome};
-use crate::sidecar::Inner;
-use crate::socket::{PeerIo, Socket};
+use crate::auth::authorization::Admitted;
+use crate::downstream::client::Client;
+use crate::exchange::download::Download;
+use crate::exchange::outcome::{ExchangeOutcome, RelayOutcome};
+use crate::exchange::relay::Relay;
+use crate::exchange::state::SharedState;
+use crate::exchange::upload::Upload;
+use crate::http1::body::BodyTranscoder;
+use crate::refusal::Reason;
+use crate::transport::buffers::WriteBuffer;
+use crate::transport::socket::PeerIo;
 
-/// Outcome of an exchange.
-#[derive(Debug)]
-pub(crate) enum ExchangeOutcome {
-    /// The response was complete at this time; the client may send another request.
-    KeepAlive(Instant),
-    /// The response is complete; the connection ends.
-    CloseWithLinger,
-    /// Like `CloseWithLinger`, but the client has announced that it sends nothing more on the connection.
-    CloseWithoutLinger,
-    /// The exchange was aborted: the response was cut off, or the client is gone.
-    Abort,
-    /// No response came, so this proxy must send one. `unread` is true while the request's body has unread bytes.
-    Refused { reason: Reason, unread: bool },
-    /// The app accepted the WebSocket on this connection, and has already sent these bytes.
-    Tunnel(Socket, Vec<u8>),
-}
-
-/// Sends a request to the app and relays its response. The request's new head is in `app_write_buffer`; its body, or
-/// the start of it, is in the client's read buffer. `begun` is the start time.
+/// Sends a request to the app and relays its response. `app_write_buffer` holds the request's new head. The client's
+/// read buffer holds the part of the request's body that has already arrived. `begun` is the start time of the
+/// exchange.
 pub(crate) async fn run<IO>(
-    sidecar: &Inner,
+    state: &SharedState,
     stop: &Stop,
     admitted: &Admitted,
     client: &mut Client<IO>,
@@ -45,29 +40,30 @@ where
     IO: PeerIo,
 {
     let mut request = BodyTranscoder::with_same_framing(admitted.framing);
-    // Parse the received part of the body before sending: the app must see no byte of a request that is malformed from
-    // its start.
-    let mut behind = &client.read_buffer[..];
-    if request.feed(&mut behind, app_write_buffer.space()).is_err() {
-        return ExchangeOutcome::Refused { reason: Reason::Malformed("the request's body is malformed"), unread: true };
+    // Parse the received part of the body before sending. If this part is malformed, the app must not receive any byte
+    // of the request.
+    let mut rest = &client.read_buffer[..];
+    if request.feed(&mut rest, app_write_buffer.space()).is_err() {
+        return ExchangeOutcome::Refused { reason: Reason::MALFORMED_BODY, unread: true };
     }
-    let taken = client.read_buffer.len() - behind.len();
+    let taken = client.read_buffer.len() - rest.len();
     client.read_buffer.drain(..taken);
-    let mut kept = sidecar.pool.take(!admitted.is_repeatable, begun);
+    let mut pooled = state.pool.take(!admitted.is_repeatable, begun);
     loop {
-        let is_reused = kept.is_some();
-        let app = match kept.take() {
+        let is_reused = pooled.is_some();
+        let app = match pooled.take() {
             Some(app) => app,
-            // Boxed, so that exchanges which reuse a connection do not carry this future's state.
-            None => match Box::pin(sidecar.pool.connect()).await {
+            // Box this future, so that exchanges that reuse a connection do not need memory for its state.
+            None => match Box::pin(state.pool.connect()).await {
                 Ok(app) => app,
                 Err(error) => {
-                    tracing::debug!(%error, "connecting to the app failed");
+                    tracing::debug!(%error, "connecting to the app failed, responding with 503");
                     return ExchangeOutcome::Refused { reason: Reason::AppUnavailable, unread: !request.is_done() };
                 }
             },
         };
-        let mut relay = Relay::new(sidecar, stop, admitted, client, app, &mut app_write_buffer, &mut request);
+        let upload = Upload::new(&mut app_write_buffer, &mut request);
+        let mut relay = Relay::new(client, app, upload, Download::new(state, stop, admitted));
         let outcome = poll_fn(|cx| relay.poll(cx)).await;
         match outcome {
             RelayOutcome::NoResponse if is_reused && admitted.is_repeatable => {
@@ -87,9 +83,9 @@ where
                 let is_wide = relay.has_wide_app();
                 let (app, _) = relay.into_app();
                 let ended = Instant::now();
-                sidecar.metrics.used(ended);
+                state.metrics.used(ended);
                 if app_keep_alive && !is_wide {
-                    sidecar.pool.put(app, ended);
+                    state.pool.put(app, ended);
                 }
                 let is_last = !admitted.keep_alive && request.is_done() && client.read_buffer.is_empty();
                 return match (close, is_last) {
@@ -112,12 +108,13 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::authorization::authorize;
-    use crate::slots::Progress;
-    use crate::socket::Plain;
-    use crate::{Policy, Sidecar};
+    use crate::auth::policy::Policy;
+    use crate::downstream::progress::Progress;
+    use crate::exchange::admission::admit;
+    use crate::transport::socket::Plain;
 
-    /// More bytes than the kernel buffers between two local sockets.
+    /// Body size, in bytes. It exceeds the kernel's socket buffers, so the sidecar cannot send the whole body while the
+    /// app does not read.
     const LARGE: usize = 64 * 1024 * 1024;
     const HEAD: &str = "POST /up HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n";
 
@@ -127,16 +124,16 @@ mod tests {
         (listener, addr)
     }
 
-    /// Runs the exchange of a request that has arrived completely.
-    async fn exchange(sidecar: &Sidecar, head: &str, body: Vec<u8>) -> (ExchangeOutcome, Vec<u8>) {
+    /// Runs the exchange of a request that the client has sent completely. Returns the outcome, and the response that
+    /// the client received.
+    async fn exchange(state: &SharedState, head: &str, body: Vec<u8>) -> (ExchangeOutcome, Vec<u8>) {
         let mut app_write_buffer = WriteBuffer::default();
-        let inner = sidecar.inner();
-        let admitted = authorize(&inner.rules, head.as_bytes(), None, app_write_buffer.space()).unwrap();
+        let admitted = admit(&state.rules, head.as_bytes(), None, app_write_buffer.space()).unwrap();
         let (io, mut far) = tokio::io::duplex(1024 * 1024);
         let mut client = Client::new(Plain(io), Arc::new(Progress::new()));
         client.read_buffer = body;
         let stop = Stop::new();
-        let under_way = run(inner, &stop, &admitted, &mut client, app_write_buffer, Instant::now());
+        let under_way = run(state, &stop, &admitted, &mut client, app_write_buffer, Instant::now());
         let outcome = tokio::time::timeout(std::time::Duration::from_secs(10), under_way).await.unwrap();
         drop(client);
         let mut answer = Vec::new();
@@ -144,21 +141,21 @@ mod tests {
         (outcome, answer)
     }
 
-    fn sidecar(addr: SocketAddr) -> Sidecar {
-        Sidecar::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr)
+    fn state(addr: SocketAddr) -> SharedState {
+        SharedState::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr)
     }
 
     #[tokio::test]
     async fn app_connection_is_not_reused_after_early_response() {
         let (listener, addr) = app().await;
-        let sidecar = sidecar(addr);
+        let state = state(addr);
         let answering = tokio::spawn(async move {
             let (mut first, _) = listener.accept().await.unwrap();
             first.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await.unwrap();
             (listener, first)
         });
         let head = format!("{HEAD}Content-Length: {LARGE}\r\n\r\n");
-        let (outcome, answer) = exchange(&sidecar, &head, vec![b'A'; LARGE]).await;
+        let (outcome, answer) = exchange(&state, &head, vec![b'A'; LARGE]).await;
         assert!(matches!(outcome, ExchangeOutcome::KeepAlive(_)) && answer.ends_with(b"ok"), "{outcome:?}");
         let (listener, _first) = answering.await.unwrap();
         let next = tokio::spawn(async move {
@@ -170,15 +167,15 @@ mod tests {
             head
         });
         let head = HEAD.replacen("POST /up", "GET /next", 1) + "\r\n";
-        exchange(&sidecar, &head, Vec::new()).await;
+        exchange(&state, &head, Vec::new()).await;
         let seen = next.await.unwrap();
-        assert!(seen.starts_with(b"GET /next "), "the next request has a connection of its own");
+        assert!(seen.starts_with(b"GET /next "), "the next request has a separate connection");
     }
 
     #[tokio::test]
     async fn request_is_not_retried_after_response_begins() {
         let (listener, addr) = app().await;
-        let sidecar = sidecar(addr);
+        let state = state(addr);
         let requests = tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut area = vec![0; 4096];
@@ -190,8 +187,8 @@ mod tests {
             listener
         });
         let head = HEAD.replacen("POST", "GET", 1) + "\r\n";
-        exchange(&sidecar, &head, Vec::new()).await;
-        let (outcome, _) = exchange(&sidecar, &head, Vec::new()).await;
+        exchange(&state, &head, Vec::new()).await;
+        let (outcome, _) = exchange(&state, &head, Vec::new()).await;
         assert!(matches!(outcome, ExchangeOutcome::Refused { reason: Reason::InvalidAppResponse, .. }), "{outcome:?}");
         let listener = requests.await.unwrap();
         let again = tokio::time::timeout(std::time::Duration::from_millis(200), listener.accept()).await;

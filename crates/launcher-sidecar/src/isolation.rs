@@ -1,7 +1,7 @@
-//! `launcher-sidecar wait-isolated`: waits until the network enforces the pod's NetworkPolicies.
+//! `launcher-sidecar wait-isolated`: waits until the cluster's network enforces the pod's NetworkPolicies.
 //!
-//! Some networks enforce policies only a moment after a pod gets its address. The operator runs this mode as an init
-//! container, so that the app starts only once the policies are enforced.
+//! Some networks enforce NetworkPolicies only a moment after a pod gets its address. The operator runs this mode as an
+//! init container, so that the app cannot start before the policies are enforced.
 
 mod network_up;
 mod settings;
@@ -15,57 +15,62 @@ use tokio::time::{Instant, sleep, timeout};
 use network_up::NetworkUp;
 pub use settings::IsolationSettings;
 
-/// Maximum time of one connection attempt. A policy that drops packets gives no answer.
+/// Maximum time of one connection attempt. If a policy drops the packets, the attempt gets no answer.
 const ATTEMPT: Duration = Duration::from_millis(250);
 /// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Number of refused attempts in a row that count as isolation: one alone may be a rule reload.
+/// Number of consecutive refused attempts that prove isolation. A single refusal may come from a reload of the
+/// network's rules.
 const REFUSALS: u32 = 3;
-/// Time without any answer that counts as isolation. Shorter silences occur where many pods start at once: the network
-/// stalls, and is open again afterwards.
+/// Time without an answer that proves isolation. When many pods start at once, an open network may also stall, but for
+/// a shorter time.
 const SILENCE: Duration = Duration::from_millis(1200);
-/// Time after which a blocked address counts as isolation without evidence that the pod's network is up.
+/// Time after which a blocked address counts as isolated although no DNS server has answered. The app then starts, and
+/// a warning says that the policies could not be verified.
 const NETWORK_GRACE: Duration = Duration::from_secs(2);
 
-/// Error of a wait that ended without isolation.
+/// Reason why the wait for isolation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolationError {
-    /// No address to try.
+    /// The settings contain no forbidden address.
     #[error(
-        "SERVICE_FORBIDDEN_ADDR is not set, and neither is KUBERNETES_SERVICE_HOST: write HOST:PORT of a service that the \
-         network policies forbid"
+        "SERVICE_FORBIDDEN_ADDR is not set, and neither is KUBERNETES_SERVICE_HOST; set SERVICE_FORBIDDEN_ADDR to HOST:PORT \
+         of a service that the network policies forbid"
     )]
     NoAddress,
-    /// The address has no IP address.
-    #[error("SERVICE_FORBIDDEN_ADDR {address} cannot be resolved: {error}; write HOST:PORT")]
+    /// The forbidden address cannot be resolved to an IP address.
+    #[error(
+        "SERVICE_FORBIDDEN_ADDR {address} cannot be resolved: {error}; set it to HOST:PORT with an IP address or a resolvable name"
+    )]
     Unresolved {
         /// The configured address.
         address: String,
         /// The resolver's error.
         error: std::io::Error,
     },
-    /// The address was still reachable at the timeout.
+    /// The forbidden address was still reachable at the timeout.
     #[error(
-        "network-not-isolated: {address} can still be reached {seconds} s after the start of the pod, although the network \
-         policies forbid it. The cluster's network does not enforce NetworkPolicies, or they are missing in this namespace. \
-         Apply them, use a network that enforces them (Calico, Cilium, kube-router), or turn off the wait \
-         (networkPolicy.waitForIsolation: false): workshops can then reach the cluster's network"
+        "network-not-isolated: {address} can still be reached after a wait of {seconds} s, although the network policies \
+         forbid it. The cluster's network does not enforce NetworkPolicies, or this namespace has none. Apply them, use a \
+         network that enforces them (Calico, Cilium, kube-router), or turn off the wait \
+         (networkPolicy.waitForIsolation: false). Without the wait, workshops may reach the cluster's network"
     )]
     NotIsolated {
-        /// The address of the connection attempts.
+        /// The resolved forbidden address.
         address: SocketAddr,
         /// Elapsed seconds since the wait began.
         seconds: u64,
     },
 }
 
-/// Waits until the forbidden address is blocked and the pod's network is known to be up. Returns how long that took.
+/// Waits until the forbidden address is blocked while the pod's network is up. Returns the duration of the wait.
 ///
-/// The network is up once the forbidden address was reached or a DNS server answered: a missing route must not look
-/// like a policy. A refused connection counts as blocked, because policies reject in this way too.
+/// The network counts as up once the forbidden address was reached, or a DNS server has answered. Without this check, a
+/// network that is not ready yet would look like an enforced policy. A refused connection counts as blocked, because
+/// some networks refuse forbidden connections instead of dropping their packets.
 ///
 /// # Errors
-/// [`IsolationError`].
+/// Returns [`IsolationError`] if the address is missing or cannot be resolved, or is still reachable at the timeout.
 pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, IsolationError> {
     let began = Instant::now();
     let address = resolve(settings).await?;
@@ -83,7 +88,7 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
                 return Ok(began.elapsed());
             }
             if began.elapsed() >= NETWORK_GRACE {
-                tracing::warn!(%address, "no DNS server answered, treating the blocked address as isolation");
+                tracing::warn!(%address, "cannot verify network policies: neither the address nor any DNS server is reachable; starting the app");
                 return Ok(began.elapsed());
             }
         }
@@ -97,15 +102,15 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
 /// Outcome of one connection attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
-    /// Connected.
+    /// The connection was established.
     Reached,
-    /// Refused or unreachable.
+    /// The connection was refused, or the address is unreachable.
     Refused,
-    /// No answer in time.
+    /// No answer arrived in time.
     Silent,
 }
 
-/// Evidence that the address is blocked, since it was last reached.
+/// Evidence that the forbidden address is blocked. An attempt that reaches the address resets it.
 #[derive(Debug, Default)]
 struct Blocked {
     refusals: u32,
@@ -132,7 +137,7 @@ impl Blocked {
 async fn resolve(settings: &IsolationSettings) -> Result<SocketAddr, IsolationError> {
     let address = settings.forbidden_address().ok_or(IsolationError::NoAddress)?;
     let outcome = lookup_host(&address).await.and_then(|mut found| {
-        found.next().ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "no address has this name"))
+        found.next().ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address"))
     });
     outcome.map_err(|error| IsolationError::Unresolved { address, error })
 }

@@ -1,42 +1,41 @@
-//! The owner-checking reverse proxy in front of one workshop.
+//! The sidecar: a reverse proxy in front of one app, which forwards only the requests of the workshop's owner.
 //!
-//! Each connection is one task. It reads a request's head, checks it against the [`Policy`], writes a new head for the
-//! app, and then relays bytes both ways. No byte of a request reaches the app before this check. Heads and chunked
-//! bodies are parsed strictly and serialized again, so the app's parser sees the same request as this proxy. An idle
-//! connection holds no buffer.
+//! Each connection is one task. The task reads a request's head, checks the head against the [`Policy`], writes a new
+//! head for the app, and then relays bytes in both directions. No byte of a request reaches the app before the check.
+//! The sidecar parses heads and chunked bodies strictly and serializes them again, so that the app reads the same
+//! request as the sidecar. An idle connection holds no buffer.
+//!
+//! The modules form layers. Each module imports only modules of later entries in this list:
+//!
+//! - [`serve`] and [`telemetry`]: the two listeners
+//! - `sidecar`: one owner and one app
+//! - `connection`: the requests of one client connection
+//! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
+//! - `rewrite`, `downstream`: new heads; the client's side of a connection
+//! - `auth`, `error_response`: access control; error responses of the sidecar
+//! - `refusal`: reasons not to forward a request
+//! - `http1`, `transport`, `metrics`: parsing without I/O; sockets and buffers; counters
+//! - [`memory`]: the limits
 
-mod authorization;
-mod body;
-mod buffers;
-mod bulk;
-mod chunked;
+mod auth;
 mod connection;
-mod cookies;
-mod deadline_timer;
+mod downstream;
 mod error_response;
 mod exchange;
-mod frames;
-mod framing;
-mod head;
+mod http1;
 pub mod isolation;
 pub mod memory;
 mod metrics;
-mod origin;
-mod policy;
-mod relay;
-mod response;
+mod refusal;
 mod rewrite;
-pub mod secret_file;
 pub mod serve;
 pub mod settings;
 mod sidecar;
-mod slots;
-mod socket;
-mod target;
 pub mod telemetry;
-mod tunnel;
-mod upstream;
+mod transport;
+mod websocket;
 
+pub use auth::policy::Policy;
+pub use auth::secret_file;
 pub use metrics::Activity;
-pub use policy::Policy;
 pub use sidecar::Sidecar;

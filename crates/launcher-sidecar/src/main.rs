@@ -17,7 +17,7 @@ use launcher_sidecar::telemetry::{self, Telemetry};
 use launcher_sidecar::{Policy, Sidecar, secret_file};
 use tokio::net::TcpListener;
 
-/// First argument that selects the init container mode.
+/// First argument that selects the init container mode `wait-isolated`.
 const WAIT_ISOLATED: &str = "wait-isolated";
 /// Exit code when the forbidden address is still reachable at the timeout.
 const NOT_ISOLATED: u8 = 3;
@@ -40,13 +40,13 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     match wait_isolated(settings).await {
         Ok(waited) => {
-            tracing::info!(milliseconds = waited.as_millis(), "network policies are enforced");
+            tracing::info!(milliseconds = waited.as_millis(), "network policies are enforced, the app may start");
             Ok(ExitCode::SUCCESS)
         }
         Err(error @ IsolationError::NotIsolated { .. }) => {
-            tracing::error!("{error}");
+            tracing::error!(%error, "waiting for network isolation timed out, not starting the app");
             if let Err(problem) = std::fs::write(&settings.termination_log, error.to_string()) {
-                tracing::warn!(error = %problem, "writing termination message failed");
+                tracing::warn!(error = %problem, "writing termination message failed, exiting without it");
             }
             Ok(ExitCode::from(NOT_ISOLATED))
         }
@@ -77,7 +77,8 @@ async fn run(settings: &Settings) -> Result<(), String> {
     }
     let sidecar = Sidecar::new(Policy { proxy_secret, ..settings.policy() }, settings.app());
     tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
-    tracing::info!(listen = %settings.listen_addr, app = %settings.app(), owner = %settings.owner_email, "serving");
+    let app = settings.app();
+    tracing::info!(listen = %settings.listen_addr, %app, owner = %settings.owner_email, "serving requests");
     serve(&listener, sidecar, stop.clone()).await;
     let in_time = tokio::select! {
         in_time = stop.finish(settings.grace()) => in_time,
@@ -90,5 +91,5 @@ async fn run(settings: &Settings) -> Result<(), String> {
 }
 
 fn named(setting: &str, address: SocketAddr, listener: io::Result<TcpListener>) -> Result<TcpListener, String> {
-    listener.map_err(|error| format!("{setting} {address} cannot be listened on: {error}"))
+    listener.map_err(|error| format!("{setting} {address} cannot be listened on: {error}; choose another address"))
 }

@@ -1,43 +1,51 @@
 //! Upper bound of the sidecar's memory.
 //!
-//! A container's memory limit counts user space and, under cgroup v2, the kernel buffers of its sockets. This module
-//! defines the size of each. A test asserts that [`WORST_CASE`] is below the container limit that the operator sets.
+//! Under cgroup v2, a container's memory limit covers the memory of its processes and the kernel buffers of its
+//! sockets. This module defines the sizes of all buffers. A test asserts that [`WORST_CASE`] is below the memory limit
+//! that the operator sets for the sidecar's container.
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Maximum concurrent connections, WebSockets included. A browser keeps six connections to a host and one WebSocket per
-/// open notebook or terminal; a proxy in front keeps one per in-flight request. One person's use stays far below.
+/// Maximum concurrent connections, including WebSockets. A browser opens six connections, and one WebSocket per open
+/// notebook or terminal. A proxy in front opens one connection per in-flight request. One user stays far below this
+/// limit.
 pub(crate) const MAX_CONNECTIONS: usize = 264;
-/// Length of the accept queue, sized for a burst. The kernel drops further connections, and they retry after a second.
+/// Length of the accept queue, sized for a burst. The kernel drops further connections, and their clients retry after a
+/// second.
 pub(crate) const BACKLOG: u32 = 512;
-/// Sizes of a socket's kernel buffers, in bytes. The kernel exceeds the send buffer by one segment.
+/// Sizes of a socket's kernel buffers, in bytes. The kernel may exceed the send buffer by one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Buffers {
     pub(crate) receive: usize,
     pub(crate) send: usize,
 }
 
-/// Buffers of the first connections: two segments of the loopback device in each direction. With smaller buffers,
-/// transfers on it wait for delayed acknowledgements. Connections in the accept queue have the same: the receive buffer at
-/// the handshake limits the TCP window for good, and so the rate of an upload.
+/// Full buffers, for the first [`FULL_CONNECTIONS`] connections. They hold two segments of the loopback device in each
+/// direction. With smaller buffers, transfers over that device wait for delayed acknowledgements.
+///
+/// Connections in the accept queue also have full buffers: the receive buffer at the TCP handshake limits the TCP
+/// window permanently, and so the rate of an upload.
 pub(crate) const FULL: Buffers = Buffers { receive: 64 * KIB, send: 64 * KIB };
-/// Number of client connections with full buffers, and of connections to the app with full buffers.
+/// Maximum number of client connections with full buffers. The same limit applies separately to the connections to the
+/// app.
 pub(crate) const FULL_CONNECTIONS: usize = 64;
-/// Buffers of further connections.
+/// Lean buffers, for all connections beyond the first [`FULL_CONNECTIONS`].
 pub(crate) const LEAN: Buffers = Buffers { receive: 32 * KIB, send: 32 * KIB };
-/// Kernel buffers during a bulk transfer: `receive` of the source socket, `send` of the destination socket. The kernel
-/// caps them at `net.core.rmem_max` and `net.core.wmem_max`.
+/// Kernel buffers during a bulk transfer: `receive` applies to the source socket, `send` to the destination socket. The
+/// kernel limits them to `net.core.rmem_max` and `net.core.wmem_max`.
 pub(crate) const BULK: Buffers = Buffers { receive: 2 * MIB, send: 2 * MIB };
-/// Maximum number of concurrent bulk transfers. Further ones keep their normal buffers.
+/// Maximum number of concurrent bulk transfers. Further large transfers keep their normal buffers.
 pub(crate) const BULK_TRANSFERS: usize = 4;
-/// Bytes of one message after which its direction counts as a bulk transfer.
+/// Number of relayed bytes after which a request or response counts as a bulk transfer.
 pub(crate) const BULK_AFTER: usize = 128 * KIB;
-/// Bytes per read, and so the maximum kept of a body that its receiver does not take.
+/// Maximum bytes per read. While the receiver of a body does not read, the sidecar also buffers at most this many
+/// bytes.
 pub(crate) const READ: usize = 48 * KIB;
-/// Maximum bytes of a head, and of the read-ahead after a request.
+/// Maximum bytes of a head, and of the bytes read after a request while its response is pending.
 pub(crate) const HEAD: usize = 64 * KIB;
-/// Maximum number of concurrent telemetry connections, separately for other hosts and for this host.
+/// Maximum number of concurrent telemetry connections. The limit applies separately to peers on this host and to peers
+/// on other hosts.
 pub(crate) const TELEMETRY_CONNECTIONS: usize = 32;
 /// Length of the telemetry accept queue.
 pub(crate) const TELEMETRY_BACKLOG: u32 = 128;
@@ -46,40 +54,43 @@ pub(crate) const TELEMETRY_BUFFER: usize = 8 * KIB;
 /// Maximum bytes of a telemetry request's head.
 pub(crate) const TELEMETRY_HEAD: usize = 8 * KIB;
 
-/// Returns the bytes that the kernel accounts for a buffer set to `size`: it doubles the size for its own bookkeeping.
+/// Returns the bytes that the kernel reserves for a buffer of the requested `size`. The kernel doubles the size to have
+/// room for its bookkeeping.
 const fn accounted(size: usize) -> usize {
     2 * size
 }
 
-/// Largest segment of a send queue, with its bookkeeping, in bytes.
+/// Largest segment in a send queue, including the kernel's bookkeeping, in bytes.
 const SEGMENT: usize = 68 * KIB;
-/// Socket, file and task of one connection, in bytes.
+/// Memory for the socket, the file and the task of one connection, in bytes.
 const OBJECTS: usize = 8 * KIB;
-/// A translated head or read: slightly longer than its input.
+/// Size of a user-space buffer, in bytes. It holds a head or the bytes of one read. A rewritten head may be slightly
+/// longer than the received head.
 const BUFFER: usize = HEAD + 2 * KIB;
 
-/// Memory of a socket with full buffers in both directions.
+/// Returns the memory of a socket whose buffers are filled in both directions, in bytes.
 const fn socket(buffers: Buffers) -> usize {
     accounted(buffers.receive) + accounted(buffers.send) + SEGMENT + OBJECTS
 }
 
-/// Memory of a lean client connection. It may have filled a full receive buffer before it was accepted.
+/// Memory of a client connection with lean buffers, in bytes. Before the sidecar accepts the connection, the client may
+/// have filled a receive buffer of the size in [`FULL`].
 const LEAN_CLIENT: usize = socket(Buffers { receive: FULL.receive, send: LEAN.send });
 
-/// Memory of all client connections, all connections to the app, and four user-space buffers per client: input and
-/// output on either side.
+/// Memory of all client connections and all connections to the app, in bytes. Each client needs four user-space
+/// buffers: for input and output, towards the client and towards the app.
 const CONNECTIONS: usize = FULL_CONNECTIONS * 2 * socket(FULL)
     + (MAX_CONNECTIONS - FULL_CONNECTIONS) * (LEAN_CLIENT + socket(LEAN))
     + MAX_CONNECTIONS * 4 * BUFFER;
-/// Memory that a bulk transfer adds to the minimum of its two sockets.
+/// Memory that a bulk transfer needs in addition to the lean buffers of its two sockets, in bytes.
 const TRANSFER: usize = accounted(BULK.receive - LEAN.receive) + accounted(BULK.send - LEAN.send);
-/// Memory of a telemetry connection. Its response is a few KiB and fits into its send buffer.
+/// Memory of a telemetry connection, in bytes. Its response has a few KiB and fits into its send buffer.
 const TELEMETRY: usize = 2 * accounted(TELEMETRY_BUFFER) + TELEMETRY_HEAD + OBJECTS;
-/// Memory of the program: code, runtime, allocator.
+/// Memory of the program without connections (code, runtime, allocator), in bytes.
 const PROGRAM: usize = 10 * MIB;
 
-/// Maximum memory of the process and its sockets, in bytes. The accept queue is not part of it: the kernel charges a
-/// connection to the cgroup when the process accepts it (`inet_csk_accept` in the kernel).
+/// Maximum memory of the process and its sockets, in bytes. Connections in the accept queue do not count: the kernel
+/// charges a connection to the cgroup only when the process accepts it (`inet_csk_accept` in the kernel).
 pub const WORST_CASE: usize = PROGRAM + CONNECTIONS + BULK_TRANSFERS * TRANSFER + 2 * TELEMETRY_CONNECTIONS * TELEMETRY;
 
 #[cfg(test)]
@@ -87,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn worst_case_is_below_the_limit_of_the_container() {
+    fn worst_case_memory_is_below_sidecar_container_limit() {
         let limits = include_str!("../../launcher-operator/src/build/limits.rs");
         let limit = limits.split("SIDECAR_LIMITS: [&str; 2] = [\"1\", \"").nth(1).unwrap();
         let limit: usize = limit.split("Mi\"]").next().unwrap().parse().unwrap();

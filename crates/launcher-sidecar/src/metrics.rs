@@ -1,4 +1,4 @@
-//! The metrics of a sidecar, and the time when its app was last used.
+//! Metrics of a sidecar, and the time when the owner last used the app.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,28 +9,28 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-/// Usage of an app.
+/// Usage of an app by its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// Last use of the app by its owner: an admitted request, part of its body, the end of its response, or a
-    /// WebSocket's data frame in either direction. Pings, pongs and closes do not count. Before the first use, this is
-    /// the time when the sidecar started.
+    /// Time of the last use. An admitted request, a part of its body, and the end of its response are uses. A
+    /// WebSocket's data frame is a use in either direction. Ping, pong and close frames are not. Initially, this is the
+    /// time when the sidecar started.
     pub last_used: Instant,
     /// Number of open connections.
     pub open_connections: u64,
-    /// Number of open WebSockets among them.
+    /// Number of open WebSockets. `open_connections` includes them.
     pub open_websockets: u64,
 }
 
 impl Activity {
-    /// Returns the time since the app was last used.
+    /// Returns the time since the last use of the app.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.last_used.elapsed()
     }
 }
 
-/// Outcome of a request.
+/// Outcome of a request, as metrics count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Forwarded,
@@ -39,8 +39,8 @@ pub(crate) enum Outcome {
     Malformed,
     TooLarge,
     TooSlow,
-    AppAway,
-    AppBroken,
+    AppUnavailable,
+    InvalidAppResponse,
 }
 
 impl Outcome {
@@ -51,8 +51,8 @@ impl Outcome {
         (Self::Malformed, "malformed"),
         (Self::TooLarge, "too-large"),
         (Self::TooSlow, "too-slow"),
-        (Self::AppAway, "app-away"),
-        (Self::AppBroken, "app-broken"),
+        (Self::AppUnavailable, "app-away"),
+        (Self::InvalidAppResponse, "app-broken"),
     ];
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Metrics {
     connections: Gauge<i64, AtomicI64>,
     websockets: Gauge<i64, AtomicI64>,
     started: Instant,
-    /// Milliseconds after `started`.
+    /// Time of the last use of the app, in milliseconds after `started`.
     last_used: AtomicU64,
 }
 
@@ -88,12 +88,12 @@ impl Metrics {
         }
     }
 
-    /// Counts a request.
+    /// Counts a request with this outcome.
     pub(crate) fn count(&self, outcome: Outcome) {
         self.outcomes[outcome as usize].inc();
     }
 
-    /// Returns the counter of requests that would have been refused for their identity.
+    /// Returns the counter of requests without the owner's identity that were forwarded because authentication is off.
     pub(crate) fn mismatches(&self) -> Counter {
         self.mismatches.clone()
     }
@@ -103,25 +103,25 @@ impl Metrics {
         self.unproven.clone()
     }
 
-    /// Counts connections terminated to make room for others.
+    /// Counts `count` connections that were closed to make room for new connections.
     pub(crate) fn displaced(&self, count: usize) {
         if count > 0 {
             self.displaced.inc_by(count as u64);
         }
     }
 
-    /// Records that the app is used at `now`.
+    /// Records that the owner uses the app at time `now`.
     pub(crate) fn used(&self, now: Instant) {
         let elapsed = now.duration_since(self.started).as_millis();
         self.last_used.fetch_max(u64::try_from(elapsed).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Counts a connection as open until the guard is dropped.
+    /// Counts a connection as open until the returned guard is dropped.
     pub(crate) fn connection(&self) -> Open<'_> {
         Open::new(&self.connections)
     }
 
-    /// Counts a WebSocket as open until the guard is dropped.
+    /// Counts a WebSocket as open until the returned guard is dropped.
     pub(crate) fn websocket(&self) -> Open<'_> {
         Open::new(&self.websockets)
     }
@@ -134,22 +134,22 @@ impl Metrics {
         }
     }
 
-    /// Registers these metrics.
+    /// Registers all metrics of the sidecar in `registry`.
     pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register("sidecar_requests", "Requests, by what became of them", self.requests.clone());
+        registry.register("sidecar_requests", "Requests, by outcome", self.requests.clone());
         registry.register(
             "sidecar_identity_mismatches",
-            "Requests let through only because authentication is not required",
+            "Requests forwarded only because authentication is not required",
             self.mismatches.clone(),
         );
         registry.register(
             "sidecar_unproven_identities",
-            "Requests whose identity came without a valid proxy secret",
+            "Requests with an identity but without a valid proxy secret",
             self.unproven.clone(),
         );
         registry.register(
             "sidecar_displaced_connections",
-            "Connections ended to make room for new ones",
+            "Connections closed to make room for new ones",
             self.displaced.clone(),
         );
         registry.register("sidecar_open_connections", "Open connections", self.connections.clone());

@@ -1,4 +1,6 @@
-//! The listener for the workshop's users, and its accept loop.
+//! The listener for the workshop's requests, and its accept loop.
+
+mod slots;
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,20 +13,21 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::memory::{BACKLOG, FULL, LEAN};
+use crate::serve::slots::ConnectionSlots;
 use crate::sidecar::Sidecar;
-use crate::slots::ConnectionSlots;
-use crate::socket::{BufferPermits, Direction, Socket};
+use crate::transport::socket::{BufferPermits, Direction, Socket};
 
-/// Pause after a failed accept, as when the process has no file descriptor left for another connection.
+/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Idle time before TCP keepalive probes: a node that loses power does not close its connections.
+/// Idle time before the kernel probes a connection (TCP keepalive). The probes detect clients that vanish without a
+/// close, as after a power failure.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// Listens for the workshop's users; an unspecified address means both address families. Sets the socket options that
-/// connections inherit from the listener: setting them per connection would cost four system calls.
+/// Listens for the workshop's requests. An unspecified address means all IPv4 and IPv6 addresses. Connections inherit
+/// the socket options from the listener, which saves four system calls per connection.
 ///
 /// # Errors
-/// The address is in use, does not belong to this host, or is not permitted.
+/// Fails if the address is in use, does not belong to this host, or is not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(BACKLOG),
@@ -36,9 +39,10 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     launcher_process::listen::listen(address, &options)
 }
 
-/// Accepts connections and serves them until a stop is requested. The stop waits for the task of each connection. The
-/// number of connections is bounded: the app can connect too, and must not make the sidecar exceed its memory limit. At
-/// the bound, a new connection displaces another one.
+/// Accepts and serves connections until a stop is requested. The stop waits for the task of each connection.
+///
+/// The number of connections is limited, because untrusted code in the app can connect too: it must not make the
+/// sidecar exceed its memory limit. At the connection limit, a new connection displaces another one.
 pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
     let (slots, buffers) = (ConnectionSlots::new(), BufferPermits::new(LEAN));
     loop {
@@ -69,8 +73,9 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
     }
 }
 
-/// Accepts and closes new connections; never returns. This keeps the port bound until the process exits: an app that
-/// keeps running after the stop signal could otherwise listen on it.
+/// Accepts new connections and closes them at once. Never returns. The port stays bound until the process exits:
+/// otherwise an app that keeps running after the stop signal could listen on this port and receive the owner's
+/// requests.
 pub async fn reject_connections(listener: &TcpListener) {
     loop {
         if let Err(error) = listener.accept().await {
@@ -80,6 +85,6 @@ pub async fn reject_connections(listener: &TcpListener) {
 }
 
 async fn handle_accept_error(error: &io::Error) {
-    tracing::warn!(%error, "accepting connection failed");
+    tracing::warn!(%error, "accepting client connection failed, retrying");
     tokio::time::sleep(ACCEPT_PAUSE).await;
 }

@@ -11,59 +11,63 @@ use launcher_domain::identity::TrustedHeader;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
-use crate::policy::Policy;
+use crate::auth::policy::Policy;
 
-/// The owner-checking proxy in front of one workshop: only its owner reaches the app.
+/// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
-#[command(version, after_help = "launcher-sidecar wait-isolated --help explains the mode for an init container.")]
+#[command(
+    version,
+    after_help = "`launcher-sidecar wait-isolated --help` lists the settings of the init container mode."
+)]
 pub struct Settings {
-    /// E-mail address of the only person who is let through
+    /// E-mail address of the owner; only the owner's requests are forwarded
     #[arg(long, env = "SERVICE_OWNER_EMAIL", value_name = "EMAIL", value_parser = EmailAddress::parse)]
     pub owner_email: EmailAddress,
 
-    /// Port on 127.0.0.1 that the app listens on
+    /// Port of the app on 127.0.0.1
     #[arg(long, env = "SERVICE_APP_PORT", value_name = "PORT")]
     pub app_port: NonZeroU16,
 
-    /// Address to listen on for the workshop's users
+    /// Listen address for the workshop's users
     #[arg(long, env = "SERVICE_LISTEN_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8080")]
     pub listen_addr: SocketAddr,
 
-    /// Address to listen on for /healthz, /readyz, /metrics and /activity
+    /// Listen address for /healthz, /readyz, /metrics and /activity
     #[arg(long, env = "SERVICE_TELEMETRY_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8081")]
     pub telemetry_addr: SocketAddr,
 
-    /// Header in which the login proxy says who is calling
+    /// Header with the caller's identity, which the auth proxy sets
     #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", value_name = "NAME", default_value = TrustedHeader::DEFAULT,
           value_parser = TrustedHeader::parse)]
     pub trusted_auth_header: TrustedHeader,
 
-    /// File with the secrets, one or two, one per line, of which the auth proxy sends one in X-Auth-Request-Proof. An
-    /// identity without one of them is refused. Followed while the program runs
+    /// File with one or two proxy secrets, one per line; the auth proxy sends one of them in X-Auth-Request-Proof.
+    /// An identity without a valid secret is refused. Changes of the file take effect without a restart
     #[arg(long, env = "SERVICE_PROXY_SECRET_FILE", value_name = "FILE")]
     pub proxy_secret_file: Option<PathBuf>,
 
-    /// false logs requests that are not the owner's and lets them through: for development only
+    /// false forwards and logs requests that are not the owner's: only for development
     #[arg(long, env = "SERVICE_REQUIRE_AUTHENTICATION", value_name = "BOOL", default_value = "true",
           action = clap::ArgAction::Set, value_parser = parse_bool)]
     pub require_authentication: bool,
 
-    /// How the names of the login proxy's cookies begin; they are kept from the app
+    /// Prefix of the login proxy's cookie names; these cookies are removed in both directions
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", value_name = "PREFIX",
           default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
     pub session_cookie_prefix: String,
 
-    /// Seconds that requests under way get to finish when the process is told to stop
+    /// Seconds for in-flight requests to finish after a stop signal
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
     pub shutdown_grace: u32,
 
-    /// How logs are written
+    /// Log settings
     #[command(flatten)]
     pub logs: LogSettings,
 }
 
 impl Settings {
-    /// Returns the policy of these settings, without the secrets of [`Settings::proxy_secret_file`].
+    /// Returns the access policy of these settings. The caller must add the proxy secrets, which are in
+    /// [`Settings::proxy_secret_file`].
     #[must_use]
     pub fn policy(&self) -> Policy {
         Policy {
@@ -81,7 +85,7 @@ impl Settings {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.app_port.get()))
     }
 
-    /// Returns the time that in-flight requests get to complete after a stop signal.
+    /// Returns the time in which in-flight requests may complete after a stop signal.
     #[must_use]
     pub fn grace(&self) -> Duration {
         Duration::from_secs(self.shutdown_grace.into())

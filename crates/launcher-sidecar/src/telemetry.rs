@@ -1,5 +1,5 @@
-//! The listener for probes and scrapes. It has a separate port, so its paths cannot be reached through the workshop's
-//! address.
+//! The listener for health probes, metrics and activity. It has a separate port, so that users cannot reach its paths
+//! through the workshop's address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,19 +17,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use crate::head::{MAX_REQUEST_LINES, Scan, Scanner};
+use crate::http1::head::{MAX_REQUEST_LINES, Scan, Scanner};
 use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
 
-/// Maximum time of a request, its response included.
+/// Maximum time of a telemetry request, including its response.
 const REQUEST: Duration = Duration::from_secs(2);
-/// Pause after a failed accept, as when the process has no file descriptor left for another connection.
+/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Listens for probes and scrapes; an unspecified address means both address families.
+/// Listens for telemetry requests. An unspecified address means all IPv4 and IPv6 addresses.
 ///
 /// # Errors
-/// The address is in use, does not belong to this host, or is not permitted.
+/// Fails if the address is in use, does not belong to this host, or is not permitted.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let options = ListenOptions {
         backlog: Some(TELEMETRY_BACKLOG),
@@ -40,7 +40,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     launcher_process::listen::listen(address, &options)
 }
 
-/// The telemetry of a sidecar.
+/// Health probes, metrics and activity of a sidecar.
 #[derive(Debug)]
 pub struct Telemetry {
     sidecar: Sidecar,
@@ -51,8 +51,8 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Creates the telemetry of `sidecar`, which is not ready once `stop` is requested. `clock` dates the last
-    /// activity.
+    /// Creates the telemetry of `sidecar`. Once `stop` is requested, it reports the sidecar as not ready. `clock` is
+    /// needed for the timestamp of the last activity.
     #[must_use]
     pub fn new(sidecar: Sidecar, clock: Arc<dyn Clock>, stop: Stop) -> Self {
         let mut registry = Registry::default();
@@ -60,7 +60,7 @@ impl Telemetry {
         let last_used = Gauge::default();
         registry.register(
             "sidecar_last_activity_timestamp_seconds",
-            "When the owner last used the app, in seconds since 1970",
+            "Last use of the app by its owner, in seconds since 1970",
             last_used.clone(),
         );
         Self { sidecar, clock, stop, registry, last_used }
@@ -71,27 +71,29 @@ impl Telemetry {
     /// `open_connections`, `open_websockets`). Serves one request per connection. Never returns.
     pub async fn serve(self, listener: TcpListener) {
         let telemetry = Arc::new(self);
-        // The app connects from this host. Its connections must not block the kubelet's probes until the sidecar is
-        // killed.
+        // The app can connect too, from this host. Separate limits for local and remote peers ensure that the app's
+        // connections do not block the kubelet's probes: after failed probes, Kubernetes would restart the sidecar.
         let [remote, local] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => {
                     let permits = if is_local_peer(&stream, peer) { &local } else { &remote };
-                    // A connection beyond the limit is closed.
+                    // Close a connection beyond the limit at once.
                     let Ok(permit) = permits.clone().try_acquire_owned() else { continue };
                     let telemetry = telemetry.clone();
                     tokio::spawn(async move {
                         match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
                             Ok(Ok(())) => {}
-                            Ok(Err(error)) => tracing::debug!(%error, "telemetry request failed"),
-                            Err(_) => tracing::debug!("telemetry request timed out"),
+                            Ok(Err(error)) => {
+                                tracing::debug!(%error, "request to telemetry listener failed, closing connection")
+                            }
+                            Err(_) => tracing::debug!("request to telemetry listener timed out, closing connection"),
                         }
                         drop(permit);
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "accepting telemetry connection failed");
+                    tracing::warn!(%error, "accepting telemetry connection failed, retrying");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -111,7 +113,7 @@ impl Telemetry {
             match scanner.scan(&head, MAX_REQUEST_LINES) {
                 Scan::Incomplete => {}
                 Scan::Complete(_) => break self.answer(&head).await,
-                Scan::TooLarge | Scan::Malformed => break text("400 Bad Request", "this is no request\n"),
+                Scan::TooLarge | Scan::Malformed => break text("400 Bad Request", "the request is malformed\n"),
             }
         };
         stream.write_all(answer.as_bytes()).await?;
@@ -122,7 +124,7 @@ impl Telemetry {
         let line = head.split(|&byte| byte == b'\r').next().unwrap_or_default();
         let line = std::str::from_utf8(line).unwrap_or_default();
         let Some(target) = line.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()) else {
-            return text("405 Method Not Allowed", "only GET\n");
+            return text("405 Method Not Allowed", "only GET is allowed\n");
         };
         match target.split('?').next().unwrap_or_default() {
             "/healthz" => text("200 OK", "alive\n"),
@@ -135,7 +137,7 @@ impl Telemetry {
             },
             "/metrics" => self.metrics(),
             "/activity" => self.activity(),
-            _ => text("404 Not Found", "there are /healthz, /readyz, /metrics and /activity\n"),
+            _ => text("404 Not Found", "not found: use /healthz, /readyz, /metrics or /activity\n"),
         }
     }
 
@@ -145,7 +147,7 @@ impl Telemetry {
         let mut page = String::new();
         match encode(&mut page, &self.registry) {
             Ok(()) => respond("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", &page),
-            Err(error) => text("500 Internal Server Error", &format!("metrics could not be written: {error}\n")),
+            Err(error) => text("500 Internal Server Error", &format!("encoding metrics failed: {error}\n")),
         }
     }
 
@@ -161,7 +163,7 @@ impl Telemetry {
     }
 }
 
-/// Returns true when the peer is on this host, which in a pod is the pod.
+/// Returns true if the peer has an address of this host. On Kubernetes, this host is the pod.
 fn is_local_peer(stream: &TcpStream, peer: SocketAddr) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)

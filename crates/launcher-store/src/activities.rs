@@ -1,19 +1,19 @@
-//! Activity log. An entry is written in the transaction of its change, so that neither exists without the other.
+//! Activity log. An entry and its change are written in one transaction, so that neither exists without the other.
 
 use jiff::Timestamp;
 use launcher_domain::Activity;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::page::{ActivityFilter, Page};
 use crate::rows::{self, LoggedActivity, activity_columns};
 use crate::sql::{Sql, query};
+use crate::store::Store;
 use crate::write::WriteTransaction;
 
 pub(crate) const INSERT: &str =
     concat!("INSERT INTO activities (", activity_columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)");
 pub(crate) const OLD: &str = "SELECT 1 FROM activities WHERE at < $1 ORDER BY at LIMIT 1";
-/// Deletes in batches, so that no launch waits long for it.
+/// Deletes one batch of old entries. Batches are small, so that a launch does not wait long for the write lock.
 pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
      (SELECT activity_id FROM activities WHERE at < $1 ORDER BY at LIMIT 500)";
 
@@ -32,14 +32,14 @@ impl Store {
         rows::all(&rows, rows::activity)
     }
 
-    /// Removes the entries written before this time. Returns how many.
+    /// Removes the entries written before this time. Returns the number of removed entries.
     ///
     /// # Errors
-    /// [`StoreError`]; earlier batches stay removed.
+    /// [`StoreError`]. The batches before the error stay removed.
     pub async fn purge_activities(&self, before: Timestamp) -> Result<u64, StoreError> {
         let before = before.as_millisecond();
         let mut removed = 0;
-        // Usually no entry is old enough: a read detects that without blocking a writer.
+        // Check with a read first, because a read does not block writers. Usually no entry is old enough to be deleted.
         while query(OLD).bind(before).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
             removed += query(PURGE).bind(before).execute(write.connection()).await?.rows_affected();
@@ -50,7 +50,7 @@ impl Store {
 }
 
 impl WriteTransaction {
-    /// Writes an entry with the revision of the change as its identifier.
+    /// Writes an entry. Its identifier is the revision of the change.
     pub(crate) async fn log_activity(&mut self, revision: i64, activity: &Activity) -> Result<(), StoreError> {
         let email =
             |email: &Option<launcher_domain::EmailAddress>| email.as_ref().map(|email| email.as_str().to_owned());

@@ -3,10 +3,10 @@
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Statement, in_time, query};
+use crate::store::Store;
 use crate::write::WriteTransaction;
 
 /// Rows per batch.
@@ -21,7 +21,7 @@ struct Table {
     numbers: &'static [&'static str],
 }
 
-/// Tables in foreign-key order. The change counter is absent: both databases already have its single row.
+/// Tables in foreign-key order. The list omits the change counter, because both databases already have its single row.
 const TABLES: [Table; 7] = [
     Table {
         name: "workshop_templates",
@@ -76,15 +76,15 @@ const TABLES: [Table; 7] = [
     Table { name: BINDING, key: "binding_id", texts: &["fleet"], numbers: &["binding_id"] },
 ];
 
-/// Table with the fleet that the rows belong to.
+/// Table with the identity of the fleet to which the rows are bound.
 const BINDING: &str = "fleet_binding";
 
-/// Fleet binding of a copied database.
+/// Handling of the fleet binding in the copied database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FleetBinding {
-    /// Keeps the fleet that the rows belong to.
+    /// Keeps the binding.
     Keep,
-    /// Clears it: the first service that uses the copy binds it to its own fleet.
+    /// Clears the binding. The first service that uses the copy binds it to its own fleet.
     Clear,
 }
 
@@ -92,7 +92,8 @@ impl Store {
     /// Copies all rows of one snapshot into another database, which must be empty. Copies all of them or none. Returns
     /// the number of rows per table.
     ///
-    /// Does not lock this database: rows that others write during the copy are not copied. Stop the launchers first.
+    /// Stop the launchers first: this function does not lock this database, so it does not copy rows that a launcher
+    /// writes in the meantime.
     ///
     /// # Errors
     /// [`StoreError::NothingToCopy`] when this database has no rows, [`StoreError::NotEmpty`] when the other one has
@@ -108,7 +109,7 @@ impl Store {
             return Err(StoreError::NothingToCopy);
         }
         let mut to = other.write().await?;
-        // Locks the counter's row: changes of instances there wait until the copy ends.
+        // Lock the counter row of the other database, so that changes of instances there wait until the copy ends.
         if to.take_revisions(0).await? != 0 {
             return Err(StoreError::NotEmpty { table: "change_counter" });
         }

@@ -6,11 +6,11 @@ use launcher_domain::Instance;
 use sqlx::Row;
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::launch::{QUEUED, count};
 use crate::rows::{self, instance_columns};
 use crate::sql::query;
+use crate::store::Store;
 
 pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'starting'";
 pub(crate) const NEXT: &str =
@@ -33,7 +33,7 @@ pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
 /// One batch of instances whose Workshop must be applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pending {
-    /// Ordered by change, oldest first.
+    /// Ordered by the last change, oldest first.
     pub instances: Vec<Instance>,
     /// Cursor of the next batch; `None` after the last one.
     pub next: Option<i64>,
@@ -50,14 +50,14 @@ impl Store {
         max_starting: u32,
         now: Timestamp,
     ) -> Result<Vec<Instance>, StoreError> {
-        // The queue is usually empty: a read detects that without blocking a writer.
-        let queued: i64 = query(QUEUED).fetch_one(&self.pool).await?.try_get(0)?;
-        if queued == 0 {
+        // Check with reads first, because they need no write lock. Usually the queue is empty or the start limit is
+        // reached. The counts are repeated below under the lock.
+        if count(&self.pool, QUEUED).await? == 0 || count(&self.pool, STARTING).await? >= max_starting {
             return Ok(Vec::new());
         }
         let mut write = self.write().await?;
         write.take_revisions(0).await?;
-        let room = max_starting.saturating_sub(count(&mut write, STARTING).await?);
+        let room = max_starting.saturating_sub(count(write.connection(), STARTING).await?);
         let next = query(NEXT).bind(i64::from(room)).fetch_all(write.connection()).await?;
         if next.is_empty() {
             return Ok(Vec::new());
@@ -101,9 +101,9 @@ impl Store {
         write.commit().await
     }
 
-    /// Records that `version` of the instance was applied, and the Workshop's UID unless one is recorded: a Workshop
-    /// that a late call created anew is another one. An older version than the recorded one changes nothing. Takes no
-    /// revision, because no visible field changes.
+    /// Records that `version` of the instance was applied, unless a newer version is recorded. Records the Workshop's
+    /// UID unless one is recorded: a Workshop with another UID was created by a late call and does not belong to the
+    /// instance. Takes no revision, because no visible field changes.
     ///
     /// # Errors
     /// [`StoreError`].

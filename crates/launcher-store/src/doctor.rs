@@ -1,4 +1,4 @@
-//! Examination of a database for `launcher doctor`: creates, migrates and changes nothing.
+//! Examination of a database for `launcher doctor`. It does not create, migrate or change the database.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use sqlx::Row;
 use crate::error::StoreError;
 use crate::page::Page;
 use crate::sql::query;
-use crate::{Store, driver, rows, templates};
+use crate::store::Store;
+use crate::{driver, rows, templates};
 
 const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY version";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
@@ -44,7 +45,7 @@ pub enum Schema {
 /// Instance counts of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows {
-    /// Number of instances per state; a state without any is absent.
+    /// Number of instances by state. Omits states without instances.
     pub states: BTreeMap<&'static str, u32>,
     /// Launch time of the first instance in the queue.
     pub oldest_queued: Option<Timestamp>,
@@ -68,7 +69,7 @@ impl Examination {
         self.file.as_ref()
     }
 
-    /// Returns the engine with its version, as in `PostgreSQL 17.2`.
+    /// Returns the engine with its version, for example `PostgreSQL 17.2`.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -115,16 +116,16 @@ impl Examination {
         Ok(query(question).fetch_one(&self.store.pool).await?.try_get::<String, _>(0)? == "on")
     }
 
-    /// Writes and rolls back, to test if the database takes writes.
+    /// Tests whether the database accepts writes: makes one write and rolls it back.
     ///
     /// # Errors
     /// [`StoreError`] when the write fails.
     pub async fn try_to_write(&self) -> Result<(), StoreError> {
-        // Dropped without a commit, so the write is rolled back.
+        // The transaction is dropped without a commit, which rolls the write back.
         self.store.write().await?.take_revisions(0).await.map(|_| ())
     }
 
-    /// Returns the fleet that the rows belong to; `None` if unbound.
+    /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
     ///
     /// # Errors
     /// [`StoreError`].

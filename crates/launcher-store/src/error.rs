@@ -4,13 +4,16 @@ use std::error::Error;
 
 use uuid::Uuid;
 
-/// A read or write that failed. No message contains SQL or a stored value: the engine's error is the source, for the
-/// log.
+/// Error of a read or a write. Its message contains neither SQL nor a stored value. The engine's error is its source,
+/// which only the log shows.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database is locked, busy, unreachable, out of connections, or its storage fails. The same request may
-    /// succeed later. Nothing was written. The outcome is unknown only if the connection broke during a commit.
-    #[error("the database cannot answer right now (locked, busy, away, or its storage fails): try again in a moment")]
+    /// succeed later. Nothing was written, with one exception: if the connection broke during a commit, the outcome is
+    /// unknown.
+    #[error(
+        "the database cannot answer right now (locked, busy, unreachable, or its storage fails): try again in a moment"
+    )]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
     /// The database was last opened by a newer program.
     #[error(
@@ -30,7 +33,7 @@ pub enum StoreError {
         /// Version of the migration that differs.
         version: i64,
     },
-    /// A row has a value that this program cannot have written.
+    /// A row has a value that this program never writes.
     #[error(
         "row {row} of table {table} has an unreadable value in column {column}: it was changed from outside; correct it \
          by hand or restore a backup"
@@ -43,8 +46,8 @@ pub enum StoreError {
         /// The column.
         column: &'static str,
     },
-    /// The database to copy from has never been used.
-    #[error("the database to copy from is new, there is nothing in it: check its URL")]
+    /// The database to copy from has no rows.
+    #[error("the database to copy from is empty: check its URL")]
     NothingToCopy,
     /// The database cannot be opened with these settings.
     #[error("cannot open the database {target}: {problem}; {remedy}")]
@@ -63,7 +66,7 @@ pub enum StoreError {
         table: &'static str,
     },
     /// The engine refused a statement: a bug in this program or a damaged database.
-    #[error("the database refused a statement: see the log for what it said")]
+    #[error("the database refused a statement: see the log for its message")]
     Other(#[source] Box<dyn Error + Send + Sync>),
 }
 
@@ -87,8 +90,9 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Returns true for errors that may be temporary. SQLite's READONLY, IOERR, FULL, CANTOPEN and PROTOCOL: storage may
-/// recover. A server that rejects a known password or lacks a known database: an admin may be changing it.
+/// Returns true for errors that may be temporary. This includes SQLite's READONLY, IOERR, FULL, CANTOPEN and PROTOCOL,
+/// because the storage may recover. It also includes a rejected password and a missing database, because an
+/// administrator may be changing them.
 fn is_unavailable_code(code: &str) -> bool {
     const SQLSTATE: [&str; 2] = ["28", "3D"];
     is_locked(code)
@@ -98,15 +102,20 @@ fn is_unavailable_code(code: &str) -> bool {
         }
 }
 
-/// Returns true if the engine is reachable but currently cannot answer: BUSY and LOCKED of SQLite, and the SQLSTATE
-/// classes of connections, resources, shutdown, system errors, deadlock, serialization and lock timeout, of an idle
-/// transaction's timeout, and of a server that is read-only after a failover.
+/// Returns true if the engine is reachable but currently cannot run the statement. For SQLite: BUSY and LOCKED. For
+/// PostgreSQL: the SQLSTATE classes of connection, resource, shutdown and system errors, and the codes of deadlock,
+/// serialization failure, lock timeout, idle transaction timeout, and a server that is read-only after a failover.
 pub(crate) fn is_locked(code: &str) -> bool {
     const SQLSTATE: [&str; 9] = ["08", "53", "57", "58", "25006", "25P03", "40001", "40P01", "55P03"];
     match primary_code(code) {
         Some(code) => matches!(code, 5 | 6),
         None => SQLSTATE.iter().any(|class| code.starts_with(class)),
     }
+}
+
+/// Returns the error for a database that cannot be opened with these settings.
+pub(crate) fn refused(target: &str, problem: &str, remedy: &'static str) -> StoreError {
+    StoreError::Open { target: target.to_owned(), problem: problem.to_owned(), remedy }
 }
 
 /// Returns the error for a database that does not answer in time.

@@ -1,19 +1,19 @@
-//! Changes in commit order, for the event stream; and the queue.
+//! Queries of the feed: changed instances in commit order, and the queue.
 
 use launcher_domain::Scope;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::instances::push_scope;
 use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
+use crate::store::Store;
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
-/// Queue positions are counted while reading the rows in order: one count per row would be quadratic in the queue's
-/// length.
+/// Queued instances in queue order. The reader counts the queue positions, because a count in SQL for each row would be
+/// quadratic in the queue's length.
 pub(crate) const QUEUE: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY launch_number");
 pub(crate) const QUEUED_IDS: &str =
@@ -24,7 +24,7 @@ pub(crate) const QUEUED_IDS: &str =
 pub struct Changes {
     /// Ordered by last change. Unreadable rows are skipped.
     pub listed: Vec<ListedInstance>,
-    /// All changes up to this revision are included: the cursor of the next read.
+    /// Cursor of the next read. All changes up to this revision are included.
     pub upto: i64,
     /// True if there may be more changes.
     pub more: bool,
@@ -34,7 +34,7 @@ impl Store {
     /// Returns the instances within the scope that changed after this revision, ordered by last change. Each appears
     /// once, in its current state: intermediate states are not kept.
     ///
-    /// Revisions are committed in order: no change up to the last one returned can appear later.
+    /// Revisions are committed in order: a change with a revision before the last returned one cannot appear later.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -68,15 +68,18 @@ impl Store {
         Ok(query(LATEST).fetch_one(&self.pool).await?.try_get(0)?)
     }
 
-    /// Returns the queued instances within the scope, each with its queue position: all owners' in queue order, one
-    /// owner's by identifier. Skips unreadable rows.
+    /// Returns the queued instances within the scope in queue order, each with its queue position. Skips unreadable
+    /// rows.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<ListedInstance>, StoreError> {
         if let Scope::Owner(_) = scope {
             let rows = queue_of(scope).fetch_all(&self.pool).await?;
-            return Ok(rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect());
+            let mut queue: Vec<_> = rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect();
+            // Sort by queue position, not by identifier: identifiers depend on the clocks of the replicas.
+            queue.sort_by_key(|listed| listed.queue_position);
+            return Ok(queue);
         }
         let rows = query(QUEUE).fetch_all(&self.pool).await?;
         let positions = rows.iter().zip(1..);
@@ -97,7 +100,7 @@ impl Store {
     }
 }
 
-/// Reads rows as changes. An unreadable row still advances `upto`: otherwise the reader would read it again forever.
+/// Converts rows to changes. An unreadable row also advances `upto`, so that the next read does not return it again.
 fn changes(
     rows: &[AnyRow],
     read: fn(&AnyRow) -> Result<ListedInstance, StoreError>,
@@ -121,7 +124,8 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     sql
 }
 
-/// The first two conditions must match the index predicate exactly: otherwise SQLite does not use the partial index.
+/// Builds the query of [`Store::feed_live`]. Its first two conditions must match the index predicate exactly, otherwise
+/// SQLite does not use the partial index.
 pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances"));
     sql.condition("state <> 'terminated'");
@@ -134,11 +138,11 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
     sql
 }
 
-/// One owner has few queued instances, so each row counts its own position.
+/// Builds the query for the queued instances of one owner, unsorted. SQL counts the position of each row, because an
+/// owner has few queued instances.
 pub(crate) fn queue_of(scope: Scope<'_>) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     push_scope(&mut sql, scope);
     sql.condition("state = 'queued'");
-    sql.push(" ORDER BY instance_id");
     sql
 }

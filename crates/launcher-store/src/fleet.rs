@@ -2,15 +2,15 @@
 
 use sqlx::Row;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::sql::query;
+use crate::store::Store;
 
 const BOUND: &str = "SELECT fleet FROM fleet_binding WHERE binding_id = 1";
 const BIND: &str = "INSERT INTO fleet_binding (binding_id, fleet) VALUES (1, $1) ON CONFLICT (binding_id) DO NOTHING";
 
 impl Store {
-    /// Returns the fleet that the rows of this database belong to; `None` if unbound.
+    /// Returns the identity of the fleet to which the rows are bound; `None` if they are not bound.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -19,7 +19,8 @@ impl Store {
         Ok(row.map(|row| row.try_get("fleet")).transpose()?)
     }
 
-    /// Binds the rows of this database to a fleet unless they are bound. Returns the fleet they are bound to.
+    /// Binds the rows of this database to a fleet, unless they are already bound. Returns the identity of the fleet to
+    /// which they are bound now.
     ///
     /// # Errors
     /// [`StoreError`].

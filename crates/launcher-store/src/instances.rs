@@ -1,15 +1,15 @@
-//! Instances, as a caller sees them: an instance outside the scope is treated as missing.
+//! Instances within the scope of a caller. An instance outside the scope is treated as missing.
 
 use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
+use crate::store::Store;
 
-/// Compare-and-swap on the revision that the change was made from. Omits columns that only the dispatch loop writes
-/// (`applied_version`, `workshop_uid`), and columns that never change.
+/// Changes a row if it still has the revision that was read (compare-and-swap). Omits columns that only the dispatch
+/// loop writes (`applied_version`, `workshop_uid`), and columns that never change.
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
@@ -41,9 +41,9 @@ impl Store {
         rows::all(&rows, rows::listed)
     }
 
-    /// Replaces `before` by `after`, and writes an activity log entry if the change is one that is logged. Returns the
-    /// stored row with its new revision. Returns `None`, and writes nothing, if the row changed since `before` was
-    /// read: read it again.
+    /// Replaces `before` by `after`, and writes an activity log entry for a change that is logged. Returns the stored
+    /// row with its new revision. If the row has changed since `before` was read, it writes nothing and returns `None`:
+    /// the caller must read the row again.
     ///
     /// # Errors
     /// [`StoreError`].

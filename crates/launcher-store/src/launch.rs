@@ -1,16 +1,16 @@
-//! A launch is replayed, refused or stored, all in one transaction.
+//! Launches. One transaction decides whether a launch is stored, refused, or answered with an earlier launch.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::{Activity, Caller, Instance, LaunchRate};
-use sqlx::Row;
+use sqlx::{Any, AnyConnection, Executor, Row};
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::rows::{self, instance_columns};
 use crate::settings::StoredSettings;
-use crate::sql::query;
+use crate::sql::{in_time, query};
+use crate::store::Store;
 use crate::write::WriteTransaction;
 
 /// Limits of a launch.
@@ -24,12 +24,12 @@ pub struct LaunchRules {
     pub max_queued: u32,
 }
 
-/// Identity of a request that may be repeated.
+/// Idempotency key of a launch, with the hash of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
     /// Key as the caller sent it. Keys of different callers are independent.
     pub key: String,
-    /// Hash of the rest of the request.
+    /// Hash of the request without the key.
     pub body_hash: String,
 }
 
@@ -38,7 +38,7 @@ pub struct IdempotencyKey {
 pub enum LaunchOutcome {
     /// The instance was stored in state queued.
     Created(Instance),
-    /// The same key and body were used before: the instance of that launch in its current state.
+    /// An earlier launch had the same key and body. Contains its instance in the current state.
     Replayed(Instance),
     /// The same key was used before with another body.
     KeyReused,
@@ -48,7 +48,7 @@ pub enum LaunchOutcome {
         limit: u32,
         /// Instances that count against the limit.
         held: u32,
-        /// Terminating instances among them: each counts until its workload is gone.
+        /// The part of `held` that is terminating. A terminating instance counts until its workload is gone.
         ending: u32,
     },
     /// The owner has exceeded the launch rate limit.
@@ -58,7 +58,7 @@ pub enum LaunchOutcome {
     },
     /// The queue is full.
     AtCapacity,
-    /// Another instance has this `k8s_name`: draw a new name.
+    /// Another instance has this `k8s_name`. The caller must generate a new name.
     NameTaken,
 }
 
@@ -72,7 +72,7 @@ const INSERT_KEY: &str = "INSERT INTO idempotency_keys (owner_email, idempotency
                           VALUES ($1, $2, $3, $4, $5)";
 pub(crate) const BY_NAME: &str =
     concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name = $1");
-/// [`Instance::counts_against_limit`] in SQL.
+/// Counts the instances of an owner for which [`Instance::counts_against_limit`] is true, and the terminating ones.
 pub(crate) const HELD: &str = "SELECT count(*) AS held, count(CASE WHEN state = 'terminating' THEN 1 END) AS ending \
      FROM workshop_instances WHERE owner_email = $1 AND state IN ('queued', 'starting', 'running', 'terminating') \
      AND (end_reason IS NULL OR end_reason <> 'failed')";
@@ -86,9 +86,9 @@ const INSERT: &str = concat!(
 );
 
 impl Store {
-    /// Stores the instance in state queued with `spec_version` 0, regardless of its other fields. Replays a used key,
-    /// and refuses a launch beyond a limit. The rate limit uses `created_at` as the current time. Only a stored launch
-    /// takes a token.
+    /// Stores the instance in state queued with `spec_version` 0, regardless of these fields of `instance`. If the key
+    /// was used before, returns the earlier instance. Refuses a launch beyond a limit. The rate limit uses `created_at`
+    /// as the current time. Only a stored launch takes a token.
     ///
     /// The limits are exact under concurrent launches: one owner's launches are serialized by the owner's `launch_gate`
     /// row, and all launches by the change counter.
@@ -107,7 +107,7 @@ impl Store {
         let full_at: i64 =
             query(GATE).bind(owner.to_owned()).fetch_one(write.connection()).await?.try_get("full_at")?;
         if let Some(key) = key
-            && let Some(outcome) = replay(&mut write, owner, key).await?
+            && let Some(outcome) = replay(write.connection(), owner, key).await?
         {
             return Ok(outcome);
         }
@@ -123,7 +123,7 @@ impl Store {
             return Ok(LaunchOutcome::TooManyLaunches { wait });
         }
         let revision = write.take_revisions(1).await?;
-        if count(&mut write, QUEUED).await? >= rules.max_queued {
+        if count(write.connection(), QUEUED).await? >= rules.max_queued {
             return Ok(LaunchOutcome::AtCapacity);
         }
         write.store_settings(&settings).await?;
@@ -141,7 +141,8 @@ impl Store {
 
 impl Store {
     /// Returns the earlier launch of this caller with this key as [`LaunchOutcome::Replayed`] or
-    /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Writes nothing.
+    /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Reads without the write lock, so a launch in progress
+    /// with this key does not count yet.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -150,24 +151,24 @@ impl Store {
         caller: &Caller,
         key: &IdempotencyKey,
     ) -> Result<Option<LaunchOutcome>, StoreError> {
-        let mut write = self.write().await?;
-        replay(&mut write, caller.email().as_str(), key).await
+        let mut connection = in_time(self.pool.acquire()).await?;
+        replay(&mut connection, caller.email().as_str(), key).await
     }
 }
 
 async fn replay(
-    write: &mut WriteTransaction,
+    connection: &mut AnyConnection,
     owner: &str,
     key: &IdempotencyKey,
 ) -> Result<Option<LaunchOutcome>, StoreError> {
-    let known = query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(write.connection()).await?;
+    let known = query(KEY).bind(owner.to_owned()).bind(key.key.clone()).fetch_optional(&mut *connection).await?;
     let Some(known) = known else { return Ok(None) };
     if known.try_get::<String, _>("body_hash")? != key.body_hash {
         return Ok(Some(LaunchOutcome::KeyReused));
     }
     let k8s_name: String = known.try_get("k8s_name")?;
-    // A purge may have just removed the key and its instance: the key then counts as unused.
-    let row = query(BY_NAME).bind(k8s_name).fetch_optional(write.connection()).await?;
+    // A concurrent purge may have removed the key and its instance. The key then counts as unused.
+    let row = query(BY_NAME).bind(k8s_name).fetch_optional(connection).await?;
     Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
 }
 
@@ -227,7 +228,7 @@ async fn insert_key(write: &mut WriteTransaction, created: &Instance, key: &Idem
 }
 
 /// Runs a statement that returns a single count.
-pub(crate) async fn count(write: &mut WriteTransaction, sql: &'static str) -> Result<u32, StoreError> {
-    let count: i64 = query(sql).fetch_one(write.connection()).await?.try_get(0)?;
+pub(crate) async fn count<'c>(on: impl Executor<'c, Database = Any>, sql: &'static str) -> Result<u32, StoreError> {
+    let count: i64 = query(sql).fetch_one(on).await?.try_get(0)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -1,43 +1,47 @@
-//! Queries of the observe loop, which brings the fleet's status into rows, and of upkeep. They act for the service and
-//! see all owners' rows.
+//! Queries of the observe loop, which copies the status of Workshops into their rows, and of upkeep. They act for the
+//! service and see all owners' rows.
 
 use jiff::Timestamp;
 use launcher_domain::names::earliest_uuid;
 use launcher_domain::{Instance, InstanceState};
 use sqlx::Row;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::launch::BY_NAME;
 use crate::rows::{self, instance_columns};
 use crate::sql::query;
+use crate::store::Store;
 
-/// A failed instance's Workshop exists until the deletion has been applied to the fleet.
+/// Instances that may have a Workshop. A failed instance is included until the fleet has accepted its deletion.
 pub(crate) const WITH_WORKSHOP: &str = concat!(
     "SELECT ",
     instance_columns!(),
     " FROM workshop_instances WHERE state IN ('starting', 'running', 'terminating', 'failed') \
      AND (state <> 'failed' OR applied_version < spec_version)"
 );
+/// Returns a row if any instance ended before a time, so that [`PURGE`] has rows to delete.
 pub(crate) const OLD: &str = "SELECT 1 FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 LIMIT 1";
-/// Deletes in batches, so that no launch waits long for it.
+/// Deletes one batch of instances that ended before a time. Batches are small, so that a launch does not wait long for
+/// the write lock.
 pub(crate) const PURGE: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances WHERE state = 'terminated' AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
-/// As [`OLD`] and [`PURGE`], for instances that never left the queue.
+/// Returns a row if any instance was terminated in the queue before a time.
 pub(crate) const OLD_WITHDRAWN: &str = "SELECT 1 FROM workshop_instances \
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 LIMIT 1";
+/// Deletes one batch of instances that were terminated in the queue before a time.
 pub(crate) const PURGE_WITHDRAWN: &str = "DELETE FROM workshop_instances WHERE instance_id IN \
      (SELECT instance_id FROM workshop_instances \
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
-/// The time of a failure is not stored: the expiry stands in for it, or the dispatch of an instance that was never
-/// ready. The launch precedes both, so `instance_id` bounds the scan.
+/// Instances that failed before a time. The time of the failure is not stored. The query uses the expiry instead, or
+/// the time of dispatch if the instance was never ready. The launch precedes both, so `instance_id` bounds the scan.
 pub(crate) const OLD_FAILURES: &str = concat!(
     "SELECT ",
     instance_columns!(),
     " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
      AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
 );
-/// `launch_gate` rows of owners whose token bucket is full: the next launch recreates the same row.
+/// Returns a row if any owner's token bucket is full. The `launch_gate` rows of these owners can be deleted, because a
+/// missing row also means a full bucket.
 pub(crate) const FULL: &str = "SELECT 1 FROM launch_gate WHERE full_at <= $1 LIMIT 1";
 pub(crate) const PURGE_GATES: &str = "DELETE FROM launch_gate WHERE full_at <= $1";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_instances GROUP BY state";
@@ -62,8 +66,8 @@ impl Store {
         Ok(rows::readable(&rows))
     }
 
-    /// Returns at most 500 undismissed failed instances whose expiry is before this time, oldest first. Instances that
-    /// were never ready count from their dispatch. Skips unreadable rows.
+    /// Returns at most 500 undismissed failed instances whose expiry is before this time, in launch order. For an
+    /// instance that was never ready, its dispatch must be before this time. Skips unreadable rows.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -112,7 +116,7 @@ impl Store {
         before: Timestamp,
     ) -> Result<u64, StoreError> {
         let mut removed = 0;
-        // Usually no row is old enough: a read detects that without blocking a writer.
+        // Check with a read first, because a read does not block writers. Usually no row is old enough to be deleted.
         while query(old).bind(before.as_millisecond()).fetch_optional(&self.pool).await?.is_some() {
             let mut write = self.write().await?;
             removed += query(purge).bind(before.as_millisecond()).execute(write.connection()).await?.rows_affected();
@@ -121,7 +125,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// Counts the instances in each state, in lifecycle order, including states without any.
+    /// Counts the instances by state, in lifecycle order. Includes states without instances.
     ///
     /// # Errors
     /// [`StoreError`].

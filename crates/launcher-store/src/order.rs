@@ -1,9 +1,9 @@
 //! Sorted lists of instances that have not ended.
 //!
-//! Every list has an index by launch time. For any other sort key, all matching rows are read and sorted. This is meant
-//! for instances that have not ended, which the limits keep to a few thousand rows. Only their keys are sorted, and
-//! only the rows of the page are read whole. An index for each order and filter would cost every launch and every
-//! change.
+//! Every list has an index by launch time. Other sort keys have no index, because it would slow down every launch and
+//! every change. For such a key, the database sorts the keys of all matching rows, and then reads the other columns
+//! only for the rows of the page. This is fast enough for instances that have not ended, which the limits keep to a few
+//! thousand.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,12 +11,12 @@ use std::str::FromStr;
 use launcher_domain::{Caller, Instance, InstanceState, Scope};
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::instances::push_filter;
 use crate::page::InstanceFilter;
 use crate::rows::{self, ListedInstance, listed_columns};
 use crate::sql::Sql;
+use crate::store::Store;
 
 /// Sort key of a list. Rows with equal keys are ordered newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +29,8 @@ pub enum SortBy {
     Template,
     /// State, in lifecycle order.
     State,
-    /// Expiry while running, otherwise the end; rows without a value come last in both directions.
+    /// Expiry of a running instance, otherwise the time of its end. Rows without this time come last in both
+    /// directions.
     End,
 }
 
@@ -57,7 +58,7 @@ enum Key {
 }
 
 impl SortOrder {
-    /// Newest first.
+    /// Launch time, newest first.
     pub const NEWEST: Self = Self { by: SortBy::Launch, descending: true };
 
     /// Returns the cursor of an instance in this order.
@@ -105,7 +106,7 @@ impl FromStr for Cursor {
         let key = match key.map(|key| key.split_at_checked(1)) {
             None => None,
             Some(Some(("n", number))) => Some(Key::Number(number.parse().map_err(|_| InvalidCursor)?)),
-            // No row contains a NUL, and PostgreSQL rejects it.
+            // A cursor with NUL is invalid: no row contains NUL, and PostgreSQL rejects it.
             Some(Some(("t", text))) if !text.contains('\0') => Some(Key::Text(text.to_owned())),
             Some(_) => return Err(InvalidCursor),
         };
@@ -114,8 +115,8 @@ impl FromStr for Cursor {
 }
 
 impl Store {
-    /// Returns at most `limit` instances that the caller may see, in this order, after the cursor. Ignores a cursor of
-    /// another kind of sort key: the list then begins at its start.
+    /// Returns at most `limit` instances that the caller may see, in this order, after the cursor. If the cursor has
+    /// another sort key, the list starts at the beginning.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -133,7 +134,8 @@ impl Store {
     }
 }
 
-/// A subquery sorts the keys alone: a single query would sort whole rows, each with its queue position.
+/// Builds the query of a sorted list. A subquery sorts only keys: without it, the database would sort whole rows with
+/// their queue positions.
 pub(crate) fn sorted(
     scope: Scope<'_>,
     filter: &InstanceFilter,
@@ -165,8 +167,8 @@ pub(crate) fn sorted(
 fn key(order: SortOrder, template_name: &'static str) -> Option<&'static str> {
     match (order.by, order.descending) {
         (SortBy::Launch, _) => None,
-        // An expression, not the column: SQLite would otherwise scan an owner index of all rows, and filter out ended
-        // rows one at a time.
+        // Use an expression instead of the column, so that SQLite does not scan the owner index, which includes all
+        // ended rows.
         (SortBy::Owner, _) => Some("owner_email || ''"),
         (SortBy::Template, _) => Some(template_name),
         (SortBy::State, _) => Some(

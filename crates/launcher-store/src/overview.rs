@@ -1,4 +1,4 @@
-//! Statistics over many instances, counted by the database: a page over a day of 100,000 launches must not read each
+//! Statistics over many instances. The database counts them, so that a page over 100,000 launches does not read each
 //! row.
 
 use jiff::Timestamp;
@@ -8,10 +8,10 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::instances::push_scope;
 use crate::sql::Sql;
+use crate::store::Store;
 
 /// Launches of one template in one hour with the same time to ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub struct LaunchCount {
     pub template_id: Uuid,
     /// Whole hours from `since` to the launch.
     pub hour: i64,
-    /// Milliseconds from the launch to ready; `None` if never or not yet ready. Rounded down to 0.1 s, and from 10 s to
-    /// 1 s, so that more launches share a row.
+    /// Milliseconds from the launch to ready; `None` if the instance was not ready. Rounded down to 0.1 s below 10 s,
+    /// and to 1 s from 10 s on, so that the query returns fewer rows.
     pub ready_millis: Option<i64>,
     /// Number of launches.
     pub launches: u64,
@@ -36,7 +36,8 @@ pub struct LiveCount {
     pub template_id: Uuid,
     /// The state.
     pub state: InstanceState,
-    /// Whole hours from `since` to ready; 0 or less if ready before `since`; `None` if not ready yet.
+    /// Hours from `since` to ready, truncated toward zero; negative if ready an hour or more before `since`. `None` if
+    /// not ready yet.
     pub ready_hour: Option<i64>,
     /// Number of instances.
     pub instances: u64,
@@ -45,7 +46,7 @@ pub struct LiveCount {
 /// Instances that became ready in the same hour and ended in the same hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndedCount {
-    /// Whole hours from `since` to ready; 0 or less if ready before `since`.
+    /// Hours from `since` to ready, truncated toward zero; negative if ready an hour or more before `since`.
     pub ready_hour: i64,
     /// Whole hours from `since` to the end.
     pub ended_hour: i64,
@@ -112,7 +113,7 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Uuid::parse_str(text).map_err(|_| unreadable("template_id"))
 }
 
-/// The row counts many instances, so the error names none.
+/// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
 fn unreadable(column: &'static str) -> StoreError {
     StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
 }
@@ -122,7 +123,8 @@ fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-/// Appends a column of whole hours since a time; `from` is the start of the subtraction.
+/// Appends a column with the hours from `since` to a time, truncated toward zero. `from` is the SQL of this time,
+/// followed by the minus sign.
 fn push_hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
     sql.push(from);
     sql.bind(since.as_millisecond());
@@ -130,7 +132,8 @@ fn push_hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'stati
     sql.push(name);
 }
 
-/// Identifiers sort by launch time: the query reads only the end of the primary key's index.
+/// Builds the query of [`Store::count_launches`]. Identifiers sort by launch time, so the query reads only the end of
+/// the primary key's index.
 pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, ");
     push_hours(&mut sql, "(created_at - ", since, "hour");
@@ -145,7 +148,8 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     sql
 }
 
-/// Names each state: with only an exclusion, SQLite would scan all rows in group order.
+/// Builds the query of [`Store::count_live`]. It lists each state: if it only excluded `terminated`, SQLite would scan
+/// all rows.
 pub(crate) fn live(scope: Scope<'_>, since: Timestamp) -> Sql {
     let mut sql = Sql::new("SELECT template_id, state, ");
     push_hours(&mut sql, "(started_at - ", since, "ready_hour");

@@ -1,4 +1,4 @@
-//! Filters and pages of lists.
+//! Filters of lists, and the pages in which lists are read.
 
 use launcher_domain::{EmailAddress, InstanceState};
 use uuid::Uuid;
@@ -9,14 +9,14 @@ pub struct Page<Id = Uuid> {
     /// Maximum rows.
     pub limit: u32,
     /// Cursor: identifier of the last row of the previous page; `None` for the first page. The row may have been
-    /// deleted since.
+    /// deleted in the meantime.
     pub after: Option<Id>,
 }
 
 /// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateFilter {
-    /// All states but terminated. Includes failed instances that were not dismissed.
+    /// All states except terminated. Includes failed instances that were not dismissed.
     #[default]
     Live,
     /// Terminated instances.

@@ -1,5 +1,5 @@
-//! Asserts that SQLite runs each statement along its index and without sorting: the cost is the same with a thousand
-//! rows and with a hundred thousand.
+//! Asserts that SQLite uses an index for each statement and does not sort, so that the cost does not grow with the
+//! number of rows.
 
 #[cfg(feature = "test-postgres")]
 mod postgres;
@@ -13,9 +13,10 @@ use uuid::Uuid;
 
 use crate::order::{self, SortBy, SortOrder};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
-use crate::{Store, activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
+use crate::store::Store;
+use crate::{activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
 
-/// SQLite's names for the indexes of primary keys and unique columns.
+/// SQLite's names of the indexes that it creates for primary keys and unique columns.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
 const INSTANCE_ID: &str = "sqlite_autoindex_workshop_instances_1";
 const K8S_NAME: &str = "sqlite_autoindex_workshop_instances_2";
@@ -39,7 +40,7 @@ impl Planner {
         rows.unwrap().iter().map(|row| row.get::<String, _>("detail")).collect()
     }
 
-    /// Asserts that the statement reads its rows through this index alone, and does not sort.
+    /// Asserts that the statement reads its rows only through this index, and does not sort.
     async fn assert_uses(&self, sql: &str, index: &str) {
         let plan = self.plan(sql).await;
         let access: Vec<_> = plan
@@ -184,7 +185,8 @@ async fn sorted_list_of_live_instances_uses_index() {
             let order = SortOrder { by, descending: false };
             let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
             let plan = planner.plan(sql.text()).await;
-            // The first step looks up the page's rows by identifier, the second finds these identifiers.
+            // The plan lists two accesses: one reads the rows of the page by identifier, the other finds these
+            // identifiers.
             let access: Vec<_> = plan.iter().filter(|step| step.contains(" workshop_instances USING ")).collect();
             let [rows, keys] = access[..] else { panic!("{plan:#?}") };
             assert!(rows.contains(&format!("{INSTANCE_ID} (instance_id=?)")), "{plan:#?}");
@@ -193,7 +195,8 @@ async fn sorted_list_of_live_instances_uses_index() {
     }
 }
 
-/// Grouping sorts, but only the rows found through the index: launches of the day, live instances, and ends in the day.
+/// Statistics may sort for their grouping, but only rows that an index found: launches of the day, live instances, and
+/// instances that ended on that day.
 #[tokio::test]
 async fn overview_statements_use_their_index() {
     let planner = Planner::new().await;

@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 
-/// An instance's settings: the shared ones it refers to, or the row's own if an earlier version launched it.
+/// Settings of an instance. They are stored once in `template_settings`, or in the row itself if an earlier version of
+/// this program launched the instance.
 macro_rules! instance_settings {
     () => {
         "COALESCE((SELECT launched.settings FROM template_settings AS launched \
@@ -72,7 +73,7 @@ pub struct ListedInstance {
 /// An activity log entry with its revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedActivity {
-    /// Revision of the change: increases from entry to entry.
+    /// Revision of the change. Later entries have greater revisions.
     pub activity_id: i64,
     /// The entry.
     pub activity: Activity,
@@ -154,14 +155,14 @@ pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>
     rows.iter().map(read).collect()
 }
 
-/// Reads the readable rows, for a loop: one unreadable row must not block the others. Each call logs it again.
+/// Reads rows for a loop. Skips and logs unreadable rows, so that they do not block the others.
 pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
     rows.iter().filter_map(|row| reported(instance(row))).collect()
 }
 
 /// Logs an unreadable row and returns `None`.
 pub(crate) fn reported<T>(row: Result<T, StoreError>) -> Option<T> {
-    row.inspect_err(|error| tracing::error!(%error, "skipping unreadable row")).ok()
+    row.inspect_err(|error| tracing::error!(%error, "skipping unreadable row of the database")).ok()
 }
 
 /// Converts a time to its stored form: milliseconds since the epoch.

@@ -1,19 +1,20 @@
-//! Template settings at the time of a launch: stored once per content, and referenced by instances.
+//! Template settings at the time of a launch. Equal settings are stored once, and instances refer to them.
 
 use launcher_domain::TemplateSettings;
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::query;
+use crate::store::Store;
 use crate::write::WriteTransaction;
 
 pub(crate) const KNOWN: &str = "SELECT 1 FROM template_settings WHERE settings_hash = $1";
 const INSERT: &str =
     "INSERT INTO template_settings (settings_hash, settings) VALUES ($1, $2) ON CONFLICT (settings_hash) DO NOTHING";
-/// Small batches: the settings of one row can take hundreds of kilobytes.
+/// One batch of instances whose settings an earlier version of this program stored in the row. Batches are small,
+/// because settings can take hundreds of kilobytes.
 pub(crate) const INLINE: &str =
     "SELECT instance_id, settings FROM workshop_instances WHERE settings_hash IS NULL LIMIT 50";
 pub(crate) const MOVE: &str = "UPDATE workshop_instances SET settings = '', settings_hash = $1 \
@@ -41,8 +42,8 @@ impl StoredSettings {
 }
 
 impl WriteTransaction {
-    /// Stores settings unless they are stored already. The caller must have locked the change counter, so that no purge
-    /// removes them before an instance refers to them.
+    /// Stores settings unless they are stored already. The caller must have locked the change counter. Otherwise a
+    /// purge could remove the settings before an instance refers to them.
     pub(crate) async fn store_settings(&mut self, settings: &StoredSettings) -> Result<(), StoreError> {
         if query(KNOWN).bind(settings.hash.clone()).fetch_optional(self.connection()).await?.is_none() {
             query(INSERT).bind(settings.hash.clone()).bind(settings.json.clone()).execute(self.connection()).await?;
@@ -52,11 +53,11 @@ impl WriteTransaction {
 }
 
 impl Store {
-    /// Moves settings that an earlier version stored in instance rows into the shared table. Reads return the same
-    /// values as before. Returns how many rows it changed.
+    /// Moves settings that an earlier version of this program stored in instance rows into the shared table. Reads
+    /// return the same values as before. Returns the number of changed rows.
     ///
     /// # Errors
-    /// [`StoreError`]; earlier batches stay moved.
+    /// [`StoreError`]. The batches before the error stay moved.
     pub async fn move_inline_settings(&self) -> Result<u64, StoreError> {
         let mut moved = 0;
         loop {
@@ -81,12 +82,12 @@ impl Store {
         }
     }
 
-    /// Removes the settings that no instance refers to. Returns how many.
+    /// Removes the settings to which no instance refers. Returns the number of removed settings.
     ///
     /// # Errors
     /// [`StoreError`].
     pub async fn purge_settings(&self) -> Result<u64, StoreError> {
-        // Usually all settings are in use: a read detects that without blocking a writer.
+        // Check with a read first, because a read does not block writers. Usually all settings are in use.
         if query(UNUSED).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }

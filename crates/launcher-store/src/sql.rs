@@ -1,5 +1,5 @@
-//! SQL statements. Values are passed as arguments only: every piece of text is `&'static str`. Every statement has a
-//! timeout.
+//! SQL statements. Their text consists of `&'static str` only, so values can only be passed as arguments, which
+//! prevents SQL injection. Every statement has a timeout.
 
 use std::future::Future;
 
@@ -96,13 +96,14 @@ impl Sql {
         self.push(text);
     }
 
-    /// Appends the start of another SELECT (such as UNION ALL), which gets its own WHERE clause.
+    /// Appends the start of another SELECT, for example after UNION ALL. Conditions that are appended later belong to
+    /// this SELECT.
     pub(crate) fn again(&mut self, text: &'static str) {
         self.push(text);
         self.conditions = 0;
     }
 
-    /// Appends a condition that ends with a value.
+    /// Appends a condition that ends with a placeholder, and binds its value.
     pub(crate) fn condition_with<'v>(&mut self, text: &'static str, value: impl Encode<'v, Any> + Type<Any>) {
         self.condition(text);
         self.bind(value);

@@ -3,11 +3,11 @@
 use launcher_domain::{Activity, Caller, EmailAddress, Template};
 use uuid::Uuid;
 
-use crate::Store;
 use crate::error::StoreError;
 use crate::page::Page;
 use crate::rows::{self, template_columns};
 use crate::sql::{Sql, query};
+use crate::store::Store;
 
 const INSERT: &str = concat!(
     "INSERT INTO workshop_templates (",
@@ -20,7 +20,7 @@ pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, acti
                                WHERE template_id = $5 AND version = $6";
 
 impl Store {
-    /// Stores a new template of its creator. Returns false, and writes nothing, if its identifier exists.
+    /// Stores a new template. Returns false, and writes nothing, if its identifier exists.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -28,8 +28,8 @@ impl Store {
         self.insert_template(template, Some(template.created_by.clone())).await
     }
 
-    /// Stores a template unless its identifier exists, even if that template was changed since. Returns true if it was
-    /// stored.
+    /// Stores a template unless its identifier exists. A template that an admin has changed is therefore kept. Returns
+    /// true if the template was stored.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -103,7 +103,8 @@ impl Store {
     }
 }
 
-/// Sorts by `created_at`: a seeded template's identifier may not reflect its age.
+/// Builds the query of a catalog page. Sorts by `created_at`, because the identifier of a seeded template does not
+/// always contain its creation time.
 pub(crate) fn list(with_inactive: bool, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
     if !with_inactive {

@@ -1,21 +1,21 @@
-//! Write transactions: limited by permits, with the lock taken at once, and with revisions committed in order.
+//! Write transactions. Permits limit their number. Revisions become visible in the order of the commits.
 
 use sqlx::{Any, AnyConnection, Row, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::Store;
 use crate::driver::ACQUIRE_TIMEOUT;
 use crate::error::StoreError;
 use crate::sql::{in_time, query};
+use crate::store::Store;
 
-/// The counter's row stays locked until the transaction ends, so revisions become visible in order: a reader that has
-/// seen revision n has seen all earlier ones.
+/// Takes revisions from the counter row. The row stays locked until the transaction ends, so revisions become visible
+/// in order: a reader that sees revision n also sees all earlier ones.
 pub(crate) const TAKE_REVISIONS: &str =
     "UPDATE change_counter SET revision = revision + $1 WHERE counter_id = 1 RETURNING revision";
 
 /// Write transaction. Rolls back if dropped without [`WriteTransaction::commit`].
 pub(crate) struct WriteTransaction {
-    // Declared first: it is rolled back before the permit is released.
+    // Declared before the permit: the transaction is rolled back before the permit is released.
     transaction: Transaction<'static, Any>,
     _permit: OwnedSemaphorePermit,
 }
@@ -39,8 +39,8 @@ impl WriteTransaction {
         &mut self.transaction
     }
 
-    /// Takes the next `count` revisions and returns the last one. With 0 it only locks the counter, which waits for
-    /// concurrent changes, and returns the latest revision.
+    /// Takes the next `count` revisions and returns the last one. With a `count` of 0, only locks the counter, which
+    /// waits for concurrent changes, and returns the latest revision.
     pub(crate) async fn take_revisions(&mut self, count: i64) -> Result<i64, StoreError> {
         let row = query(TAKE_REVISIONS).bind(count).fetch_one(self.connection()).await?;
         Ok(row.try_get(0)?)

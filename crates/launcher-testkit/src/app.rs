@@ -35,11 +35,11 @@ const SOON: Duration = Duration::from_secs(10);
 pub struct Options {
     /// The limits of the service.
     pub limits: Limits,
-    /// True if a Workshop is ready as soon as it is applied.
+    /// True if the fleet makes a Workshop ready as soon as it is applied.
     pub runs_at_once: bool,
-    /// Identity of every request: the development bypass.
+    /// Identity of all requests (development setting). The application then ignores the identity header.
     pub dev_identity: Option<String>,
-    /// The proxy secret that must accompany an identity.
+    /// The proxy secret that a request with an identity must contain.
     pub proxy_secret: Option<String>,
     /// The admin list.
     pub admins: String,
@@ -47,11 +47,11 @@ pub struct Options {
     pub trusted_header: String,
     /// Base path of the API.
     pub base_path: String,
-    /// Public URL; none for localhost.
+    /// Public URL; `None` for `http://localhost` with the listener's port.
     pub public_url: Option<String>,
     /// The logout URL.
     pub logout_url: Option<String>,
-    /// True if all workshops run as one user of one machine.
+    /// True if all workshops run as the same user of one machine, as with the local fleet.
     pub shares_one_user: bool,
 }
 
@@ -75,9 +75,9 @@ impl Default for Options {
 /// The application and its clients: unauthenticated, Alice, Bob and the administrator.
 pub type Users = (TestApp, Client, Client, Client, Client);
 
-/// The application under test: real listener, real router, real database, and a fleet that the test controls.
+/// The application under test, with a real listener, router and database, and a fleet that the test controls.
 ///
-/// Call [`TestApp::finish`] at the end of each test: it checks for leftovers.
+/// Call [`TestApp::finish`] at the end of each test: it checks that no Workshop is orphaned.
 #[derive(Debug)]
 pub struct TestApp {
     /// Address of its listener.
@@ -151,13 +151,13 @@ impl TestApp {
         (app, users.0, users.1, users.2, users.3)
     }
 
-    /// Creates a template as this administrator that every user can launch; returns its identifier.
+    /// Creates an active template as this administrator. Returns its identifier.
     pub async fn template(&self, admin: &Client) -> String {
         let created = admin.post_json("/templates/", &template_body()).await.expect(201);
         created.json()["template_id"].as_str().unwrap().to_owned()
     }
 
-    /// Launches an instance as this user, and waits for a state; returns the instance's name.
+    /// Launches an instance as this user, and waits until it is in this state. Returns the instance's name.
     pub async fn launched(&self, person: &Client, template_id: &str, state: &str) -> String {
         let launched = person.post(&format!("/templates/{template_id}/launch")).await.expect(201);
         let name = launched.json()["k8s_name"].as_str().unwrap().to_owned();
@@ -165,7 +165,7 @@ impl TestApp {
         name
     }
 
-    /// Waits until an instance is in a state; returns the instance.
+    /// Waits until an instance is in this state. Returns the instance.
     pub async fn reaches(&self, person: &Client, name: &str, state: &str) -> Value {
         eventually(SOON, async || {
             let instance = person.get(&format!("/instances/{name}")).await.expect(200).json();
@@ -179,15 +179,15 @@ impl TestApp {
         self.store.close().await;
     }
 
-    /// Requests the stop; open connections may finish.
+    /// Requests the graceful stop of the application: requests in flight may finish.
     pub fn request_stop(&self) {
         self.stop.request();
     }
 
-    /// Checks for Workshops without a row, and stops everything.
+    /// Checks that each Workshop has a row, and stops the application.
     ///
     /// # Panics
-    /// Something is left over, or a loop has crashed.
+    /// A Workshop is orphaned, or a loop has panicked.
     pub async fn finish(mut self) {
         self.finished = true;
         if self.launcher.ready().await.is_ok() {
@@ -200,7 +200,7 @@ impl TestApp {
         self.store.close().await;
     }
 
-    /// Orphaned Workshops.
+    /// Returns the names of Workshops without a row.
     async fn orphans(&self) -> Vec<String> {
         let everybody = AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap());
         let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None };
@@ -218,7 +218,7 @@ impl Drop for TestApp {
     }
 }
 
-/// A template of three hours, extensible by one hour.
+/// A template with a lifetime of two hours, extensible by one hour to three hours in total.
 fn template_body() -> Value {
     json!({
         "name": "Statistics 101",

@@ -36,13 +36,13 @@ impl Client {
         Self { http, addr, base_path: base_path.to_owned(), identity: identity.map(str::to_owned) }
     }
 
-    /// The same client with another identity, or unauthenticated.
+    /// Returns the same client with another identity, or without one.
     #[must_use]
     pub fn as_identity(&self, identity: Option<&str>) -> Self {
         Self { identity: identity.map(str::to_owned), ..self.clone() }
     }
 
-    /// Builds a request with this user's identity. A path without the base path is that of a page.
+    /// Builds a request with this user's identity. `path` is absolute: paths of the API include the base path.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("http://{}{path}", self.addr));
         match &self.identity {
@@ -51,7 +51,7 @@ impl Client {
         }
     }
 
-    /// A path of the API.
+    /// Returns the full path of a path of the API.
     #[must_use]
     pub fn api(&self, path: &str) -> String {
         format!("{}{path}", self.base_path)
@@ -92,7 +92,7 @@ impl Client {
         Reply::of(self.request(Method::DELETE, &self.api(path))).await
     }
 
-    /// Follows `/events`.
+    /// Opens the event stream `/events`.
     pub async fn events(&self, last_event_id: Option<&str>) -> EventStream {
         let mut request = self.request(Method::GET, &self.api("/events"));
         if let Some(id) = last_event_id {
@@ -101,8 +101,8 @@ impl Client {
         EventStream::new(request.send().await.unwrap())
     }
 
-    /// Sends these exact bytes on a new connection, and returns all received bytes until it is closed. Request the
-    /// close with `Connection: close`.
+    /// Sends these bytes on a new connection, and returns all received bytes until the server closes it. The request
+    /// needs `Connection: close`.
     pub async fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.addr).await.unwrap();
         stream.write_all(request).await.unwrap();
@@ -141,7 +141,7 @@ impl Reply {
     /// The `code` of a problem document.
     ///
     /// # Panics
-    /// The answer is no problem document, or its status differs from the answer's.
+    /// The answer is not a problem document, or the status in the document differs from the status of the answer.
     #[must_use]
     pub fn code(&self) -> String {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}: {}", self.status, self.text());
@@ -153,7 +153,7 @@ impl Reply {
     /// Returns this answer if it has this status.
     ///
     /// # Panics
-    /// It has another status.
+    /// The answer has another status.
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status.as_u16(), status, "{}", self.text());
         self

@@ -6,12 +6,13 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 
-/// A stopped clock that advances by one millisecond with each reading, so that newer items sort later.
+/// A clock that advances only when a test advances it, and by one millisecond with each reading. Rows that are created
+/// later therefore have later times.
 #[derive(Debug)]
 pub struct TestClock(Mutex<Timestamp>);
 
 impl Default for TestClock {
-    /// A Monday morning.
+    /// Creates a clock that shows a Monday morning.
     fn default() -> Self {
         Self(Mutex::new("2026-03-02T08:00:00Z".parse().unwrap()))
     }

@@ -1,18 +1,18 @@
-//! Random numbers that a test can break.
+//! Source of random numbers that a test can make fail.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use launcher_domain::Entropy;
 use launcher_domain::clock::SystemEntropy;
 
-/// The system's random numbers. While a test has broken them, every draw panics.
+/// The system's random number source. While a test has broken it, each use panics.
 #[derive(Debug, Default)]
 pub struct TestEntropy {
     broken: AtomicBool,
 }
 
 impl TestEntropy {
-    /// Breaks or repairs them.
+    /// Breaks or repairs the source.
     pub fn set_broken(&self, broken: bool) {
         self.broken.store(broken, Ordering::SeqCst);
     }

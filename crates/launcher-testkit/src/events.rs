@@ -7,11 +7,11 @@ use serde_json::Value;
 /// One server-sent event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerEvent {
-    /// Its kind.
+    /// Type of the event.
     pub event: String,
-    /// Position to resume after this event.
+    /// Identifier of the event. A client that reconnects resumes after it.
     pub id: String,
-    /// Its data.
+    /// Data of the event.
     pub data: Value,
 }
 
@@ -23,7 +23,7 @@ pub struct EventStream {
     pub headers: http::HeaderMap,
     chunks: BoxStream<'static, Vec<u8>>,
     text: String,
-    /// The last `retry:` in milliseconds.
+    /// Value of the last `retry:` line in milliseconds: the delay before a client reconnects.
     pub retry: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Shared test support of the workshop launcher: an application with its own listener, HTTP clients as its users, and a
-//! fleet and a clock that the test controls.
+//! Shared test support of the workshop launcher: an application with its own listener, HTTP clients as its users, a
+//! fleet and a clock that the test controls, and the contract of all fleets.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up fails at once")]
 
 mod app;
@@ -8,6 +8,7 @@ mod clock;
 mod entropy;
 mod events;
 mod fleet;
+pub mod fleet_contract;
 pub mod metrics;
 mod poll;
 

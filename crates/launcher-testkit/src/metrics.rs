@@ -1,9 +1,10 @@
-//! Metrics of a program, and metrics in the documentation. Tests of crates below this one include this file.
+//! Reads the metrics of a program, and the metrics in the documentation. Tests of crates that cannot depend on this
+//! crate include this file.
 
 use std::collections::BTreeSet;
 
-/// Metrics whose names have this prefix, with their types, from docs/metrics.md. The text format omits `_total` from a
-/// counter's name.
+/// Returns the metrics in docs/metrics.md whose names begin with `program`, with their types. The names are without
+/// `_total`, as in the `# TYPE` lines of an answer of `/metrics`.
 ///
 /// # Panics
 /// A row of the page has no name or no type.
@@ -19,7 +20,7 @@ pub fn documented(program: &str) -> BTreeSet<(&'static str, &'static str)> {
     .collect()
 }
 
-/// Metrics in an answer of `/metrics`, with their types.
+/// Returns the metrics in an answer of `/metrics`, with their types.
 #[must_use]
 pub fn exposed(metrics: &str) -> BTreeSet<(&str, &str)> {
     metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).collect()

@@ -8,7 +8,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Polls until `look` returns a value, and returns it.
 ///
 /// # Panics
-/// There is no value within `deadline`.
+/// `look` returns no value within `deadline`.
 pub async fn eventually<T>(deadline: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let until = tokio::time::Instant::now() + deadline;
     loop {

@@ -1,29 +1,32 @@
 //! The Workshop resource: `spec` is the desired state, `status` the observed state.
 //!
-//! The service writes only the spec, and the fleet only the status. On Kubernetes it is a custom resource that an
-//! operator reconciles; the local fleet keeps the same object in a file.
+//! The service writes only the spec, and the fleet writes only the status. On Kubernetes, a Workshop is a custom
+//! resource that the operator reconciles. The local fleet stores the same resource in a file.
+//!
+//! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
+pub mod app;
 mod spec;
 mod status;
 
 use std::collections::BTreeMap;
 
 pub use kube::ResourceExt;
-pub use spec::{Workshop, WorkshopResources, WorkshopSpec, with_port};
+pub use spec::{Workshop, WorkshopResources, WorkshopSpec};
 pub use status::{Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;
 use launcher_domain::Instance;
 
-/// The value of the label `app` of every Workshop.
+/// Value of the label `app` of every Workshop.
 pub const APP_LABEL: &str = "workshop";
-/// The value of the label `managed-by` of every Workshop.
+/// Value of the label `managed-by` of every Workshop.
 pub const MANAGED_BY_LABEL: &str = "workshop-launcher";
-/// The annotation with the time of dispatch, to the millisecond: Kubernetes keeps the creation time in whole seconds.
+/// Annotation with the time of dispatch in milliseconds, because Kubernetes stores creation times in whole seconds.
 pub const DISPATCHED_AT: &str = "workshoplauncher.dev/dispatched-at";
 
-/// Returns the desired Workshop of an instance: its name, exactly the labels `app` and `managed-by`, the time of
-/// dispatch, and its spec. It has no owner label: the sidecar's setting comes from the owner in the spec.
+/// Returns the desired Workshop of an instance: name, labels, annotation with the dispatch time, and spec. The only
+/// labels are `app` and `managed-by`. Only the spec names the owner.
 #[must_use]
 pub fn desired_workshop(instance: &Instance) -> Workshop {
     let mut workshop = Workshop::new(&instance.k8s_name, WorkshopSpec::of(instance));
@@ -33,13 +36,13 @@ pub fn desired_workshop(instance: &Instance) -> Workshop {
     workshop
 }
 
-/// Returns the best estimate of the creation time. Kubernetes gives a whole second, and within it the creation was not
-/// before the dispatch.
+/// Returns the best estimate of the Workshop's creation time. Kubernetes stores only whole seconds. If the dispatch was
+/// in the same second, this function returns the more precise dispatch time.
 #[must_use]
 pub fn created_at(workshop: &Workshop) -> Option<Timestamp> {
     let second = workshop.metadata.creation_timestamp.as_ref()?.0;
     let dispatched = workshop.annotations().get(DISPATCHED_AT).and_then(|at| at.parse::<Timestamp>().ok());
-    // Ignore a dispatch time in another second, for example from a clock ahead of the cluster's.
+    // Ignore a dispatch time in another second: the launcher's clock may differ from the cluster's.
     Some(dispatched.filter(|at| at.as_second() == second.as_second()).unwrap_or(second))
 }
 

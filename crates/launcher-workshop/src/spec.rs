@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::status::WorkshopStatus;
 
-/// What should run: one workshop of one owner.
+/// Desired state: one workshop of one owner.
 #[derive(CustomResource, Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "workshoplauncher.dev",
@@ -29,54 +29,54 @@ use crate::status::WorkshopStatus;
 )]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopSpec {
-    /// The e-mail address of the one person the sidecar lets through.
+    /// E-mail address of the owner, the only user that the sidecar admits.
     #[x_kube(validation = Rule::new("self == oldSelf").message("the owner cannot change"))]
     #[schemars(length(min = 3, max = 254))]
     pub owner: String,
-    /// The image of the app.
+    /// Image of the app.
     #[x_kube(validation = Rule::new("self == oldSelf").message("the image cannot change: launch another workshop"))]
     #[schemars(length(min = 1, max = 255))]
     pub image: String,
-    /// The kind of app: rstudio, notebook or custom.
+    /// App type: rstudio, notebook or custom.
     pub app_type: String,
-    /// Where the app listens.
+    /// Port on which the app listens.
     #[x_kube(validation = Rule::new("self != 8080 && self != 8081").message("8080 and 8081 are the sidecar's"))]
     #[schemars(range(min = 1, max = 65535))]
     pub port: u16,
-    /// Replaces the image's entry point when not empty. `$(PORT)` in a word is where the app listens; all else is data.
+    /// Command: replaces the image's entry point, unless empty. Only `$(PORT)` is expanded, to the app's port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty. `$(PORT)` in a word is where the app listens; all else is data.
+    /// Arguments: replace the image's arguments, unless empty. Only `$(PORT)` is expanded, to the app's port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// Environment of the app.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What the app may use.
+    /// Resource requests and limits of the app.
     pub resources: WorkshopResources,
-    /// How tightly the app is held: restricted or baseline.
+    /// Security profile of the app's container: restricted or baseline.
     pub security_profile: String,
-    /// From ready to the end, in seconds, unless expiresAt says otherwise.
+    /// Time from ready to the expiry, in seconds. Ignored once expiresAt is set.
     pub lifetime_seconds: u32,
-    /// The end; set once the workshop was ready, moved by each extension.
+    /// Expiry. The launcher sets it once the workshop has been ready, and moves it with each extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// What the app may use, as Kubernetes quantities.
+/// Resource requests and limits, as Kubernetes quantities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopResources {
-    /// CPU that is set aside for it.
+    /// CPU request.
     #[schemars(length(min = 1, max = 32))]
     pub cpu_request: String,
-    /// CPU that it may use at most.
+    /// CPU limit.
     #[schemars(length(min = 1, max = 32))]
     pub cpu_limit: String,
-    /// Memory that is set aside for it.
+    /// Memory request.
     #[schemars(length(min = 1, max = 32))]
     pub memory_request: String,
-    /// Memory that it may use at most.
+    /// Memory limit. An app that exceeds it is killed.
     #[schemars(length(min = 1, max = 32))]
     pub memory_limit: String,
 }
@@ -107,34 +107,29 @@ impl WorkshopSpec {
         }
     }
 
-    /// Returns the owner as the sidecar compares it; `None` when the spec holds no valid address.
+    /// Returns the owner in the canonical form that the sidecar compares; `None` if the spec has no valid address.
     #[must_use]
     pub fn owner_email(&self) -> Option<EmailAddress> {
         EmailAddress::parse(&self.owner).ok()
     }
 
-    /// Returns the kind of app; `None` when it is unknown.
+    /// Returns the app type; `None` if it is unknown.
     #[must_use]
     pub fn app_type(&self) -> Option<AppType> {
         AppType::parse(&self.app_type)
     }
 
-    /// Returns the security profile; `None` when it is unknown.
+    /// Returns the security profile; `None` if it is unknown.
     #[must_use]
     pub fn security_profile(&self) -> Option<SecurityProfile> {
         SecurityProfile::parse(&self.security_profile)
     }
 
-    /// Returns the expiry: `expiresAt`, or the lifetime counted from `ready_at`.
+    /// Returns the expiry: `expiresAt` if it is set, otherwise `ready_at` plus the lifetime. `None` before the workshop
+    /// was ready.
     #[must_use]
     pub fn expiry(&self, ready_at: Option<Timestamp>) -> Option<Timestamp> {
         let lifetime = jiff::SignedDuration::from_secs(i64::from(self.lifetime_seconds));
         self.expires_at.or_else(|| ready_at.and_then(|ready| ready.checked_add(lifetime).ok()))
     }
-}
-
-/// Replaces `$(PORT)` with `port` in the words of a command or of arguments, as every fleet does.
-#[must_use]
-pub fn with_port(words: &[String], port: u16) -> Vec<String> {
-    words.iter().map(|word| word.replace("$(PORT)", &port.to_string())).collect()
 }

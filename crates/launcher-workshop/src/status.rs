@@ -7,57 +7,68 @@ use launcher_domain::{FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The condition that is true while the app answers.
+/// Type of the condition that is true while the app answers.
 pub const READY: &str = "Ready";
 
-/// How far the fleet is.
+/// Phase of a Workshop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Phase {
-    /// Seen, nothing made yet.
+    /// The fleet has created nothing yet.
     #[default]
     Pending,
-    /// Made, not ready yet.
+    /// The workload exists and is not ready yet.
     Starting,
     /// The app answers.
     Running,
-    /// It cannot go on; `reason` and `message` say why.
+    /// Final failure, which `reason` and `message` explain.
     Failed,
-    /// Its time was up; the workload goes.
+    /// The lifetime is over; the fleet deletes the workload.
     Expired,
 }
 
-/// What does run, as the fleet sees it.
+impl Phase {
+    /// True when the fleet has ended the workshop: the workload is deleted, and the phase no longer changes.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        match self {
+            Self::Failed | Self::Expired => true,
+            Self::Pending | Self::Starting | Self::Running => false,
+        }
+    }
+}
+
+/// Observed state, written by the fleet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkshopStatus {
-    /// How far it is.
+    /// Phase of the Workshop.
     #[serde(default)]
     pub phase: Phase,
-    /// What it waits for while it starts, as in `pulling-image`.
+    /// Current step of the start, as in `pulling-image`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_step: Option<String>,
-    /// The code of a failure, as in `image-pull-failed`.
+    /// Code of the failure, as in `image-pull-failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What happened, in a sentence.
+    /// Description of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What to do about a failure, when the fleet knows better than the failure's kind.
+    /// Advised action after the failure. Without it, the code's standard action applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// The last lines of a crashed app.
+    /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
-    /// Where the owner reaches it.
+    /// URL for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// When it was first ready.
+    /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
-    /// Which generation of the spec this status answers.
+    /// Generation of the spec that this status describes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Kubernetes' standard conditions.
+    /// Conditions in Kubernetes' standard form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }
@@ -82,7 +93,8 @@ impl WorkshopStatus {
         Self { phase: Phase::Starting, start_step: Some(step.as_str().to_owned()), ready_at, ..Self::default() }
     }
 
-    /// Returns true when the status rejects an outdated spec: the fleet has not reconciled the new one yet.
+    /// True if this status reports an invalid spec, but the spec has changed since. The fleet has not reconciled the
+    /// new spec yet.
     #[must_use]
     pub fn is_outdated(&self, generation: Option<i64>) -> bool {
         self.phase == Phase::Failed
@@ -90,14 +102,16 @@ impl WorkshopStatus {
             && self.observed_generation != generation
     }
 
-    /// Returns the last transition of a starting workshop's `Ready` condition, if that is not true.
+    /// Returns the time since which a starting workshop has not been ready: the last transition of its `Ready`
+    /// condition.
     #[must_use]
     pub fn starting_since(&self) -> Option<Timestamp> {
         let unready = self.conditions.iter().find(|one| one.type_ == READY && one.status != "True");
         unready.filter(|_| self.phase == Phase::Starting).map(|one| one.last_transition_time.0)
     }
 
-    /// Converts the status to the domain's type. A failure of unknown kind counts as a crash: it must not be lost.
+    /// Converts the status to the domain's type. A failure with an unknown code becomes a crash, so that it is not
+    /// lost.
     #[must_use]
     pub fn observation(&self) -> Observation {
         let phase = match self.phase {

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use kube::{Client, Config};
 
-/// Read timeout. A connection without data for this long is dead, because watches are renewed every minute.
+/// Read timeout. Watches are renewed every minute, so a connection without data for longer is dead.
 const SILENCE: Duration = Duration::from_secs(75);
 
 /// Reasons why the cluster cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
-    /// Its address or credentials cannot be found.
+    /// The cluster's address or credentials cannot be found.
     #[error("the cluster cannot be found: {0}; run in a pod with a service account, or set KUBECONFIG")]
     NotFound(#[from] kube::config::InferConfigError),
-    /// Address and credentials were found, but cannot be used.
+    /// The cluster's address and credentials were found, but cannot be used.
     #[error("the Kubernetes client cannot be created: {0}; check KUBECONFIG, or the pod's service account")]
     Client(#[from] kube::Error),
 }
 
 /// Returns a client for the cluster of KUBECONFIG, `~/.kube/config` or the pod's service account, and the default
-/// namespace of that configuration. It sends no request.
+/// namespace of that configuration. Sends no request.
 pub(crate) async fn connect() -> Result<(Client, String), ClusterError> {
     let mut config = Config::infer().await?;
     config.read_timeout = Some(SILENCE);

@@ -1,29 +1,26 @@
 //! `launcher doctor`: checks a deployment, using the settings of `launcher serve`, and reports problems in plain words.
-//! It changes nothing, and abandons checks that hang.
+//! It changes nothing. It abandons checks that hang.
 
 mod clock;
 mod cluster;
 mod database;
 mod direct;
 mod edge_proxy;
+mod facts;
 mod fleet;
 mod local;
 mod report;
+mod section;
 mod settings;
 mod web;
 
-use std::time::Duration;
-
 use crate::settings::{FleetKind, ServeSettings};
-use report::Finding;
+use facts::FleetFacts;
 pub(crate) use report::Report;
+use section::{Section, run_section};
 
-/// Timeout for the checks of one section. Two rounds of checks run one after the other, so all end within twice this
-/// time.
-const SECTION_TIMEOUT: Duration = Duration::from_secs(9);
-/// Timeout for one query. A check stops querying a system that did not answer.
-const QUERY_TIMEOUT: Duration = Duration::from_secs(4);
-/// One thread for each section, and some for the timers: a section may block on a disk that does not answer.
+/// Number of threads: one for each section of checks, and more for the timers. A section can block its thread on a disk
+/// that does not answer.
 const THREADS: usize = 9;
 
 /// Runs all checks.
@@ -34,7 +31,7 @@ pub(crate) fn run(settings: ServeSettings) -> Result<Report, String> {
         .build()
         .map_err(|error| format!("the runtime cannot be started: {error}"))?;
     let report = runtime.block_on(examine(settings));
-    // Checks that hang are abandoned.
+    // Does not wait for checks that hang.
     runtime.shutdown_background();
     Ok(report)
 }
@@ -46,7 +43,7 @@ async fn examine(all: ServeSettings) -> Report {
         run_section("seed templates", settings::check_seeds(all.clone())),
         run_section("database", database::check(all.clone())),
         run_section("fleet", check_fleet(all.clone())),
-        run_section("the way in", edge_proxy::check(all.clone())),
+        run_section("edge proxy", edge_proxy::check(all.clone())),
         run_section("identity proof", direct::check(all.clone())),
     );
     let (settings, seeds, database, fleet, edge_proxy, direct) = first;
@@ -67,56 +64,9 @@ async fn examine(all: ServeSettings) -> Report {
     Report(settings.into_iter().chain(parts).flatten().chain(clocks).collect())
 }
 
-async fn check_fleet(settings: ServeSettings) -> Section<fleet::Facts> {
+async fn check_fleet(settings: ServeSettings) -> Section<FleetFacts> {
     match settings.fleet {
         FleetKind::Local => local::check(&settings),
         FleetKind::Kubernetes => cluster::check(&settings).await,
-    }
-}
-
-/// Findings of a section, and facts that other checks need.
-#[derive(Debug, Default)]
-struct Section<F> {
-    findings: Vec<Finding>,
-    facts: F,
-}
-
-impl<F> Section<F> {
-    fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        self.findings.extend(findings);
-    }
-}
-
-/// Runs the checks of a section in a separate task, with the timeout [`SECTION_TIMEOUT`].
-async fn run_section<F>(name: &'static str, checks: impl Future<Output = Section<F>> + Send + 'static) -> Section<F>
-where
-    F: Default + Send + 'static,
-{
-    let silent = || {
-        Finding::fail(
-            name,
-            format!(
-                "no end within {} seconds. Something that it takes hangs: a disk, a name server, a network",
-                SECTION_TIMEOUT.as_secs()
-            ),
-        )
-    };
-    match tokio::time::timeout(SECTION_TIMEOUT, tokio::spawn(checks)).await {
-        Ok(Ok(section)) => section,
-        Ok(Err(_)) => {
-            Section { findings: vec![Finding::fail(name, "its checks broke off".to_owned())], facts: F::default() }
-        }
-        Err(_) => Section { findings: vec![silent()], facts: F::default() },
-    }
-}
-
-/// Awaits an answer, for at most this long.
-async fn within<T, E: std::fmt::Display>(
-    patience: Duration,
-    answer: impl Future<Output = Result<T, E>>,
-) -> Result<T, String> {
-    match tokio::time::timeout(patience, answer).await {
-        Ok(answer) => answer.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer within {} seconds", patience.as_secs())),
     }
 }

@@ -1,6 +1,7 @@
 //! The workshop launcher. `launcher serve` is the service, `launcher operator` runs its workshops on Kubernetes, and
 //! `launcher doctor` checks both.
 
+mod cli;
 mod cluster;
 mod doctor;
 mod move_database;
@@ -9,48 +10,11 @@ mod serve;
 mod settings;
 mod traces;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
 use launcher_process::settings::read;
 
-use crate::move_database::MoveArgs;
-use crate::operator::OperatorArgs;
-use crate::settings::ServeSettings;
-
-/// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
-#[derive(Debug, Parser)]
-#[command(name = "launcher", version, propagate_version = true, arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Serve the API and the pages
-    Serve(Box<ServeSettings>),
-    /// Run workshops on Kubernetes: turn Workshops into workloads
-    Operator(Box<OperatorArgs>),
-    /// Check a deployment and say what is wrong with it; changes nothing
-    ///
-    /// Takes the settings of `launcher serve`, and needs no running service: in its pod, or with its environment, no
-    /// setting has to be given. Prints one line a check, `ok`, `warn` or `FAIL`; exits with 1 when something fails.
-    Doctor(Box<ServeSettings>),
-    /// Copy all rows into another, empty database; stop the service first
-    MoveDatabase(MoveArgs),
-    /// Start an app and stay until all that it has started has ended; `launcher serve` runs this for each local workshop
-    #[command(name = launcher_fleet::keeper::COMMAND, hide = true)]
-    Keep {
-        #[arg(required = true, last = true)]
-        command: Vec<OsString>,
-    },
-    /// Print the OpenAPI document
-    Openapi,
-    /// Print the custom resource definition of Workshop
-    Crd,
-}
+use crate::cli::{Cli, Command};
 
 fn main() -> ExitCode {
     match read::<Cli>().and_then(|cli| run(cli.command)) {

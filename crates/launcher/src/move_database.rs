@@ -3,19 +3,18 @@
 use clap::Args;
 use launcher_store::{FleetBinding, Store, StoreError};
 
-/// From where to where.
+/// Arguments of `launcher move-database`.
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
-    /// The database that the rows are in; nothing of it changes
+    /// Source database, as a URL; stays unchanged
     #[arg(long, value_name = "URL")]
     from: String,
 
-    /// The database that they go to: empty, or not there yet
+    /// Target database, as a URL; empty, or a SQLite file that does not exist yet
     #[arg(long, value_name = "URL")]
     to: String,
 
-    /// The copy is for another cluster: leave out to which one the workshops belong. The next start takes the one that
-    /// it finds, and workshops that it does not find there end as lost
+    /// Bind the copy to the cluster of its next start; workshops that do not run there end as lost
     #[arg(long)]
     new_fleet: bool,
 }
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let copied = runtime.block_on(copy(args)).map_err(|error| error.to_string())?;
     let lines = copied.iter().map(|(table, rows)| format!("{rows:>8}  {table}"));
-    let last = "Everything was copied: set SERVICE_DATABASE_URL to the new database and start the service.".to_owned();
+    let last = "All rows are copied. Set SERVICE_DATABASE_URL to the new database, then start the service.".to_owned();
     Ok(lines.chain([last]).collect::<Vec<_>>().join("\n"))
 }
 

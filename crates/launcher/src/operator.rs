@@ -1,6 +1,6 @@
 //! `launcher operator`: runs the operator, and its health and metrics listener.
 
-mod settings;
+pub(crate) mod settings;
 
 use std::io;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use launcher_process::stop::Stop;
 use launcher_process::telemetry;
 use prometheus_client::registry::Registry;
 
-use crate::Cli;
+use crate::cli::Cli;
 use crate::cluster::{self, ClusterError};
 use crate::traces::{TraceError, Traces};
-pub(crate) use settings::OperatorArgs;
+use settings::OperatorArgs;
 
-/// Timeout for giving up leadership: one request, and the responses in flight.
+/// Maximum time for stopping the operator: it gives up its leadership, and finishes the responses in flight.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Reasons why the operator cannot start. Each message is one line.

@@ -27,13 +27,13 @@ use rustix::system::uname;
 
 use self::collector::Collector;
 
-/// Timeout for sending the last spans.
+/// Maximum time for sending the last spans when the program stops.
 const FLUSH: Duration = Duration::from_secs(3);
 
-/// Where traces go.
+/// Settings for the export of traces.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TraceSettings {
-    /// The collector that traces are sent to by OTLP over HTTP, as in http://collector:4318; none when not given
+    /// Collector that receives traces by OTLP over HTTP, as in http://collector:4318; default: none
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = Endpoint)]
     pub(crate) otlp_endpoint: Option<Uri>,
 }
@@ -59,7 +59,7 @@ impl Traces {
     pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
         let exporter = SpanExporter::builder().with_http();
-        // Without TLS no certificates are needed, and a machine may have none.
+        // Load CA certificates only for HTTPS: a machine without certificates can still use an HTTP collector.
         let exporter = if endpoint.scheme() == Some(&Scheme::HTTPS) {
             let trusted = HttpsConnectorBuilder::new().with_native_roots()?;
             exporter.with_http_client(Collector::new(trusted.https_only().enable_http1().build()))
@@ -70,14 +70,14 @@ impl Traces {
             exporter.with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/'))).build()?;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource(program))
-            // A caller's sampling decision applies to its trace; traces without a decision are recorded.
+            // Follow the sampling decision in `traceparent`. Record traces without a decision.
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::AlwaysOn)))
             .with_id_generator(Identifiers(Arc::new(SystemEntropy)))
             .with_batch_exporter(exporter)
             .build();
         global::set_text_map_propagator(TraceContextPropagator::new());
         global::set_tracer_provider(provider.clone());
-        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "exporting traces");
+        tracing::info!(collector = endpoint.authority().map(Authority::as_str), "exporting traces to collector");
         Ok(Some(Self(provider)))
     }
 }
@@ -90,14 +90,14 @@ impl Drop for Traces {
     }
 }
 
-/// Resource attributes: the program's own values, unless the environment overrides them.
+/// Returns the resource attributes: the program's own values, unless environment variables override them.
 fn resource(program: &'static str) -> Resource {
     let told = std::env::var("OTEL_SERVICE_NAME").ok().filter(|name| !name.is_empty());
     let known = Resource::builder_empty()
         .with_attributes([
             KeyValue::new("service.name", program),
             KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
-            // The pod's name in a cluster, which distinguishes replicas.
+            // Host name. On Kubernetes it is the pod's name, which distinguishes replicas.
             KeyValue::new("service.instance.id", uname().nodename().to_string_lossy().into_owned()),
         ])
         .with_detectors(&[Box::new(TelemetryResourceDetector), Box::new(EnvResourceDetector::new())]);
@@ -108,7 +108,8 @@ fn resource(program: &'static str) -> Resource {
     .build()
 }
 
-/// Generates identifiers: planned ones for the span of a whole start, otherwise random ones.
+/// Generates trace and span ids. The root span of a workshop's start gets the ids that `launcher-trace` planned for it.
+/// Other spans get random ids.
 #[derive(Debug)]
 struct Identifiers(Arc<dyn Entropy>);
 
@@ -130,7 +131,7 @@ impl IdGenerator for Identifiers {
     }
 }
 
-/// Parses the collector's URL. Errors do not quote it, because it may contain a password.
+/// Parser of the collector's URL. Its errors do not quote the URL, because it may contain a password.
 #[derive(Debug, Clone, Copy)]
 struct Endpoint;
 
@@ -149,12 +150,14 @@ impl TypedValueParser for Endpoint {
 
 fn endpoint(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("{error}; write it as in http://collector:4318"))?;
-    // User info in the URL would not be sent to the collector, but would appear in the log.
+    // Refuse credentials in the URL: the exporter would not send them, but the log would show them.
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("it names a user: write what the collector asks for into OTEL_EXPORTER_OTLP_HEADERS".to_owned());
+        return Err(
+            "the URL contains a user: write the collector's credentials into OTEL_EXPORTER_OTLP_HEADERS".to_owned()
+        );
     }
     match uri.scheme_str() {
         Some("http" | "https") if uri.query().is_none() => Ok(uri),
-        _ => Err("it is no http or https URL; write it as in http://collector:4318".to_owned()),
+        _ => Err("not an http or https URL; write it as in http://collector:4318".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-// A workshop that runs hostile code in its visitor's browser: nothing it does acts as the visitor, or makes them another.
+// A hostile page of a workshop in a user's browser: it cannot act as the user, and cannot change the user's identity.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
-test("hostile workshop page", { timeout: 180_000 }, async (t) => {
+test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page } = await openProfile(t, browser);
   await page.goto(LAUNCHER);
@@ -32,11 +32,11 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
   const read = async (path) => (await api(page, "GET", path)).body;
   const before = { live: await read("/instances/"), me: await read("/me") };
   const unchanged = async () => {
-    assert.deepEqual(await read("/me"), before.me, "whoever is logged in is still the same");
-    assert.deepEqual(await read("/instances/"), before.live, "nothing was launched, extended or ended");
+    assert.deepEqual(await read("/me"), before.me, "expected an unchanged identity");
+    assert.deepEqual(await read("/instances/"), before.live, "expected unchanged instances");
   };
 
-  await t.test("cross-origin requests read and change nothing", async () => {
+  await t.test("cross-origin requests from a workshop read and change nothing", async () => {
     const attempts = [
       ["POST", `/api/v1/templates/${ECHO}/launch`, "text/plain"],
       ["POST", `/api/v1/templates/${ECHO}/launch`, "application/json"],
@@ -67,7 +67,7 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
     await unchanged();
   });
 
-  await t.test("cross-origin form submission changes nothing", async () => {
+  await t.test("cross-origin form submission from a workshop changes nothing", async () => {
     const victim = await context.newPage();
     await victim.goto(url);
     await victim.evaluate(([target]) => {
@@ -80,7 +80,7 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
     await unchanged();
   });
 
-  await t.test("cross-origin WebSockets and event streams are refused", async () => {
+  await t.test("cross-origin WebSockets and event streams from a workshop are refused", async () => {
     const listen = async ([kind, target]) => {
       const source = kind === "socket" ? new WebSocket(target) : new EventSource(target, { withCredentials: true });
       const heard = await new Promise((resolve) =>
@@ -93,8 +93,8 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
     const stream = ["stream", `${LAUNCHER}/api/v1/events`];
     const neighbour = await context.newPage();
     await waitFor("JupyterLab to be routed", 30, async () => (await neighbour.goto(jupyterlab.url)).status() !== 404);
-    assert.equal(await neighbour.evaluate(listen, socket), "open", "its own pages do get one");
-    assert.equal(await page.evaluate(listen, stream), "open", "and the launcher's do get the other");
+    assert.equal(await neighbour.evaluate(listen, socket), "open", "expected the workshop's page to open a WebSocket");
+    assert.equal(await page.evaluate(listen, stream), "open", "expected the launcher's pages to open an event stream");
     assert.equal(await hostile.evaluate(listen, socket), "error");
     assert.equal(await hostile.evaluate(listen, stream), "error");
     const launcher = ["socket", `${LAUNCHER.replace("https", "wss")}/api/v1/events`];
@@ -102,7 +102,7 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
     await neighbour.close();
   });
 
-  await t.test("launcher does not load in a frame", async () => {
+  await t.test("launcher does not load in a frame of a workshop", async () => {
     const isIt = (request) => request.url() === `${LAUNCHER}/`;
     const asked = Promise.race([
       hostile.waitForEvent("requestfinished", isIt),
@@ -112,7 +112,7 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
     await hostile.evaluate(frame, `${LAUNCHER}/`);
     await asked;
     const shown = hostile.frames().map((frame) => new URL(frame.url() || "about:blank").origin);
-    assert.ok(!shown.includes(LAUNCHER), `its frames show ${shown}`);
+    assert.ok(!shown.includes(LAUNCHER), `expected no launcher in the frames: ${shown}`);
   });
 
   await t.test("cookies set by a workshop do not change the identity", async () => {
@@ -132,7 +132,7 @@ test("hostile workshop page", { timeout: 180_000 }, async (t) => {
       [host],
     );
     const launcherCookies = (await context.cookies(LAUNCHER)).filter((cookie) => cookie.value === "tossed");
-    assert.deepEqual(launcherCookies, [], "no cookie of a workshop reaches the launcher");
+    assert.deepEqual(launcherCookies, [], "expected no cookie set by a workshop at the launcher");
     await unchanged();
     await page.reload();
     await page.getByText("bob@example.org").waitFor();

@@ -1,4 +1,4 @@
-// Alice from a link on a slide to a cell that computes, through a real login; Bob, an admin, and a tab left open.
+// Alice follows a deep link, logs in, and runs a notebook cell. Bob and an admin follow. Then Alice signs out.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,24 +8,24 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
 
-test("login journey", { timeout: 300_000 }, async (t) => {
+test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
   let workshop;
 
-  await t.test("deep link opens the requested page after login", async () => {
+  await t.test("deep link opens the requested page after the login", async () => {
     await alice.goto(SLIDE);
     await screenshot(alice, "login-form");
     await logIn(alice, "alice@example.org");
     await alice.waitForURL(SLIDE);
     await alice.getByText("alice@example.org").waitFor();
-    assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "Alice is no admin");
+    assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge for Alice");
     await screenshot(alice, "login-came-back");
   });
 
   await t.test("Alice launches JupyterLab and runs a cell on its own subdomain", async () => {
     await alice.getByRole("button", { name: "Launch" }).click();
-    // Which one it is, of however many she has.
+    // The fragment of the URL selects this workshop. Alice may have other workshops.
     await alice.waitForURL(/#workshop-jupyterlab-/);
     const entry = alice.locator(new URL(alice.url()).hash);
     const open = entry.getByRole("link", { name: /^Open/ });
@@ -33,7 +33,7 @@ test("login journey", { timeout: 300_000 }, async (t) => {
     workshop = new URL(await open.getAttribute("href"));
     assert.match(workshop.hostname, /^jupyterlab-[a-z0-9]{10}\.workshops\.test$/);
     const [lab] = await Promise.all([context.waitForEvent("page"), open.click()]);
-    // dex keeps no session of its own, so it asks once for each of the two domains.
+    // dex keeps no session, so it asks Alice for a second login for the workshop domain.
     await logIn(lab, "alice@example.org");
     await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/lab");
     await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
@@ -61,7 +61,7 @@ test("login journey", { timeout: 300_000 }, async (t) => {
     assert.equal((await api(bob, "GET", `/instances/${name}`)).status, 404);
   });
 
-  await t.test("admin sees all instances and has the badge", async (t) => {
+  await t.test("admin sees the instances of all users and the admin badge", async (t) => {
     const { page: admin } = await openProfile(t, browser);
     await admin.goto(`${LAUNCHER}/admin/instances`);
     await logIn(admin, "admin@example.org");
@@ -71,7 +71,7 @@ test("login journey", { timeout: 300_000 }, async (t) => {
     await screenshot(admin, "login-admin");
   });
 
-  await t.test("after sign-out, an open tab redirects to the login", async () => {
+  await t.test("tab that was open during the sign-out redirects to the login", async () => {
     await alice.goto(LAUNCHER);
     const old = await context.newPage();
     await old.goto(LAUNCHER);
@@ -80,15 +80,14 @@ test("login journey", { timeout: 300_000 }, async (t) => {
     await alice.getByRole("heading", { name: "You are signed out" }).waitFor();
     await screenshot(alice, "login-signed-out");
     const names = (await context.cookies()).filter((cookie) => /oauth2_proxy(_workshops)?$/.test(cookie.name));
-    assert.deepEqual(names, [], "neither domain's session is left");
-    // By itself, as soon as its stream of events is refused; at the latest with the next click.
+    assert.deepEqual(names, [], "expected no session cookie of launcher or workshops");
+    // The tab redirects when its event stream is refused, or at the next click. The click may therefore fail.
     await old.getByRole("link", { name: "History" }).click({ timeout: 5_000 }).catch(() => {});
     await old.waitForURL(/^http:\/\/dex\.test/);
     await alice.getByRole("link", { name: "Sign in again" }).click();
     await alice.waitForURL(/^http:\/\/dex\.test/);
-    // A page for nobody has the status 401, which Chromium complains of. So has what the old tab asks for when it refreshes
-    // itself just then, and it leads to the login, too.
+    // Chromium reports two expected errors: status 401 of the signed-out page, and of the refresh in the old tab.
     const others = complaints.filter((complaint) => !/ status of 401 .*\/(signed-out|fragments\/workshops)$/.test(complaint));
-    assert.deepEqual(others, [], "no script failed, nothing was asked for in vain, no page broke its own content policy");
+    assert.deepEqual(others, [], "expected no script error, no failed request, no violation of the content policy");
   });
 });

@@ -1,11 +1,11 @@
-// People who log in at the provider, in a Chromium that knows the chain's names. LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO
-// are the addresses behind them.
+// Functions to log in at the provider. The Chromium resolves host names to the addresses in the environment variables
+// LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO.
 
 import { openPage, startBrowser } from "../support.mjs";
 
 export const LAUNCHER = "https://launcher.test";
 
-/** A Chromium to which launcher.test, *.workshops.test and the providers lead into the cluster. */
+/** Starts a Chromium that resolves launcher.test, *.workshops.test and the login providers to the cluster. */
 export function startChainBrowser(test) {
   const { LOGIN_TRAEFIK: traefik, LOGIN_DEX: dex, LOGIN_SSO: sso } = process.env;
   const names = { "launcher.test": traefik, "*.workshops.test": traefik, "dex.test": dex, "sso.test": sso };
@@ -13,10 +13,10 @@ export function startChainBrowser(test) {
   return startBrowser(test, [`--host-resolver-rules=${rules.join(", ")}`, "--ignore-certificate-errors"]);
 }
 
-/** A browser profile of its own. */
+/** Opens a page in a new browser profile. */
 export const openProfile = (test, browser) => openPage(test, browser, { ignoreHTTPSErrors: true });
 
-/** Fills in the provider's form, which must be what the page shows. */
+/** Waits for the provider's login form, fills it in, and submits it. */
 export async function logIn(page, email) {
   await page.waitForURL(/^http:\/\/(dex\.test:5556|sso\.test:5557)\//);
   await page.locator('input[name="login"]').fill(email);
@@ -24,7 +24,7 @@ export async function logIn(page, email) {
   await page.locator('button[type="submit"]').click();
 }
 
-/** What the launcher's API answers to this profile, asked from a tab of the launcher's own. */
+/** Sends an API request with this profile's session, from a new tab of the launcher. Returns {status, body}. */
 export async function api(page, method, path) {
   const tab = await page.context().newPage();
   await tab.goto(`${LAUNCHER}/history`);

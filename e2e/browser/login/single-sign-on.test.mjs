@@ -1,4 +1,4 @@
-// A provider that keeps a session of its own: whoever has signed in at the launcher is not asked again by a workshop.
+// A login provider that keeps sessions: after the login at the launcher, a workshop needs no second login.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.m
 
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
-/** Counts the provider's forms that this profile is shown in any of its tabs. */
+/** Records the URL of each login form that the provider shows in any tab of this profile. */
 function countForms(context) {
   const shown = [];
   context.on("response", (response) => {
@@ -17,7 +17,7 @@ function countForms(context) {
   return shown;
 }
 
-/** Signs in at the launcher, launches, clicks Open, and returns what the app was asked. */
+/** Logs in at the launcher, launches a workshop, and opens it. Returns the request that the app received. */
 async function signInAndOpen(t, browser, email) {
   const { context, page, complaints } = await openProfile(t, browser);
   const forms = countForms(context);
@@ -28,21 +28,21 @@ async function signInAndOpen(t, browser, email) {
   const links = workshopEntry(page, "Echo").getByRole("link", { name: /^Open/ });
   await links.first().waitFor({ timeout: 60_000 });
   const url = await links.first().getAttribute("href");
-  // A moment passes until the ingress knows the way. Nothing of this is the profile's.
+  // The ingress routes a new workshop with a delay. Poll from a separate profile, so that this profile stays unchanged.
   const stranger = await openProfile(t, browser);
   await waitFor("the workshop to be routed", 30, async () => (await stranger.page.goto(url)).status() !== 404);
-  // By its address: another one may have become the first meanwhile.
+  // Select the link by its URL: meanwhile another workshop may be the first in the list.
   const open = links.and(page.locator(`[href="${url}"]`));
   const [app] = await Promise.all([context.waitForEvent("page"), open.click()]);
   await app.waitForURL(url);
   const asked = JSON.parse(await app.locator("body").innerText());
   await screenshot(app, `single-sign-on-${email.split("@")[0]}`);
-  assert.equal(forms.length, 1, `forms: ${forms}`);
-  assert.deepEqual(complaints, [], "no script failed, and no page broke its own content policy");
+  assert.equal(forms.length, 1, `expected one login form: ${forms}`);
+  assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
   return { context, page, asked };
 }
 
-test("one login opens both domains", { timeout: 300_000 }, async (t) => {
+test("one login opens the launcher and the workshops", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
 
   await t.test("Alice opens her workshop without a second login", async (t) => {

@@ -1,4 +1,4 @@
-"""Records all objects that a namespace ever held, so that a second pod counts even after its deletion."""
+"""Records every Workshop, Deployment and pod of a namespace, so that tests also detect a deleted duplicate."""
 
 import collections
 import contextlib
@@ -9,8 +9,8 @@ OWNER = r"{.metadata.labels.workshoplauncher\.dev/workshop}"
 WHOSE = {"workshops": "{.metadata.name}", "deployments": OWNER, "pods": OWNER}
 
 
-class Census:
-    """Counts Workshops, Deployments and pods from now on. `with Census(world) as census`."""
+class ObjectRecorder:
+    """Records the uids of Workshops, Deployments and pods. Usage: `with ObjectRecorder(world) as recorder`."""
 
     def __init__(self, world):
         self.world = world
@@ -42,14 +42,14 @@ class Census:
                     self.seen[kind][name].append(uid)
 
     def of(self, name):
-        """Returns the uids of all objects that this Workshop ever had: {kind: uids, first seen first}."""
+        """Returns the uids of all recorded objects of this Workshop: {kind: [uid]}, in order of appearance."""
         with self.lock:
             return {kind: list(self.seen[kind][name]) for kind in WHOSE}
 
     def assert_one_each(self, *names):
-        """Fails unless each name had exactly one Workshop, one Deployment and one pod all the time."""
+        """Fails unless each name had exactly one Workshop, one Deployment and one pod since the recording began."""
         for watch, _ in self.watches:
-            assert watch.poll() is None, "the census has gone blind"
+            assert watch.poll() is None, "a watch has ended: the recording may be incomplete"
         counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}
         wrong = {name: count for name, count in counts.items() if set(count.values()) != {1}}
-        assert not wrong, f"there was not one of each all the time: {wrong}"
+        assert not wrong, f"expected exactly one Workshop, Deployment and pod for each name: {wrong}"

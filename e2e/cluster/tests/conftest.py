@@ -1,4 +1,4 @@
-"""Fixtures shared by the tests of this directory. They need KUBECONFIG, kubectl, the images, and the launcher's debug
+"""Fixtures of the cluster tests. Prerequisites: KUBECONFIG, kubectl, the container images, and the launcher's debug
 build."""
 
 import pathlib
@@ -11,10 +11,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from world import World
 
 
+# The files that take longest, longest first. They start first, so that no worker runs alone at the end.
+LONGEST = ("faults", "replicas", "expiry", "deletions", "operator", "by_hand", "outages", "journey", "doctor", "scale")
+
+
+def pytest_collection_modifyitems(items):
+    order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.module.__name__, len(LONGEST)))
+
+
 @pytest.fixture(scope="module")
 def world(request):
-    """A namespace with launcher and operator, shared by the tests of one file; its WORLD adds settings of the
-    operator."""
+    """A namespace with a launcher and an operator, shared by the tests of one file. The constant WORLD of the file
+    contains further arguments of `World`."""
     name = request.module.__name__.removeprefix("test_").replace("_", "-")
     with World(name, **getattr(request.module, "WORLD", {})) as made:
         yield made
@@ -22,10 +31,10 @@ def world(request):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Adds the output of our programs to the report of a failed test."""
+    """Adds the logs of launcher and operator to the report of a failed test."""
     report = yield
     if report.failed:
         for made in item.funcargs.values():
             if isinstance(made, World):
-                report.sections.append(("our programs", made.logs()))
+                report.sections.append(("launcher and operator", made.logs()))
     return report

@@ -1,8 +1,9 @@
-"""A proxy in front of the API server that injects the faults that a test requests.
+"""A proxy in front of the API server. It injects the faults that a test requests.
 
-Our programs speak HTTP to the proxy (`World.kubeconfig(account, server=proxy.url)`). The proxy speaks TLS to the API
-server, forwards their tokens and streams watches. A call is named by its verb and resource: "PATCH workshops/status",
-"WATCH pods", "PUT leases". The proxy counts injected faults, so that a test can assert that its faults occurred.
+Launcher and operator speak HTTP to the proxy (`World.kubeconfig(account, server=proxy.url)`). The proxy speaks TLS to
+the API server, forwards bearer tokens and streams watches. Tests name a call by its verb and resource:
+"PATCH workshops/status", "WATCH pods", "PUT leases". The proxy counts injected faults, so that a test can assert that
+its faults occurred.
 """
 
 import asyncio
@@ -18,17 +19,17 @@ import aiohttp
 import yarl
 from aiohttp import web
 
+from api_server import api_server
 from harness import free_port
-from world import ca_certificate
 
 REASONS = {409: "Conflict", 410: "Expired", 429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
-OF_ONE_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+HOP_BY_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 
 CONFLICT, TOO_MANY, BROKEN = "409", "429", "500"
 DONE_BUT_504, DONE_BUT_RESET = "504 after success", "connection reset after success"
 RESET, HANG = "connection reset", "hang"
 EXPIRED, DROPPED = "410 in the watch", "watch dropped"
-STORM_OF = {
+RANDOM_FAULTS = {
     "WATCH": (TOO_MANY, BROKEN, RESET, EXPIRED, DROPPED),
     "GET": (TOO_MANY, BROKEN, RESET),
     "LIST": (TOO_MANY, BROKEN, RESET),
@@ -38,7 +39,7 @@ STORM_OF = {
 
 @dataclasses.dataclass
 class Rule:
-    """A fault, the call that meets it, and how often; applies to objects whose names begin with `name`."""
+    """Injects `fault` into the next `left` calls of one kind, for objects whose names begin with `name`."""
 
     fault: str
     call: str
@@ -47,7 +48,7 @@ class Rule:
     injected: int = 0
 
     def takes(self, call, name):
-        """Returns True, and counts the call, if the rule applies to it."""
+        """Returns True if the fault must be injected into this call. Such a call is counted."""
         if self.left < 1 or call != self.call or not name.startswith(self.name):
             return False
         self.left -= 1
@@ -56,14 +57,14 @@ class Rule:
 
 
 class Proxy:
-    """The proxy, with an event loop in a separate thread. `with Proxy() as proxy`."""
+    """The proxy. Its event loop runs in a separate thread. Usage: `with Proxy() as proxy`."""
 
     def __init__(self):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.rules = []
         self.injected = collections.Counter()
-        self.weather = None
+        self.random_faults = None
         self.calls = collections.Counter()
         self.watches = {}
         self.loop = asyncio.new_event_loop()
@@ -83,46 +84,46 @@ class Proxy:
     def _run(self, work):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout=30)
 
-    # Controls for tests.
+    # Methods for tests.
 
     def inject(self, fault, call, times=1, name=""):
-        """Injects this fault into the next `times` calls of this kind; returns the rule, which counts them."""
+        """Injects this fault into the next `times` calls of this kind. Returns the rule, which counts injections."""
         rule = Rule(fault, call, times, name)
         self.rules.append(rule)
         return rule
 
-    def storm(self, seed, chance):
-        """Injects a random fault into each call with this probability. For one seed, the nth call of a kind always
-        meets the same fault."""
-        self.weather = (seed, chance)
+    def inject_randomly(self, seed, chance):
+        """Injects a random fault into each call with probability `chance`. With the same seed, the nth call of a kind
+        always gets the same fault."""
+        self.random_faults = (seed, chance)
 
-    def calm(self):
+    def stop_faults(self):
         """Stops injecting faults."""
-        self.weather = None
+        self.random_faults = None
         self.rules.clear()
 
     def drop_watches(self):
-        """Cuts the connections of all watches; returns their number."""
+        """Resets the connections of all watches. Returns the number of watches."""
         return self._run(self._drop_watches())
 
-    def go_away(self):
-        """Refuses new connections and cuts the existing ones."""
-        self._run(self._go_away())
+    def begin_outage(self):
+        """Simulates an outage of the API server: refuses new connections and resets existing connections."""
+        self._run(self._begin_outage())
 
-    def come_back(self):
-        """Accepts connections again."""
+    def end_outage(self):
+        """Ends the simulated outage: accepts connections again."""
         self._run(self._listen())
 
-    # Server and client side.
+    # Implementation: HTTP server for launcher and operator, HTTP client of the API server.
 
     async def _open(self):
-        authority, self.server = ca_certificate()
+        authority, self.server = api_server().authority, api_server().url
         connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cadata=authority), limit=0)
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
         self.session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
         application = web.Application(client_max_size=8 << 20)
         application.router.add_route("*", "/{path:.*}", self._handle)
-        # A client that disconnects also cancels its watch upstream.
+        # handler_cancellation: when a client disconnects, the proxy also closes the upstream watch of this client.
         self.runner = web.AppRunner(application, handler_cancellation=True, access_log=None, shutdown_timeout=0.1)
         await self.runner.setup()
         await self._listen()
@@ -130,14 +131,14 @@ class Proxy:
     async def _listen(self):
         self.listener = await self.loop.create_server(self.runner.server, "127.0.0.1", self.port)
 
-    async def _go_away(self):
+    async def _begin_outage(self):
         self.listener.close()
         for connection in self.runner.server.connections:
             if connection.transport:
                 connection.transport.abort()
 
     async def _close(self):
-        await self._go_away()
+        await self._begin_outage()
         await self.runner.cleanup()
         await self.session.close()
 
@@ -163,7 +164,7 @@ class Proxy:
         if fault in (CONFLICT, TOO_MANY, BROKEN):
             return refusal(int(fault))
         if fault in (DONE_BUT_504, DONE_BUT_RESET):
-            # The call completes upstream even if the client does not wait for the answer.
+            # Shielded: the upstream call must complete even if the client disconnects.
             await asyncio.shield(self._do(request, body))
             return refusal(504) if fault == DONE_BUT_504 else cut(request)
         if fault == RESET:
@@ -180,16 +181,16 @@ class Proxy:
         rule = next((rule for rule in self.rules if rule.takes(call, name)), None)
         if rule:
             return rule.fault
-        if not self.weather:
+        if not self.random_faults:
             return None
-        seed, chance = self.weather
+        seed, chance = self.random_faults
         fate = random.Random(f"{seed} {call} {self.calls[call]}")
         verb = call.split()[0]
-        return fate.choice(STORM_OF.get(verb, STORM_OF["write"])) if fate.random() < chance else None
+        return fate.choice(RANDOM_FAULTS.get(verb, RANDOM_FAULTS["write"])) if fate.random() < chance else None
 
     def _ask(self, request, body):
         url = yarl.URL(self.server + request.raw_path, encoded=True)
-        return self.session.request(request.method, url, headers=of_both_hops(request.headers), data=body or None)
+        return self.session.request(request.method, url, headers=end_to_end_headers(request.headers), data=body or None)
 
     async def _do(self, request, body):
         async with self._ask(request, body) as answer:
@@ -197,7 +198,7 @@ class Proxy:
 
     async def _forward(self, request, body, call):
         async with self._ask(request, body) as answer:
-            response = web.StreamResponse(status=answer.status, headers=of_both_hops(answer.headers))
+            response = web.StreamResponse(status=answer.status, headers=end_to_end_headers(answer.headers))
             await response.prepare(request)
             if call.startswith("WATCH"):
                 self.watches[id(request)] = (request, call)
@@ -211,7 +212,7 @@ class Proxy:
 
 
 def named(request):
-    """Returns the call and the object's name: ("PATCH workshops/status", "its-name")."""
+    """Returns the call and the name of the object, for example ("PATCH workshops/status", "notes-abc")."""
     _, _, rest = request.path.partition("/namespaces/")
     kind, name, part = ([*rest.split("/")[1:], "", "", ""])[:3]
     verb = request.method
@@ -220,25 +221,25 @@ def named(request):
     return f"{verb} {kind or 'namespaces'}{'/' * bool(part)}{part}", name
 
 
-def of_both_hops(headers):
-    """Returns the headers without the hop-by-hop ones."""
-    return [(name, value) for name, value in headers.items() if name.lower() not in OF_ONE_HOP]
+def end_to_end_headers(headers):
+    """Returns all headers except hop-by-hop headers."""
+    return [(name, value) for name, value in headers.items() if name.lower() not in HOP_BY_HOP]
 
 
 def status(code):
-    """Returns an error in the API server's format."""
+    """Returns the Kubernetes Status object for this HTTP status code."""
     said = {"status": "Failure", "message": "the test has ordered this", "reason": REASONS[code], "code": code}
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}} | said
 
 
 def refusal(code):
-    """Returns that error as a response."""
+    """Returns an error response with this HTTP status code and a Kubernetes Status object."""
     headers = {"Retry-After": "1"} if code == 429 else None
     return web.json_response(status(code), status=code, headers=headers)
 
 
 def cut(request):
-    """Resets the connection; the returned response is never sent."""
+    """Resets the client's connection. Handlers must return a response, but the returned response is never sent."""
     if request.transport:
         request.transport.abort()
     return web.Response()

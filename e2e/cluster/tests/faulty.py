@@ -1,4 +1,4 @@
-"""A World whose programs reach the API server through proxies that inject faults, and fixtures for its tests."""
+"""A World whose launcher and operator reach the API server through fault-injecting proxies, and its fixtures."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ from world import World
 
 
 class FaultyWorld(World):
-    """A World whose launcher and operator each reach the API server through a separate proxy."""
+    """A World whose launcher and operator each reach the API server through a separate fault-injecting proxy."""
 
     def __init__(self, name, **settings):
         super().__init__(name, **settings)
@@ -34,9 +34,9 @@ class FaultyWorld(World):
     def new_operator(self, server=None, **settings):
         return super().new_operator(server or self.to_operator.url, **settings)
 
-    def calm(self):
-        self.to_launcher.calm()
-        self.to_operator.calm()
+    def stop_faults(self):
+        self.to_launcher.stop_faults()
+        self.to_operator.stop_faults()
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,10 @@ def world(request):
 
 
 @pytest.fixture(autouse=True)
-def calm_afterwards(world):
-    """Removes all faults after each test."""
+def stop_faults_after_test(world):
+    """Stops the fault injection after each test."""
     yield
-    world.calm()
+    world.stop_faults()
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def template(world):
 
 
 @pytest.fixture(scope="module")
-def bystander(world, template):
-    """A workshop that runs from the first test to the last and that no test touches."""
+def unrelated_workshop(world, template):
+    """A workshop that runs during all tests of a file and that no test changes: (name, uid of the pod)."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     yield name, world.pod(name)["metadata"]["uid"]
@@ -68,8 +68,8 @@ def bystander(world, template):
     world.until(name, "terminated")
 
 
-def assert_untouched(world, bystander):
-    """Fails unless the bystander still runs in the same pod."""
-    name, uid = bystander
+def assert_still_runs(world, unrelated_workshop):
+    """Fails unless the unrelated workshop still runs in the same pod."""
+    name, uid = unrelated_workshop
     assert world.instance(name)["state"] == "running"
-    assert world.pod(name)["metadata"]["uid"] == uid, "a workshop that nobody touched was started anew"
+    assert world.pod(name)["metadata"]["uid"] == uid, "the unrelated workshop has a new pod"

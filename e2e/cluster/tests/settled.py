@@ -1,4 +1,4 @@
-"""Functions that wait until row and cluster agree, shared by several test files."""
+"""Functions that wait until the rows of the database and the objects of the cluster agree."""
 
 import contextlib
 import time
@@ -7,44 +7,44 @@ from harness import wait_for
 
 
 def phase(world, name):
-    """Returns the phase in the status of this Workshop, or None."""
+    """Returns the phase in the Workshop's status, or None."""
     return ((world.workshop(name) or {}).get("status") or {}).get("phase")
 
 
 def until_ended(world, name):
-    """Waits until the row is `terminated`, and fails if anything is left in the cluster at that moment. Returns the
-    instance."""
+    """Waits until the instance is `terminated`. Fails if its Workshop or workload still exists at that moment. Returns
+    the instance."""
     ended = world.until(name, "terminated")
-    assert world.workshop(name) is None, f"{name} says terminated while there is a Workshop"
-    assert world.workload(name) == [], f"{name} says terminated while something is left"
+    assert world.workshop(name) is None, f"{name} is terminated, but its Workshop still exists"
+    assert world.workload(name) == [], f"{name} is terminated, but its workload still exists"
     return ended
 
 
 def is_ending(world, name):
-    """Returns True if the row is ending or ended, and the Workshop and its Deployment are being deleted or gone."""
-    left = [one["metadata"] for one in world.objects("workshops,deployments") if one["metadata"]["name"] == name]
+    """Returns True if the instance is terminating or terminated, and its Workshop and Deployment are being deleted."""
+    left = [one["metadata"] for kind in ("workshops", "deployments") if (one := world.named(kind, name))]
     states = {"terminating", "terminated"}
     return world.instance(name)["state"] in states and all("deletionTimestamp" in one for one in left)
 
 
-def until_right(world, running=(), ended=(), seconds=30):
-    """Waits at most `seconds` until our programs have done their part, then until the ended workshops are gone.
+def until_converged(world, running=(), ended=(), seconds=30):
+    """Waits until the instances in `running` run, and the instances in `ended` are terminated with their workloads gone.
 
-    The time a pod takes to terminate does not count: our programs do not control it.
+    The limit `seconds` excludes the termination of pods, because launcher and operator do not control its duration.
     """
     deadline = time.monotonic() + seconds
     for name in running:
         world.until(name, "running", seconds=deadline - time.monotonic())
         wait_for(f"{name} to be ready", lambda name=name: phase(world, name) == "Running", deadline - time.monotonic())
     for name in ended:
-        wait_for(f"{name} to be ending", lambda name=name: is_ending(world, name), deadline - time.monotonic())
+        wait_for(f"{name} to be terminating", lambda name=name: is_ending(world, name), deadline - time.monotonic())
     for name in ended:
         until_ended(world, name)
 
 
 @contextlib.contextmanager
-def killed(world):
-    """Kills the operator for the duration of the block; afterwards starts one with another identity."""
+def killed_operator(world):
+    """Kills the operator. After the block, starts an operator process with a new lease identity."""
     world.operator.kill()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Pods that try to reach workshops, and addresses that a workshop may try to reach."""
+"""Pods that try to connect to workshops, and addresses to which a workshop tries to connect."""
 
 import contextlib
 import dataclasses
@@ -12,10 +12,10 @@ import subprocess
 from world import ALICE, BOB, IMAGES
 
 INGRESS_LABELS = {"app.kubernetes.io/name": "traefik"}
-# The app's own error message; no other output counts as a blocked connection.
+# Error message of the test app for a blocked connection. Any other error must not count as blocked.
 DROPPED = re.compile(r"^no (answer|connection): ", re.MULTILINE)
-# Ranges of the addresses that this machine gets temporarily. They exclude the metadata address: the machine may need
-# it. The last range is public and no longer in use.
+# Address ranges from which a test temporarily adds addresses to this machine. The ranges exclude the cloud's metadata
+# address, because the machine may need it. The last range is public, but no longer in use on the internet.
 NETWORKS = {
     "machine link-local": "169.254.64.0/24",
     "machine shared": "100.100.64.0/24",
@@ -26,34 +26,34 @@ NETWORKS = {
 
 @dataclasses.dataclass(frozen=True)
 class Source:
-    """A pod that opens connections."""
+    """A pod from which a test opens connections."""
 
     namespace: str
     pod: str
 
     def command(self, *words):
-        """Returns the kubectl arguments that run the app in this pod with these words."""
+        """Returns the kubectl arguments that run the test app in this pod with these arguments."""
         return ("exec", self.pod, "--namespace", self.namespace, "--container", "app", "--", "/app", *words)
 
     def run(self, world, *words):
-        """Runs the app with these words; returns all its output."""
+        """Runs the test app in this pod with these arguments. Returns stdout and stderr."""
         return world.kubectl(*self.command(*words), check=False)
 
     def start(self, *words):
-        """Runs the app with these words in the background."""
+        """Starts the test app in this pod with these arguments, in the background."""
         command = ["kubectl", *self.command(*words)]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def reaches(self, world, target):
-        """Returns True if the pod can connect; fails unless the app reports a connection or its own error."""
+        """Returns True if the pod can connect, False if the connection is blocked. Fails on other errors."""
         said = self.run(world, "connect", target)
         assert "connected" in said or DROPPED.search(said), said
         return "connected" in said
 
 
 @dataclasses.dataclass
-class Scene:
-    """Two workshops, and the pods and addresses around them."""
+class Topology:
+    """Two workshops, and the pods and addresses for tests of connections from and to them."""
 
     names: dict
     pods: dict
@@ -62,13 +62,13 @@ class Scene:
     reached: dict = dataclasses.field(default_factory=dict)
 
     def target(self, name):
-        """Returns HOST:PORT for `workshop:PORT`, `pod:PORT` or a place such as `machine private`; other hosts stay
-        unchanged."""
+        """Returns HOST:PORT of a target: `NAME:PORT` of a workshop or pod, or a name such as `machine private`. Other
+        hosts stay unchanged."""
         host, port = name.rsplit(":", 1) if ":" in name else (name, "")
         return self.machine.get(name) or f"{self.pods.get(host, host)}:{port}"
 
 
-def visitor(name, namespace, labels):
+def client_pod(name, namespace, labels):
     hardened = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
     app = {"name": "app", "image": f"{IMAGES}/http:test", "args": ["serve", "8000"], "securityContext": hardened}
     spec = {
@@ -86,10 +86,10 @@ def visitor(name, namespace, labels):
 
 @contextlib.contextmanager
 def listening_at(network):
-    """Adds an address of that range to this machine, with a listener; yields HOST:PORT, and removes the address
+    """Adds an address of this range to the machine and listens on it. Yields HOST:PORT. Removes the address
     afterwards."""
     host = str(random.choice(list(ipaddress.ip_network(network).hosts())))
-    # The address expires after 900 s, in case this process is killed before it removes the address.
+    # A killed test cannot remove the address. The address therefore expires after 900 s.
     for_a_while = ("valid_lft", "900", "preferred_lft", "900")
     subprocess.run(["ip", "address", "add", f"{host}/32", "dev", "lo", *for_a_while], check=True)
     try:
@@ -99,8 +99,8 @@ def listening_at(network):
         subprocess.run(["ip", "address", "delete", f"{host}/32", "dev", "lo"], check=True)
 
 
-def places(world, listeners):
-    """Returns the destinations that are not pods: the API server, the DNS service, this machine's addresses."""
+def non_pod_targets(world, listeners):
+    """Returns the connection targets that are not pods: API server, DNS service, addresses of this machine."""
     api = ("service", "--namespace", "default", "kubernetes", "--output", "jsonpath={.spec.clusterIP}")
     dns = ("service", "--namespace", "kube-system", "kube-dns", "--output", "jsonpath={.spec.clusterIP}")
     slices = ("endpointslices", "--namespace", "default", "--selector", "kubernetes.io/service-name=kubernetes")
@@ -113,18 +113,18 @@ def places(world, listeners):
 
 
 def set_up(world, ingress, listeners):
-    """Creates the workshops and the visiting pods; returns their Scene."""
+    """Creates the two workshops and the client pods. Returns them as a Topology."""
     names = {"mine": world.running(ALICE), "theirs": world.running(BOB, port=8787)}
-    visitors = {
+    client_pods = {
         "stranger": (world.namespace, {}),
         "impostor": (world.namespace, INGRESS_LABELS),
         "outsider": (ingress, {}),
         "ingress": (ingress, INGRESS_LABELS),
     }
-    for name, (namespace, labels) in visitors.items():
-        made = json.dumps(visitor(name, namespace, labels))
+    for name, (namespace, labels) in client_pods.items():
+        made = json.dumps(client_pod(name, namespace, labels))
         world.kubectl("apply", "--namespace", namespace, "--filename", "-", input=made)
-    sources = {name: Source(namespace, name) for name, (namespace, _) in visitors.items()}
+    sources = {name: Source(namespace, name) for name, (namespace, _) in client_pods.items()}
     pods = {}
     for name, source in sources.items():
         world.kubectl("wait", "pod", name, "--namespace", source.namespace, "--for=condition=Ready", "--timeout=60s")
@@ -136,4 +136,4 @@ def set_up(world, ingress, listeners):
         sources[name] = Source(world.namespace, pod["metadata"]["name"])
     dns = ("--namespace", "kube-system", "--selector", "k8s-app=kube-dns")
     pods["dns"] = world.kubectl("get", "pod", *dns, "--output", "jsonpath={.items[0].status.podIP}")
-    return Scene(names, pods, sources, places(world, listeners))
+    return Topology(names, pods, sources, non_pod_targets(world, listeners))

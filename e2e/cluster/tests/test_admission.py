@@ -11,7 +11,7 @@ from world import ALICE, BOB, IMAGES, World
 
 PERMISSIONS = ROOT / "deploy/permissions.txt"
 SETTINGS = {"SERVICE_ROOM_GRACE": "2", "SERVICE_LOG": "info,launcher_operator=debug"}
-# Verbs that each call requires. A server-side apply of a new object also requires create.
+# {kind of API call: verbs that it requires}. A server-side apply is a PATCH, and requires create for a new object.
 TAKES = {
     "GET": {"get"},
     "LIST": {"list"},
@@ -125,9 +125,9 @@ def test_baseline_profile_fails_in_restricted_namespace(world):
     name = world.launch(world.template(security_profile="baseline"), BOB)
     reason = world.until(name, "failed")["reason"]
     assert reason["code"] == "invalid-spec"
-    says = r'The workshop\'s template asks for something that cannot be run\. .* violates PodSecurity "restricted'
+    says = r'The workshop\'s template has settings that cannot run\. .* violates PodSecurity "restricted'
     assert re.match(says, reason["message"]), reason
-    assert reason["remedy"] == "Tell your teacher or an administrator: the template has to be corrected."
+    assert reason["remedy"] == "Tell your teacher or an administrator: they must correct the template."
     assert not reason["retryable"]
     world.end(name, BOB)
     world.until(name, "terminated")
@@ -179,17 +179,17 @@ def used(proxy):
 
 def test_operator_deletes_workload_that_cannot_start(world):
     apply_by_hand(world, workshop("no-command", command=["/no/such/program"]))
-    wait_for("it to have failed", lambda: status(world, "no-command").get("phase") == "Failed", 30)
-    wait_for("its workload to be gone", lambda: not world.workload("no-command"), 60)
+    wait_for("no-command to fail", lambda: status(world, "no-command").get("phase") == "Failed", 30)
+    wait_for("the workload to be deleted", lambda: not world.workload("no-command"), 60)
     assert (status(world, "no-command")["phase"], status(world, "no-command")["reason"]) == ("Failed", "invalid-spec")
 
 
 def test_failed_workshop_starts_after_correction(world):
     apply_by_hand(world, workshop("corrected", appType="nonsense"))
-    wait_for("it to have failed", lambda: status(world, "corrected").get("reason") == "invalid-spec", 30)
+    wait_for("corrected to fail", lambda: status(world, "corrected").get("reason") == "invalid-spec", 30)
     assert "spec.appType is not rstudio, notebook or custom" in status(world, "corrected")["message"]
     apply_by_hand(world, workshop("corrected"))
-    wait_for("it to run", lambda: status(world, "corrected").get("phase") == "Running", 30)
+    wait_for("corrected to run", lambda: status(world, "corrected").get("phase") == "Running", 30)
 
 
 def test_every_granted_permission_is_used(world, running):
@@ -202,11 +202,11 @@ def everything_that_happens(world, running):
     """Triggers the API calls that the tests above have not made."""
     apply_by_hand(world, workshop("short", lifetimeSeconds=3))
     apply_by_hand(world, workshop("crash", args=["exit"]))
-    # The second start repeats an event.
+    # The workshop starts a second time. The operator must create the Event again, because it may not patch Events.
     world.kubectl("delete", "pod", world.pod(running)["metadata"]["name"], "--wait=false")
-    wait_for("it to start again", lambda: status(world, running)["phase"] == "Starting", 40)
-    wait_for("it to run again", lambda: status(world, running)["phase"] == "Running", 40)
-    # The launcher is down during the deletion, so it has to ask the API server for the Workshop afterwards.
+    wait_for("the workshop to restart", lambda: status(world, running)["phase"] == "Starting", 40)
+    wait_for("the workshop to run again", lambda: status(world, running)["phase"] == "Running", 40)
+    # The launcher is down during the deletion, so its watch misses it. The launcher must then use the verb `get`.
     world.launcher.kill()
     world.kubectl("delete", "workshop", running)
     world.launcher.start()
@@ -214,12 +214,12 @@ def everything_that_happens(world, running):
     for name, phase in {"short": "Expired", "crash": "Failed"}.items():
         wait_for(f"{name} to be {phase}", lambda: status(world, name).get("phase") == phase, 40)
 
-    # Shorter than the 15 seconds for which an image pull may fail: the operator then reads the reason from the pod's
-    # events.
+    # Start timeout of 8 s: a failing image pull fails the workshop only after 15 s. The workshop therefore fails by
+    # timeout, and the operator lists the pod's Events for the reason.
     world.operator.stop()
     world.new_operator(SERVICE_START_TIMEOUT="8").start()
     apply_by_hand(world, workshop("missing", image=f"{IMAGES}/missing:test"))
-    wait_for("it to have failed", lambda: status(world, "missing").get("reason") == "start-timeout", 40)
+    wait_for("missing to fail", lambda: status(world, "missing").get("reason") == "start-timeout", 40)
 
 
 def assert_nothing_was_forbidden(world):

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from census import Census
+from census import ObjectRecorder
 from harness import ADMIN, wait_for
 from settled import phase
-from world import ALICE, APP, IMAGES
+from world import ALICE, APP, IMAGES, expires_at
 
 LABELS = {"app": "workshop", "managed-by": "workshop-launcher"}
 
@@ -20,12 +20,12 @@ def template(world):
 
 @pytest.fixture
 def running(world, template):
-    """A running workshop, which is ended after the test unless the test has ended it."""
+    """A running workshop whose Workshop has its expiry. Its pod still terminates when the next test starts."""
     name = world.launch(template, ADMIN)
     world.until(name, "running")
+    wait_for("the expiry to be written", lambda: expires_at(world.workshop(name)), 30)
     yield name
     world.end(name)
-    world.until(name, "terminated")
 
 
 @contextlib.contextmanager
@@ -58,10 +58,10 @@ def until_uid_changes(world, kind, name, before):
     """Waits until another object has this name; returns it."""
 
     def look():
-        found = world.objects(kind, "--field-selector", f"metadata.name={name}")
-        return found[0] if found and found[0]["metadata"]["uid"] != before else None
+        found = world.named(kind, name)
+        return found if found and found["metadata"]["uid"] != before else None
 
-    return wait_for(f"the {kind} {name} to be made again", look, 30)
+    return wait_for(f"the {kind} {name} to be recreated", look, 30)
 
 
 def uid_of(world, kind, name):
@@ -82,9 +82,9 @@ def test_deleted_service_or_ingress_is_recreated(world, running, kind):
     pod, before = world.pod(running)["metadata"]["uid"], uid_of(world, kind, running)
     world.kubectl("delete", kind, running)
     until_uid_changes(world, kind, running, before)
-    assert world.visit(running, ALICE)[0] == 403, "its owner is the admin"
+    assert world.visit(running, ALICE)[0] == 403, "expected the admin as the owner"
     assert world.visit(running, ADMIN)[0] == 200
-    assert world.pod(running)["metadata"]["uid"] == pod, "the workshop itself was started anew"
+    assert world.pod(running)["metadata"]["uid"] == pod, "the workshop restarted"
     assert world.instance(running)["state"] == "running"
 
 
@@ -103,17 +103,18 @@ def test_deleted_pod_is_recreated(world, running):
 
 def until_answers_from_another_pod(world, name, before):
     """Waits until the workshop runs again, in another pod, and checks that its expiry is unchanged."""
-    expires_at = world.instance(name)["expires_at"]
+    before_expiry = world.instance(name)["expires_at"]
 
     def look():
-        pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
+        pods = world.of_workshop("pods", name)
         uids = [pod["metadata"]["uid"] for pod in pods]
         return len(uids) == 1 and uids != [before] and world.workshop(name)["status"]["phase"] == "Running"
 
     wait_for(f"{name} to run in another pod", look, 60)
-    assert world.visit(name, ADMIN)[0] == 200
+    # The phase Running may still be that of the old pod. Wait until the app in the new pod answers.
+    wait_for(f"{name} to answer", lambda: world.visit(name, ADMIN)[0] == 200, 30)
     instance = world.instance(name)
-    assert (instance["state"], instance["expires_at"]) == ("running", expires_at)
+    assert (instance["state"], instance["expires_at"]) == ("running", before_expiry)
 
 
 @down_or_up
@@ -128,14 +129,14 @@ def test_changed_lifetime_is_reverted_or_enforced(world, running, is_down, chang
     with launcher_down(world, is_down):
         world.kubectl("patch", "workshop", running, "--type=merge", "--patch", json.dumps({"spec": change}))
     if change["expiresAt"]:
-        # The operator acts on the Workshop's spec, possibly before the launcher reverts it.
-        wait_for("it to be settled", lambda: put_right_or_expired(world, running, before), 60)
+        # Both results are correct: the launcher restores the spec first, or the operator ends the workshop first.
+        wait_for("the Workshop to be restored or to expire", lambda: restored_or_expired(world, running, before), 60)
     else:
-        wait_for("the Workshop to be put right", lambda: world.workshop(running)["spec"] == before, 30)
+        wait_for("the Workshop's spec to be restored", lambda: world.workshop(running)["spec"] == before, 30)
         assert world.instance(running)["state"] == "running"
 
 
-def put_right_or_expired(world, name, before):
+def restored_or_expired(world, name, before):
     """Returns True if row and cluster agree: both as before, or both ended."""
     instance, workshop = world.instance(name), world.workshop(name)
     if instance["state"] == "running":
@@ -148,15 +149,15 @@ def test_changed_arguments_are_reverted(world, running, is_down):
     before = world.workshop(running)["spec"]
     with launcher_down(world, is_down):
         world.kubectl("patch", "workshop", running, "--type=merge", "--patch", '{"spec": {"args": ["serve", "8899"]}}')
-    wait_for("the Workshop to be put right", lambda: world.workshop(running)["spec"] == before, 30)
-    wait_for("the app to run as before", lambda: runs_only(world, running, APP["args"]), 60)
-    assert world.visit(running, ADMIN)[0] == 200
+    wait_for("the Workshop's spec to be restored", lambda: world.workshop(running)["spec"] == before, 30)
+    wait_for("the app to run with the original arguments", lambda: runs_only(world, running, APP["args"]), 60)
+    wait_for("the app to answer", lambda: world.visit(running, ADMIN)[0] == 200, 30)
     assert world.instance(running)["state"] == "running"
 
 
 def runs_only(world, name, args):
     """Returns True if there is exactly one pod, ready, whose app has these arguments."""
-    pods = world.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
+    pods = world.of_workshop("pods", name)
     apps = [container for pod in pods for container in pod["spec"]["containers"] if container["name"] == "app"]
     return [app.get("args") for app in apps] == [args] and phase(world, name) == "Running"
 
@@ -166,16 +167,16 @@ def test_removed_workshop_label_is_restored(world, running, is_down):
     pod = world.pod(running)["metadata"]["uid"]
     with launcher_down(world, is_down):
         world.kubectl("label", "workshop", running, "managed-by-", "app=other", "--overwrite")
-    wait_for("the labels to be back", lambda: world.workshop(running)["metadata"]["labels"] == LABELS, 30)
+    wait_for("the labels to be restored", lambda: world.workshop(running)["metadata"]["labels"] == LABELS, 30)
     assert world.pod(running)["metadata"]["uid"] == pod
     assert world.instance(running)["state"] == "running"
 
 
-def test_removed_labels_of_children_are_restored(world, running):
+def test_removed_labels_of_workload_objects_are_restored(world, running):
     pod = world.pod(running)["metadata"]["uid"]
     for kind in ("deployment", "service", "ingress"):
         world.kubectl("label", kind, running, "managed-by-")
-        wait_for(f"the label of the {kind} to be back", lambda kind=kind: labelled(world, kind, running), 30)
+        wait_for(f"the label of the {kind} to be restored", lambda kind=kind: labelled(world, kind, running), 30)
     assert world.pod(running)["metadata"]["uid"] == pod
     assert world.instance(running)["state"] == "running"
 
@@ -188,17 +189,17 @@ def labelled(world, kind, name):
 @down_or_up
 def test_workshop_without_launcher_labels_is_ignored(world, template, is_down):
     name = f"somebodys-{'down' if is_down else 'up'}"
-    with Census(world) as census:
+    with ObjectRecorder(world) as recorder:
         with launcher_down(world, is_down):
             world.apply(by_hand(name))
         wait_for(f"{name} to run", lambda: phase(world, name) == "Running", 60)
-        # Once the launcher has deleted this stray Workshop, it has also handled the one above.
+        # An orphaned Workshop, created later. When the launcher has deleted it, it has also seen the first Workshop.
         stray = f"stray-of-{name}"
         world.apply(by_hand(stray, LABELS))
         world.until_gone(stray)
         assert phase(world, name) == "Running"
         assert world.visit(name, ALICE)[0] == 200
-        census.assert_one_each(name)
+        recorder.assert_one_each(name)
     rows = {row["k8s_name"] for row in world.launcher.request("GET", "/instances/?state=all")[2]}
     assert not rows & {name, stray}
     world.kubectl("delete", "workshop", name)

@@ -14,8 +14,8 @@ DEFINITION = "/openapi/v3/apis/workshoplauncher.dev/"
 
 
 class OtherVersion(Proxy):
-    """An API server whose Workshop definition is of another version, or missing. All tests share the cluster's own
-    definition."""
+    """A proxy that reports the Workshop definition as another version, or as missing. The cluster's definition stays
+    unchanged, because all tests share it."""
 
     gone = False
 
@@ -53,19 +53,19 @@ def test_doctor_warns_only_about_missing_proxy_secret(world):
     status, said = doctor(world.launcher)
     assert (status, {check for check, (verdict, _) in said.items() if verdict != "ok"}) == (0, {"proxy secret"}), said
     assert said["proxy secret"][0] == "warn"
-    assert {"API server", "namespace", "definition", "rights", "operator", "belonging", "clock"} <= said.keys()
+    assert {"API server", "namespace", "CRD", "permissions", "operator", "fleet binding", "clock"} <= said.keys()
     assert said["workshops"][1] == "1 running"
-    assert "kubectl" in said["operator"][1], "the Lease is the operator's; how to see it is said"
+    assert "kubectl" in said["operator"][1], "expected the command that shows the leader"
     assert world.instance(running)["state"] == "running"
 
 
 def test_doctor_reports_missing_permissions(world):
     world.kubectl("create", "serviceaccount", "nobody")
     status, said = doctor(world.launcher, KUBECONFIG=world.kubeconfig("nobody"))
-    assert (status, said["rights"][0]) == (1, "FAIL"), said
-    for right in "get namespaces", "list workshops", "patch workshops", "delete workshops":
-        assert right in said["rights"][1]
-    assert "deploy/rbac.yaml" in said["rights"][1]
+    assert (status, said["permissions"][0]) == (1, "FAIL"), said
+    for permission in "get namespaces", "list workshops", "patch workshops", "delete workshops":
+        assert permission in said["permissions"][1]
+    assert "deploy/rbac.yaml" in said["permissions"][1]
     assert said["API server"][0] == "ok"
 
 
@@ -73,17 +73,17 @@ def test_doctor_reports_crd_of_other_version(world, other_version):
     through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
     other_version.gone = False
     status, said = doctor(world.launcher, **through)
-    assert (status, said["definition"][0]) == (1, "FAIL"), said
-    assert "status.startStep" in said["definition"][1]
-    assert "crds/workshops.yaml" in said["definition"][1]
+    assert (status, said["CRD"][0]) == (1, "FAIL"), said
+    assert "status.startStep" in said["CRD"][1]
+    assert "crds/workshops.yaml" in said["CRD"][1]
 
 
 def test_doctor_reports_missing_crd(world, other_version):
     other_version.gone = True
     through = {"KUBECONFIG": world.kubeconfig("workshop-launcher", other_version.url)}
     status, said = doctor(world.launcher, **through)
-    assert (status, said["definition"][0]) == (1, "FAIL"), said
-    assert "knows no Workshops of workshoplauncher.dev/v1alpha1" in said["definition"][1]
+    assert (status, said["CRD"][0]) == (1, "FAIL"), said
+    assert "no definition of Workshop in workshoplauncher.dev/v1alpha1" in said["CRD"][1]
 
 
 def test_doctor_reports_refused_credentials_and_unreachable_server(world):
@@ -96,7 +96,7 @@ def test_doctor_reports_refused_credentials_and_unreachable_server(world):
     status, said = doctor(world.launcher, KUBECONFIG=config)
     assert (status, said["API server"][0]) == (1, "FAIL"), said
     assert "401" in said["API server"][1]
-    assert "rights" not in said
+    assert "permissions" not in said
 
     away = world.kubeconfig("workshop-launcher", "http://127.0.0.1:1")
     status, said = doctor(world.launcher, KUBECONFIG=away)
@@ -107,8 +107,8 @@ def test_doctor_reports_refused_credentials_and_unreachable_server(world):
 def test_doctor_reports_namespace_mismatch_with_database(world):
     with World("elsewhere", processes=False) as elsewhere:
         status, said = doctor(world.launcher, KUBECONFIG=elsewhere.kubeconfig("workshop-launcher"))
-    assert (status, said["belonging"][0]) == (1, "FAIL"), said
-    assert elsewhere.namespace in said["belonging"][1]
+    assert (status, said["fleet binding"][0]) == (1, "FAIL"), said
+    assert elsewhere.namespace in said["fleet binding"][1]
 
 
 def test_doctor_reports_missing_operator(world):
@@ -116,7 +116,7 @@ def test_doctor_reports_missing_operator(world):
         launcher = idle.new_launcher()
         apply_by_hand(idle, workshop("waits"))
         verdict = lambda: doctor(launcher)[1]["operator"]
-        assert verdict()[0] == "ok", "it may take a moment"
-        wait_for("the doctor to miss the operator", lambda: verdict()[0] == "FAIL", 90)
+        assert verdict()[0] == "ok", "expected no failure in the first minute without a status"
+        wait_for("the doctor to report the missing operator", lambda: verdict()[0] == "FAIL", 90)
         assert "waits" in verdict()[1]
         assert "no operator works" in verdict()[1]

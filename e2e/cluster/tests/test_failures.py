@@ -9,15 +9,16 @@ import pytest
 from harness import wait_for
 from world import APP, IMAGES, World
 
-# Short enough for a test, and long enough for the other failures here to occur by their own causes.
+# Seconds. The start timeout is short for a test, but every workshop here fails earlier, by its own cause.
 START_TIMEOUT, ROOM_GRACE = 45, 6
 SETTINGS = {
     "SERVICE_START_TIMEOUT": str(START_TIMEOUT),
     "SERVICE_ROOM_GRACE": str(ROOM_GRACE),
     "SERVICE_LOG": "info,launcher_operator=debug",
 }
-# Nodes of these tests have less CPU than this. Only one workshop here requests more memory than the quota has.
+# CPU request that no node of these tests can satisfy.
 MUCH_CPU = {"cpu_request": "64", "cpu_limit": "64"}
+# Memory quota of the namespace, and memory of the only workshop that exceeds it.
 QUOTA, MORE_THAN_QUOTA = "2Gi", {"memory_request": "3Gi", "memory_limit": "3Gi"}
 TELL = "Tell your teacher or an administrator"
 
@@ -30,7 +31,7 @@ class OneEach(World):
 
 
 class Cause(typing.NamedTuple):
-    """A cause of failure, and patterns that match the beginning of the texts its owner reads."""
+    """A cause of failure. `message` and `remedy` are patterns for the beginning of the texts that the owner reads."""
 
     code: str
     message: str
@@ -53,7 +54,7 @@ def evict(world, name):
 
 
 def lose_node(world, name):
-    """Writes the condition that the cluster writes for a lost node: the only node cannot be lost here."""
+    """Writes the pod condition that the cluster writes for a lost node. The test cluster cannot lose its only node."""
     lost = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -65,16 +66,16 @@ def lose_node(world, name):
     pod = world.pod(name)["metadata"]["name"]
 
     def is_read():
-        # The kubelet is not lost and may overwrite the condition.
+        # Patch repeatedly, because the pod's kubelet still runs and may overwrite the condition.
         world.kubectl("patch", "pod", pod, "--subresource=status", "--patch", patch, check=False)
         return world.instance(name)["state"] != "running"
 
-    wait_for("the loss to be read", is_read, 30)
+    wait_for("the row to be failed", is_read, 30)
 
 
 def is_end_of_exit(lines):
-    """Returns True for the last 20 lines of the crashing app's output. Its error is on another stream, so it may be on
-    any of these lines."""
+    """Returns True if these are the last 20 lines of the crashing app's output. The line `fatal: …` comes from another
+    stream, so it may be any of these lines."""
     said = [line for line in lines if not line.startswith("fatal: ")]
     last = [f"line {number} of an app that is about to crash" for number in range(31 - len(said), 31)]
     return len(lines) == 20 and said == last
@@ -87,55 +88,58 @@ def nothing(lines):
 CAUSES = {
     "no-image": Cause(
         "image-pull-failed",
-        rf"The workshop's image could not be downloaded\. .*{IMAGES}/missing:test",
-        f"{TELL}: the image's name",
+        rf"The cluster could not download the workshop's image\. .*{IMAGES}/missing:test",
+        f"{TELL}: the template names a wrong image",
         {"image": f"{IMAGES}/missing:test"},
     ),
     "crash": Cause(
         "crashed",
-        r"The workshop's program ended by itself\. It ended with status 3, again and again\.$",
-        "Launch it again; if it ends again",
+        r"The workshop's program stopped unexpectedly\. The app terminated repeatedly with exit code 3\.$",
+        r"Files that were not saved elsewhere are lost\. Launch it again, or show its output",
         {"args": ["exit", "3"]},
         log_tail=is_end_of_exit,
     ),
     "no-memory": Cause(
         "out-of-memory",
-        r"The workshop needed more memory than it is allowed\.$",
-        "Launch it again and load less data",
+        r"The workshop exceeded its memory limit\.$",
+        r"Files that were not saved elsewhere are lost\. Launch it again and load less data",
         {"args": ["hog"], **resources(memory_limit="32Mi")},
         log_tail=lambda lines: lines[:1] == ["took 8 MiB"] and len(lines) < 4,
     ),
     "no-room": Cause(
         "unschedulable",
-        r"There is no machine with enough room for this workshop right now\. .*Insufficient cpu",
+        r"No node has room for this workshop right now\. .*Insufficient cpu",
         "Try again in a few minutes",
         resources(**MUCH_CPU),
     ),
     "no-quota": Cause(
         "quota-exceeded",
-        r"The space that is set aside for workshops is used up\. .*exceeded quota: room",
+        r"The quota for workshops is used up\. .*exceeded quota: room",
         "Try again when other workshops have ended",
         resources(**MORE_THAN_QUOTA),
     ),
     "no-command": Cause(
         "invalid-spec",
-        r"The workshop's template asks for something that cannot be run\. .*/no/such/program",
-        f"{TELL}: the template has to be corrected",
+        r"The workshop's template has settings that cannot run\. .*/no/such/program",
+        f"{TELL}: they must correct the template",
         {"command": ["/no/such/program"]},
     ),
     "evicted": Cause(
         "evicted",
-        r"The workshop was stopped because its machine ran short of memory or disk\.",
-        "Launch it again",
+        r"The cluster stopped the workshop, because its node ran short of memory or disk\.",
+        r"Files that were not saved elsewhere are lost\. Launch it again\.$",
         after_running=evict,
     ),
     "node-lost": Cause(
-        "node-lost", r"The machine that the workshop ran on went away\.", "Launch it again", after_running=lose_node
+        "node-lost",
+        r"The cluster lost the node of this workshop\.",
+        r"Files that were not saved elsewhere are lost\. Launch it again\.$",
+        after_running=lose_node,
     ),
     "no-answer": Cause(
         "start-timeout",
-        r"The workshop did not become ready in time\. Its program runs, but does not answer on its port\.$",
-        "Launch it again; if it is slow again",
+        r"The workshop did not become ready in time\. The app runs but does not answer on its port\.$",
+        r"Launch it again\. If it is slow again",
         {"args": ["silent"]},
     ),
 }
@@ -194,8 +198,8 @@ def test_failed_workshop_is_explained_and_frees_resources(world, launched, anoth
     assert failed["url"] is None
     assert (expected.log_tail or nothing)((failed["log_tail"] or "").splitlines()), failed["log_tail"]
 
-    # The workload is gone, and its owner may launch another workshop while the failure is still readable.
-    wait_for(f"the workload of {name} to be gone", lambda: not world.workload(name), 60)
+    # The failed instance remains readable, but its workload is deleted, and its owner may launch another workshop.
+    wait_for(f"the workload of {name} to be deleted", lambda: not world.workload(name), 60)
     status, next_one = launch_status(world, another, owner(cause))
     assert status == 201, next_one
     world.end(next_one["k8s_name"], owner(cause))
@@ -219,7 +223,7 @@ def test_failures_do_not_affect_other_workshops(world, healthy, launched):
 
 
 def test_start_timeout_reports_last_warning(world):
-    # Shorter than the time for which an image pull may fail.
+    # Start timeout of 8 s: shorter than the 15 s after which a failing image pull fails the workshop.
     with World("impatient", **SETTINGS | {"SERVICE_START_TIMEOUT": "8"}) as impatient:
         name = impatient.launch(impatient.template(image=f"{IMAGES}/missing:test"))
         reason = impatient.until(name, "failed")["reason"]

@@ -6,11 +6,11 @@ import json
 import pytest
 
 import faults
-from census import Census
-from faulty import assert_untouched, bystander, calm_afterwards, template, world
+from census import ObjectRecorder
+from faulty import assert_still_runs, stop_faults_after_test, template, unrelated_workshop, world
 from harness import ADMIN, wait_for
 from settled import until_ended
-from world import seconds_from_now
+from world import expires_at, parse_time
 
 FAULTS = [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.DONE_BUT_RESET, faults.RESET]
 
@@ -19,33 +19,27 @@ def extend(world, name):
     """Extends the instance and waits until the Workshop has the new expiry."""
     status, _, extended = world.launcher.request("POST", f"/instances/{name}/extend", body={})
     assert status == 200, (status, extended)
-    wait_for("the Workshop to be extended", lambda: ends_at(world.workshop(name), extended["expires_at"]), 45)
-
-
-def ends_at(workshop, time):
-    """Returns True if the Workshop expires at that time; the same time can be written in two ways."""
-    said = workshop["spec"].get("expiresAt")
-    return said and abs(seconds_from_now(said) - seconds_from_now(time)) < 0.1
+    wait_for("the extension", lambda: expires_at(world.workshop(name)) == parse_time(extended["expires_at"]), 45)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_failed_writes_are_retried(world, bystander, fault):
+def test_failed_writes_are_retried(world, unrelated_workshop, fault):
     """Runs one workshop from launch to end; each kind of write fails twice."""
     rules = [world.to_launcher.inject(fault, f"{verb} workshops", 2, "unlucky") for verb in ("PATCH", "DELETE")]
     written = ["deployments", "services", "ingresses", "workshops/status"]
     rules += [world.to_operator.inject(fault, f"PATCH {what}", 2, "unlucky") for what in written]
-    with Census(world) as census:
+    with ObjectRecorder(world) as recorder:
         name = world.launch(world.template(name="unlucky"), ADMIN)
         world.until(name, "running")
         extend(world, name)
         world.end(name)
         assert until_ended(world, name)["end_reason"] == "owner"
-        census.assert_one_each(name)
-    wait_for("each fault to have happened twice", lambda: all(rule.injected == 2 for rule in rules), 10)
-    assert_untouched(world, bystander)
+        recorder.assert_one_each(name)
+    wait_for("each fault to be injected twice", lambda: all(rule.injected == 2 for rule in rules), 10)
+    assert_still_runs(world, unrelated_workshop)
 
 
-def test_unanswered_writes_are_retried(world, template, bystander):
+def test_unanswered_writes_are_retried(world, template, unrelated_workshop):
     """The programs time out and repeat the writes."""
     names = [world.template(name=name) for name in ("mute launcher", "mute operator")]
     rules = [
@@ -53,16 +47,16 @@ def test_unanswered_writes_are_retried(world, template, bystander):
         world.to_launcher.inject(faults.HANG, "DELETE workshops", 1, "mute-launcher"),
         world.to_operator.inject(faults.HANG, "PATCH deployments", 1, "mute-operator"),
     ]
-    with Census(world) as census:
+    with ObjectRecorder(world) as recorder:
         names = [world.launch(one, ADMIN) for one in names]
         for name in names:
             world.until(name, "running")
             world.end(name)
         for name in names:
             until_ended(world, name)
-        census.assert_one_each(*names)
+        recorder.assert_one_each(*names)
     assert [rule.injected for rule in rules] == [1, 1, 1]
-    assert_untouched(world, bystander)
+    assert_still_runs(world, unrelated_workshop)
 
 
 def test_instance_stays_terminating_while_delete_is_refused(world, template):
@@ -78,38 +72,38 @@ def test_instance_stays_terminating_while_delete_is_refused(world, template):
         assert seen == ("terminating", True) or not refused.left, seen
         return not refused.left
 
-    wait_for("all refusals", all_refused, 60)
+    wait_for("all requests to be refused", all_refused, 60)
     assert (refused.injected, also.injected) == (4, 1)
     until_ended(world, name)
 
 
 @pytest.mark.parametrize("fault", [faults.BROKEN, faults.HANG])
-def test_failing_delete_does_not_block_other_workshops(world, template, bystander, fault):
+def test_failing_delete_does_not_block_other_workshops(world, template, unrelated_workshop, fault):
     """Other workshops start and end while the launcher cannot delete an orphaned Workshop."""
-    there = world.workshop(bystander[0])
+    there = world.workshop(unrelated_workshop[0])
     metadata = {"name": "stray", "labels": there["metadata"]["labels"]}
     refused = world.to_launcher.inject(fault, "DELETE workshops", 1000, "stray")
     world.apply({"apiVersion": there["apiVersion"], "kind": "Workshop", "metadata": metadata, "spec": there["spec"]})
-    wait_for("the stray not to be ended", lambda: refused.injected, 30)
+    wait_for("the deletion of the orphaned Workshop to be refused", lambda: refused.injected, 30)
     name = world.launch(template, ADMIN)
     world.until(name, "running")
     world.end(name)
     until_ended(world, name)
     assert world.workshop("stray")
-    world.calm()
+    world.stop_faults()
     world.until_gone("stray", 90)
 
 
 @pytest.mark.parametrize("fault", [faults.CONFLICT, faults.TOO_MANY, faults.BROKEN, faults.DONE_BUT_504, faults.RESET])
 def test_leader_keeps_lease_after_one_failed_renewal(world, fault):
-    """The leader has most of its lease left to retry, and lists no objects again."""
+    """The leader renews its lease by a retry before the lease expires, and lists no objects again."""
     before = lease(world)
     rule = world.to_operator.inject(fault, "PUT leases", 1, "workshop-operator")
-    wait_for("the fault", lambda: rule.injected, 20)
+    wait_for("the fault to be injected", lambda: rule.injected, 20)
     then = lease(world)
     renewed = lambda: lease(world)["renewTime"] > then["renewTime"] and lease(world)["holderIdentity"]
     wait_for("the lease to be renewed", renewed, 20)
-    assert lease(world)["leaseTransitions"] == before["leaseTransitions"], "it was given up"
+    assert lease(world)["leaseTransitions"] == before["leaseTransitions"], "the leader gave up the lease"
 
 
 def lease(world):

@@ -8,9 +8,10 @@ import pytest
 from harness import wait_for
 from world import ALICE, BOB, IMAGES
 
-# Answers on its own port and ignores SIGTERM. After a request for /steal, or with STEAL=at-once, it takes the sidecar's
-# port as soon as that is free. After a request for /flood, it opens more connections than the sidecar accepts, each
-# with an incomplete head, and keeps the sidecar's telemetry busy until the kubelet would consider it failed.
+# The hostile app. It answers on its own port and ignores SIGTERM. After a request for /steal, or with STEAL=at-once, it
+# takes the sidecar's port as soon as this port is free. After a request for /flood, it opens more connections than the
+# sidecar accepts, each with an incomplete head. For 10 s it also floods the sidecar's telemetry port, which the kubelet
+# probes every second.
 APP = """
 import http.server, os, resource, signal, socket, threading, time
 
@@ -112,7 +113,7 @@ def test_app_cannot_take_sidecar_port_while_endpoint_is_ready(world, hostile):
     wait_for("the port to be free for the app", lambda: ask(pod, email=BOB) == (200, "stolen"), 60)
     stolen = datetime.datetime.now(datetime.UTC)
     # The sidecar keeps the port until the endpoint removal has propagated to the proxies.
-    assert stolen - told_to_end(world.pod(hostile)) > datetime.timedelta(seconds=4), "the sidecar did not stay"
+    assert stolen - told_to_end(world.pod(hostile)) > datetime.timedelta(seconds=4), "the sidecar left its port too early"
     assert not is_led_there()
 
 
@@ -126,8 +127,8 @@ def test_workshop_fails_if_app_takes_sidecar_port_first(world):
 def test_app_flood_does_not_restart_sidecar(world, hostile):
     pod = world.pod(hostile)
     assert ask(pod, "/steal") == ask(pod, "/flood") == (200, "quiet")
-    wait_for("the flood to be over", lambda: ask(pod) == (200, "flooded"), 60)
+    wait_for("the flood to end", lambda: ask(pod) == (200, "flooded"), 60)
     after = world.pod(hostile)
     assert [one["restartCount"] for one in after["status"]["containerStatuses"]] == [0, 0]
-    assert ready_since(after) == ready_since(pod), "its readiness was lost meanwhile"
+    assert ready_since(after) == ready_since(pod), "the pod was not ready during the flood"
     assert ask(after, email=BOB)[0] == 403

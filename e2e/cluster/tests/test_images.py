@@ -53,7 +53,7 @@ class Inside:
         self.address = address
 
     def request(self, method, path, email=ADMIN, body=None):
-        # The launcher answers to its public name only, not to its pod's address.
+        # The launcher refuses requests whose Host is not its public host, such as the address of its pod.
         headers = {"Host": "localhost", "X-Auth-Request-Email": email, "Content-Type": "application/json"}
         status, received, text = exchange(8000, method, f"/api/v1{path}", headers, body, host=self.address)
         return status, received, json.loads(text)
@@ -83,7 +83,7 @@ def inside():
             ),
         )
         world.kubectl("wait", "pod", "launcher", "operator", "--for=condition=Ready", "--timeout=60s")
-        world.launcher = Inside(world.objects("pods", "--field-selector=metadata.name=launcher")[0]["status"]["podIP"])
+        world.launcher = Inside(world.named("pods", "launcher")["status"]["podIP"])
         yield world
 
 

@@ -11,14 +11,14 @@ from harness import ADMIN, ROOT, wait_for
 from surroundings import NETWORKS, listening_at
 from world import World
 
-# While many pods start on few cores, the kubelet reports addresses up to twenty seconds late.
+# The wait has its default limit of 120 s: with many pods on few cores, addresses are reported up to 20 s late.
 WORLD = {"SERVICE_WAIT_FOR_ISOLATION": "true"}
 POLICIES = ROOT / "deploy/network-policies.yaml"
 ATTACK_SECONDS = 3
-# Number of addresses below and above its own that an app tries: workshops that start together have adjacent addresses.
+# Each app attacks this many addresses below and above its own. Workshops that start together have adjacent addresses.
 NEIGHBOURS = 8
 VICTIM_PORT = 8787
-# A class starts thirty workshops at once, which takes minutes: only with ISOLATION_CLASS set.
+# Numbers of workshops that start together. 30, as in a class, take minutes, and run only with ISOLATION_CLASS set.
 COUNTS = [6, *([30] if os.environ.get("ISOLATION_CLASS") else [])]
 
 
@@ -76,7 +76,7 @@ def outcome(world, name):
         said.update(json.loads(body))
         return said["done"]
 
-    wait_for(f"the attack of {name} to be over", is_over, 30)
+    wait_for(f"the attack of {name} to end", is_over, 30)
     assert said["tried"] > 3 * NEIGHBOURS
     return said["reached"]
 
@@ -96,8 +96,8 @@ def launched(world, template, count):
             world.until_gone(name, seconds=60 + 6 * count)
 
 
-def test_attack_reaches_everything_without_policies_and_without_the_wait():
-    """Control: shows that the other tests would detect a reached address."""
+def test_attack_reaches_all_targets_without_policies_and_isolation_wait():
+    """Control: the other tests would detect a reached address."""
     with World("open-network", SERVICE_WAIT_FOR_ISOLATION="false") as world, forbidden(world) as places:
         name = world.running(ADMIN, args=attack(places))
         reached = outcome(world, name)
@@ -122,6 +122,6 @@ def test_pod_that_is_never_isolated_fails_and_its_app_never_starts():
             listener.settimeout(1)
             with pytest.raises(TimeoutError):
                 listener.accept()
-        wait_for("its workload to be gone", lambda: not world.workload(name), 60)
+        wait_for("the workload to be deleted", lambda: not world.workload(name), 60)
     assert failed["reason"]["code"] == "network-not-isolated"
     assert "network" in failed["reason"]["message"] and "network policies" in failed["reason"]["remedy"]

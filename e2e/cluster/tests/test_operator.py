@@ -7,16 +7,17 @@ import time
 
 import pytest
 
-from census import Census
+from census import ObjectRecorder
 from harness import ADMIN, wait_for
-from settled import killed, until_right
+from settled import killed_operator, until_converged
 
 LEASE_SECONDS = 6
 WORLD = {"SERVICE_LEASE_SECONDS": str(LEASE_SECONDS)}
-# Several lease durations: long enough for a standby to take over and work.
+# Pause of several lease durations, so that a standby can take over and work.
 PAUSE_SECONDS = 60
 ROUNDS = 5
-# From before the operator sees a launch until the workshop runs.
+# Upper bounds of the delay before the kill. Each round draws one bound. With the shortest bound, the operator may not
+# have seen the launch yet. With the longest bound, the workshop may run already.
 LATEST_KILL_SECONDS = (0.1, 0.5, 1, 2.5)
 
 
@@ -32,24 +33,24 @@ def rng():
     return random.Random(seed)
 
 
-def test_killed_operator_converges_after_restart(world, template, rng):
+def test_workshops_converge_after_operator_is_killed_and_restarted(world, template, rng):
     """In each round one workshop starts and another ends while the operator is killed."""
     running = world.launch(template, ADMIN)
-    bystander = world.launch(template, ADMIN)
-    with Census(world) as census:
-        until_right(world, [running, bystander])
+    unrelated_workshop = world.launch(template, ADMIN)
+    with ObjectRecorder(world) as recorder:
+        until_converged(world, [running, unrelated_workshop])
         for _ in range(ROUNDS):
             starting, ending = world.launch(template, ADMIN), running
             world.end(ending)
             time.sleep(rng.uniform(0, rng.choice(LATEST_KILL_SECONDS)))
-            with killed(world):
+            with killed_operator(world):
                 pass
-            until_right(world, [starting, bystander], [ending])
-            census.assert_one_each(starting, ending, bystander)
+            until_converged(world, [starting, unrelated_workshop], [ending])
+            recorder.assert_one_each(starting, ending, unrelated_workshop)
             running = starting
-        for name in (running, bystander):
+        for name in (running, unrelated_workshop):
             world.end(name)
-        until_right(world, ended=[running, bystander])
+        until_converged(world, ended=[running, unrelated_workshop])
 
 
 def leads(operator):
@@ -62,9 +63,9 @@ def test_paused_leader_becomes_standby(world, template, rng):
     standby.start()
     wait_for("the old operator to lead", lambda: leads(old), 30)
     assert not leads(standby)
-    with Census(world) as census:
+    with ObjectRecorder(world) as recorder:
         ending = world.launch(template, ADMIN)
-        until_right(world, [ending])
+        until_converged(world, [ending])
         interrupted = world.launch(template, ADMIN)
         world.end(ending)
         time.sleep(rng.uniform(0, 0.3))
@@ -73,19 +74,19 @@ def test_paused_leader_becomes_standby(world, template, rng):
             wakes = time.monotonic() + PAUSE_SECONDS
             wait_for("the standby to lead", lambda: leads(standby), 4 * LEASE_SECONDS)
             launched = world.launch(template, ADMIN)
-            until_right(world, [interrupted, launched], [ending])
+            until_converged(world, [interrupted, launched], [ending])
             world.end(launched)
-            until_right(world, ended=[launched])
-            wait_for("the pause to be over", lambda: time.monotonic() > wakes, PAUSE_SECONDS)
+            until_converged(world, ended=[launched])
+            wait_for("the pause to end", lambda: time.monotonic() > wakes, PAUSE_SECONDS)
         finally:
             old.process.send_signal(signal.SIGCONT)
         wait_for("the old leader to stand by", lambda: not leads(old), 5)
         after = world.launch(template, ADMIN)
-        until_right(world, [interrupted, after])
+        until_converged(world, [interrupted, after])
         assert not (leads(old) and leads(standby))
         standby.kill()
         wait_for("the old leader to lead again", lambda: leads(old), 4 * LEASE_SECONDS)
         world.end(after)
         world.end(interrupted)
-        until_right(world, ended=[after, interrupted])
-        census.assert_one_each(ending, interrupted, launched, after)
+        until_converged(world, ended=[after, interrupted])
+        recorder.assert_one_each(ending, interrupted, launched, after)

@@ -20,7 +20,7 @@ POLICIES = ROOT / "deploy/network-policies.yaml"
 # Addresses at which clouds serve a node's credentials or configuration, over IPv4.
 METADATA = ("169.254.169.254", "100.100.100.200", "168.63.129.16")
 
-# Forbidden connections; each succeeds before the policies are applied.
+# {source: targets} of forbidden connections. Each succeeds before the policies are applied.
 FORBIDDEN = {
     "stranger": ("mine:8080", "mine:8081", "mine:8888", "theirs:8787"),
     "impostor": ("mine:8080",),
@@ -38,7 +38,7 @@ FORBIDDEN = {
         "machine private",
     ),
 }
-# Allowed connections.
+# {source: targets} of allowed connections.
 ALLOWED = {"ingress": ("mine:8080", "theirs:8080"), "mine": ("machine public", "dns service")}
 
 
@@ -69,7 +69,7 @@ def scene(world):
 
 @pytest.mark.parametrize(("source", "target"), each(FORBIDDEN))
 def test_policies_block_forbidden_connections(world, scene, source, target):
-    assert scene.reached[source, target], "it was not reached without the policies either: this shows nothing"
+    assert scene.reached[source, target], "unreachable without policies: the test proves nothing"
     there = scene.target(target)
     wait_for(f"{source} not to reach {target} ({there})", lambda: not scene.sources[source].reaches(world, there), 20)
 
@@ -87,7 +87,7 @@ def in_force(world, scene):
         wait_for(f"{source} not to reach {target}", lambda: not scene.sources[source].reaches(world, there), 20)
 
 
-def test_valid_identity_works_only_through_ingress(world, scene):
+def test_valid_identity_header_is_accepted_only_through_ingress(world, scene):
     in_force(world, scene)
     url = f"http://{scene.target('mine:8080')}/"
     header = ("X-Auth-Request-Email", ALICE)
@@ -100,18 +100,17 @@ def test_valid_identity_works_only_through_ingress(world, scene):
     assert ingress.run(world, "get", url).startswith("403\n")
 
 
-def test_names_resolve_in_a_workshop(world, scene):
+def test_workshop_can_resolve_dns_names(world, scene):
     in_force(world, scene)
     said = scene.sources["mine"].run(world, "connect", "kubernetes.default.svc.cluster.local:443")
     service = scene.target("api service")
-    # The name was resolved, but its address is unreachable.
+    # The error has the Service's IP address: the name was resolved, and only the connection was blocked.
     assert re.search(rf"^no connection: dial tcp {re.escape(service)}: ", said, re.MULTILINE), said
 
 
 @pytest.mark.parametrize("address", METADATA)
 def test_cloud_metadata_is_unreachable(world, scene, address):
-    """This machine has no listener at these addresses. An address of the same range, above, shows that the range is
-    dropped."""
+    """This machine has no listener at these addresses, so the test also checks that the policies exclude them."""
     assert any(ipaddress.ip_address(address) in one for one in excepted(world))
     assert not scene.sources["mine"].reaches(world, f"{address}:80")
 
@@ -123,10 +122,10 @@ def excepted(world):
     return [ipaddress.ip_network(one) for peer in peers for one in peer.get("ipBlock", {}).get("except", [])]
 
 
-def test_workshop_created_later_is_protected(world, scene):
+def test_policies_protect_workshop_created_after_them(world, scene):
     name = world.running("carol@example.org")
     there = f"{world.pod(name)['status']['podIP']}:8080"
-    wait_for("a stranger to be kept out", lambda: not scene.sources["stranger"].reaches(world, there), 20)
+    wait_for("a foreign pod to be blocked", lambda: not scene.sources["stranger"].reaches(world, there), 20)
     assert scene.sources["ingress"].reaches(world, there)
 
 
@@ -138,7 +137,7 @@ def sidecar_of(world, name):
 def kill_task(container):
     """Sends SIGKILL to the container's first process from outside: a scratch image contains no program for it."""
     runtime = pathlib.Path(os.environ["KUBECONFIG"]).parent / "containerd.sock"
-    assert runtime.exists(), f"{runtime} is missing: e2e/cluster/README.md says what a cluster of your own takes"
+    assert runtime.exists(), f"{runtime} is missing: e2e/cluster/README.md lists the requirements of another cluster"
     words = ["ctr", "--address", runtime, "--namespace", "k8s.io", "tasks", "kill", "--signal", "SIGKILL"]
     subprocess.run([*words, container.removeprefix("containerd://")], check=True, capture_output=True)
 
@@ -173,9 +172,9 @@ def test_killed_sidecar_restarts_and_app_stays_unreachable(world, scene):
         assert ingress.reaches(world, front)
         kill_task(sidecar_of(world, name)["containerID"])
         wait_for("the sidecar to be down", lambda: not machine_reaches(front), 5)
-        assert machine_reaches(app), "the app is down too: this shows nothing"
-        wait_for("the sidecar to be back", lambda: ingress.reaches(world, front), 15)
-        assert unanswered(), "the app's own port was reached while its sidecar was down"
+        assert machine_reaches(app), "the app is down too: the test proves nothing"
+        wait_for("the sidecar to restart", lambda: ingress.reaches(world, front), 15)
+        assert unanswered(), "the app's port was reachable while its sidecar was down"
     wait_for("the restart to be counted", lambda: sidecar_of(world, name)["restartCount"] == 1, 20)
     assert world.pod(name)["metadata"]["uid"] == uid
     for email, status in ((BOB, 200), (ALICE, 403)):

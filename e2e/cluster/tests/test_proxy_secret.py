@@ -33,7 +33,7 @@ def test_sidecar_demands_the_secret_and_the_app_never_sees_it(world):
     assert (mounts, pod["spec"].get("shareProcessNamespace")) == ([], None)
 
 
-def test_missing_secret_is_named_in_the_failure():
+def test_failure_names_missing_proxy_secret():
     settings = {"SERVICE_PROXY_SECRET_NAME": "not-there", "SERVICE_ROOM_GRACE": "5"}
     with World("missing-secret", **settings) as world:
         name = world.launch(world.template())
@@ -41,4 +41,4 @@ def test_missing_secret_is_named_in_the_failure():
         assert reason["code"] == "start-timeout"
         assert "the Secret not-there with the key secrets" in reason["message"], reason
         assert "administrator" in reason["remedy"]
-        wait_for("its workload to be gone", lambda: not world.workload(name), 60)
+        wait_for("the workload to be deleted", lambda: not world.workload(name), 60)

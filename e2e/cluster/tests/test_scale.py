@@ -12,7 +12,7 @@ from world import WORKLOAD
 MANY = 40
 AT_ONCE = 3
 IN_LINE = 9
-# Generous: an unblocked read takes milliseconds.
+# Maximum seconds of one read. A read that nothing blocks takes milliseconds.
 READ_SECONDS = 2
 
 
@@ -63,9 +63,9 @@ def until_all_run(world, names, seconds, look=lambda listed: None):
 def end_all(world, owners):
     """Ends all of these at once, {name: owner}, and waits until nothing of them is left."""
     all_at_once(lambda name: world.end(name, owners[name]), list(owners))
-    wait_for("all instances to be over", lambda: not live(world), 180)
-    left = world.kubectl("get", f"workshops,{WORKLOAD}", "--output", "name").split()
-    assert left == [], "every row says terminated while something is left"
+    wait_for("all instances to end", lambda: not live(world), 180)
+    left = [one["metadata"]["name"] for kind in ("workshops", *WORKLOAD) for one in world.objects(kind)]
+    assert left == [], "every row is terminated while objects exist"
     _, _, listed = world.launcher.request("GET", "/instances/?state=ended&limit=500")
     ended = {one["k8s_name"]: (one["state"], one["end_reason"]) for one in listed if one["k8s_name"] in owners}
     assert ended == dict.fromkeys(owners, ("terminated", "owner"))
@@ -104,7 +104,7 @@ def reading(world, email, name):
         reader.join(30)
     bad = [answer for answer in reader.answers if answer[1] != 200 or answer[2] >= READ_SECONDS]
     assert bad == []
-    assert len(reader.answers) > 30, "hardly anything was read meanwhile"
+    assert len(reader.answers) > 30, "too few reads during the test"
 
 
 def test_parallel_launches_create_one_workshop_each(world):
@@ -114,13 +114,13 @@ def test_parallel_launches_create_one_workshop_each(world):
     with reading(world, people[0], first):
         names = [first, *all_at_once(lambda email: world.launch(template, email), people[1:])]
         owners = dict(zip(names, people, strict=True))
-        assert len(owners) == MANY, "two launches got one name"
+        assert len(owners) == MANY, "two launches have the same name"
         assert {one["k8s_name"]: one["owner_email"] for one in live(world)} == owners
         until_all_run(world, names, 180, look=in_line)
     for kind in ("workshops", "deployments", "services", "ingresses"):
         assert sorted(one["metadata"]["name"] for one in world.objects(kind)) == sorted(names), kind
     belongs = [pod["metadata"]["labels"]["workshoplauncher.dev/workshop"] for pod in world.objects("pods")]
-    assert sorted(belongs) == sorted(names), "not exactly one pod for each"
+    assert sorted(belongs) == sorted(names), "expected one pod per workshop"
     end_all(world, owners)
 
 
@@ -140,27 +140,27 @@ def few_at_once(world):
     launcher.start()
 
 
-def test_queue_is_first_in_first_out(few_at_once):
+def test_queued_launches_start_in_launch_order(few_at_once):
     world = few_at_once
     template = world.template()
     people = users(AT_ONCE + IN_LINE)
     owners = {world.launch(template, email): email for email in people}
     order = list(owners)
 
-    wait_for("the first to start", lambda: len(world.objects("workshops")) == AT_ONCE, 20)
+    wait_for("the first workshops to start", lambda: len(world.objects("workshops")) == AT_ONCE, 20)
     assert in_line(live(world)) == order[AT_ONCE:]
     assert {one["metadata"]["name"] for one in world.objects("workshops")} == set(order[:AT_ONCE])
     assert [mine(world, owners, name)["queue_position"] for name in order[AT_ONCE:]] == list(range(1, IN_LINE + 1))
 
     left = order.pop(AT_ONCE + 1)
     world.end(left, owners.pop(left))
-    wait_for("the others to move up", lambda: in_line(live(world)) == order[AT_ONCE:], 10)
+    wait_for("the others to advance in the queue", lambda: in_line(live(world)) == order[AT_ONCE:], 10)
 
     def honest(listed):
         starting = [one["k8s_name"] for one in listed if one["state"] == "starting"]
-        assert len(starting) <= AT_ONCE, f"{starting} start at once"
+        assert len(starting) <= AT_ONCE, f"{starting} workshops start at once"
         queued = in_line(listed)
-        assert queued == order[len(order) - len(queued):], "somebody has overtaken"
+        assert queued == order[len(order) - len(queued):], "expected the order of the queue"
 
     world.operator.start()
     until_all_run(world, order, 180, look=honest)

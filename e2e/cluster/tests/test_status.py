@@ -41,11 +41,11 @@ def test_running_workshop_is_ready_and_exposed(world, running):
     assert workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"]
 
 
-def test_each_transition_is_an_event(world, running, failed):
+def test_each_phase_transition_writes_a_kubernetes_event(world, running, failed):
     url = f"http://{running}.{WORKSHOP_DOMAIN}/"
-    told = wait_for("its Events", lambda: events(world, running)[1:] and events(world, running), 20)
-    assert told == [("Normal", "Starting", ""), ("Normal", "Running", f"It answers at {url}")]
-    *_, last = wait_for("its Events", lambda: events(world, failed)[1:] and events(world, failed), 20)
+    told = wait_for("the Events", lambda: events(world, running)[1:] and events(world, running), 20)
+    assert told == [("Normal", "Starting", ""), ("Normal", "Running", f"The app answers at {url}")]
+    *_, last = wait_for("the Events", lambda: events(world, failed)[1:] and events(world, failed), 20)
     assert last[:2] == ("Warning", "Failed")
     assert last[2].startswith("image-pull-failed: ") and MISSING in last[2]
 

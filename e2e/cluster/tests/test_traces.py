@@ -1,4 +1,4 @@
-"""A start as a collector receives it: one trace with spans of the launcher and of the operator."""
+"""Traces of a workshop start: the collector receives one trace with the spans of launcher and operator."""
 
 import hashlib
 import http.server
@@ -10,12 +10,12 @@ from world import World
 
 STEPS = ("launch", "queue", "apply", "schedule", "prepare", "pull-image", "start-app")
 SECOND = 10**9
-# Duration of a step that began and ended in the same second.
+# Duration, in ns, that the operator reports for a step whose start and end have the same timestamp.
 SHORTEST = 1000
 
 
 class Collector(http.server.ThreadingHTTPServer):
-    """Receives spans by OTLP over HTTP; `spans` maps (trace, parent, name) to (start, end), in nanoseconds."""
+    """Receives spans as OTLP over HTTP. `spans` maps (trace, parent, name) to (start, end) in nanoseconds."""
 
     daemon_threads = True
 
@@ -55,7 +55,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def fields(message, wanted):
-    """Yields the values of this field in a Protocol Buffers message, as bytes."""
+    """Yields each value of one field of a Protocol Buffers message, as bytes."""
     at = 0
     while at < len(message):
         key, at = varint(message, at)
@@ -92,11 +92,11 @@ def test_workshop_start_is_one_trace():
         digest = hashlib.sha256(f"workshop start\n{name}".encode()).digest()
         trace, root = digest[:16], digest[16:24]
 
-        def told():
+        def all_spans():
             found = collector.of(trace)
             return found.keys() >= {"start", *STEPS} and found
 
-        spans = wait_for("all of its spans", told, 30)
+        spans = wait_for("the spans of all steps", all_spans, 30)
         assert collector.keys == {"swordfish"}
 
     parent, began, ended = spans.pop("start")
@@ -108,4 +108,4 @@ def test_workshop_start_is_one_trace():
     on_cluster = [spans[step] for step in STEPS[3:]]
     gaps = {next_[1] - one[2] for one, next_ in zip(on_cluster, on_cluster[1:])}
     assert gaps <= {0, -SHORTEST}, on_cluster
-    assert on_cluster[-1][2] - on_cluster[0][1] > SECOND // 10, "a pod takes its time"
+    assert on_cluster[-1][2] - on_cluster[0][1] > SECOND // 10, "expected the pod start to take over 0.1 s"

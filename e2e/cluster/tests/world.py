@@ -1,21 +1,20 @@
-"""A namespace with a launcher and an operator that run as their own service accounts, and helpers to drive them."""
+"""A namespace with a launcher and an operator, which use their own service accounts, and functions to control them."""
 
-import base64
 import datetime
 import http.client
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
 import uuid
 
+from api_server import api_server
 from harness import ADMIN, PROGRAM, ROOT, Launcher, Program, exchange, wait_for
 
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
 IMAGES = "localhost/workshop-launcher"
-WORKLOAD = "deployments,replicasets,pods,services,ingresses"
+WORKLOAD = ("deployments", "replicasets", "pods", "services", "ingresses")
 APP = {
     "name": "app",
     "app_type": "custom",
@@ -33,7 +32,7 @@ class Operator(Program):
 
 
 class World:
-    """A namespace, and our programs running in it unless `processes` is false. `with World(...) as world`."""
+    """A namespace, with a launcher and an operator unless `processes` is false. Usage: `with World(...) as world`."""
 
     def __init__(self, name, security="baseline", processes=True, **operator_settings):
         self.namespace = f"{name}-{uuid.uuid4().hex[:8]}"
@@ -70,11 +69,11 @@ class World:
         self.apply(namespace)
         self.kubectl("apply", "--filename", "-", input=rbac)
 
-    # Our programs.
+    # Launcher and operator.
 
     def kubeconfig(self, account, server=None):
-        """Writes a kubeconfig for this service account and returns its path; with a server, it uses that over HTTP
-        instead of the API server."""
+        """Writes a kubeconfig for this service account and returns its path. A given `server` URL replaces the URL of
+        the API server."""
         admin = json.loads(self.kubectl("config", "view", "--minify", "--raw", "--output", "json"))
         cluster = {"server": server} if server else admin["clusters"][0]["cluster"]
         token = self.kubectl("create", "token", account, "--duration=2h").strip()
@@ -92,7 +91,7 @@ class World:
         return str(path)
 
     def new_launcher(self, server=None, **settings):
-        """Returns a launcher that is not started; with a server, it connects to that instead of the API server."""
+        """Returns a launcher that is not started. A given `server` URL replaces the URL of the API server."""
         defaults = {
             "SERVICE_FLEET": "kubernetes",
             "SERVICE_SHUTDOWN_DELAY": "0",
@@ -102,7 +101,7 @@ class World:
         return self._own(Launcher(**defaults | settings))
 
     def new_operator(self, server=None, **settings):
-        """Returns an operator that is not started."""
+        """Returns an operator that is not started. A given `server` URL replaces the URL of the API server."""
         defaults = {
             "SERVICE_WORKSHOP_DOMAIN": WORKSHOP_DOMAIN,
             "SERVICE_WORKSHOP_SCHEME": "http",
@@ -118,25 +117,25 @@ class World:
         return program
 
     def logs(self):
-        """Returns the last lines that each of our programs has printed."""
+        """Returns the last log lines of all launchers and operators."""
         return "\n".join(f"-- {program.command[1]}\n{program.log_tail()}" for program in self.programs)
 
     # Calls of the launcher's API.
 
     def template(self, launcher=None, **changes):
-        """Creates the template APP with these changes; returns its id."""
+        """Creates a template: APP with these changes. Returns its id."""
         status, _, body = (launcher or self.launcher).request("POST", "/templates/", body=APP | changes)
         assert status == 201, (status, body)
         return body["template_id"]
 
     def launch(self, template_id, email=ALICE, launcher=None):
-        """Launches the template; returns the name of the instance."""
+        """Launches the template. Returns the name of the instance."""
         status, _, body = (launcher or self.launcher).request("POST", f"/templates/{template_id}/launch", email, {})
         assert status == 201, (status, body)
         return body["k8s_name"]
 
     def instance(self, name, launcher=None):
-        """Returns the instance as the API shows it."""
+        """Returns the instance from the launcher's API."""
         status, _, body = (launcher or self.launcher).request("GET", f"/instances/{name}")
         assert status == 200, (status, body)
         return body
@@ -147,23 +146,23 @@ class World:
         assert status == 202, (status, body)
 
     def until(self, name, state, seconds=90, launcher=None):
-        """Waits until the instance is in this state; fails at once if it has failed instead."""
+        """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
         seen = {}
 
         def look():
             seen.update(self.instance(name, launcher))
             if seen["state"] == "failed" and state != "failed":
-                raise AssertionError(f"{name} has failed: {seen['reason']} {seen['log_tail']}")
+                raise AssertionError(f"{name} failed: {seen['reason']} {seen['log_tail']}")
             return seen["state"] == state
 
         try:
             wait_for(f"{name} to be {state}", look, seconds)
         except AssertionError as error:
-            raise AssertionError(f"{error}; it is {seen}") from None
+            raise AssertionError(f"{error}; the instance: {seen}") from None
         return seen
 
     def running(self, email=ALICE, **changes):
-        """Launches the template APP with these changes, and waits until it runs; returns the name."""
+        """Launches a template, APP with these changes, and waits until the instance runs. Returns its name."""
         name = self.launch(self.template(**changes), email)
         self.until(name, "running")
         return name
@@ -171,7 +170,7 @@ class World:
     # Access to the cluster.
 
     def kubectl(self, *words, input=None, check=True):
-        """Runs kubectl in this namespace; returns its output, and with check=False its errors too."""
+        """Runs kubectl in this namespace. Returns stdout. check=False ignores failures and also returns stderr."""
         command = ["kubectl", "--namespace", self.namespace, *map(str, words)]
         done = subprocess.run(command, input=input, capture_output=True, text=True, timeout=120)
         if check and done.returncode != 0:
@@ -179,49 +178,55 @@ class World:
         return done.stdout if check else done.stdout + done.stderr
 
     def apply(self, *objects):
-        """Applies these objects, as the cluster's administrator."""
+        """Applies these objects with the permissions of a cluster administrator."""
         listed = {"apiVersion": "v1", "kind": "List", "items": objects}
         self.kubectl("apply", "--filename", "-", input=json.dumps(listed))
 
-    def objects(self, kinds, *words):
-        """Returns the objects of these kinds."""
-        return json.loads(self.kubectl("get", kinds, "--output", "json", *words))["items"]
+    def objects(self, kind, **selectors):
+        """Returns the objects of this kind that match the selectors of `ApiServer.list`."""
+        return api_server().list(self.namespace, kind, **selectors)
 
-    def workshop(self, name):
-        """Returns the Workshop, or None."""
-        found = self.objects("workshops", "--field-selector", f"metadata.name={name}")
+    def named(self, kind, name):
+        """Returns the object of this kind and name, or None."""
+        found = self.objects(kind, fieldSelector=f"metadata.name={name}")
         return found[0] if found else None
 
-    def workload(self, name, kinds=WORKLOAD):
-        """Returns the objects of this Workshop's workload, as `kind/name`."""
-        label = f"workshoplauncher.dev/workshop={name}"
-        return self.kubectl("get", kinds, "--selector", label, "--output", "name").split()
+    def workshop(self, name):
+        """Returns the Workshop with this name, or None."""
+        return self.named("workshops", name)
+
+    def of_workshop(self, kind, name):
+        """Returns the objects of this kind in the workload of this Workshop."""
+        return self.objects(kind, labelSelector=f"workshoplauncher.dev/workshop={name}")
+
+    def workload(self, name):
+        """Returns the objects of this Workshop's workload as a list of `kind/name`."""
+        return [f"{kind}/{one['metadata']['name']}" for kind in WORKLOAD for one in self.of_workshop(kind, name)]
 
     def until_gone(self, name, seconds=60):
         """Waits until the Workshop and its workload are gone."""
         left = lambda: self.workshop(name) or self.workload(name)
-        wait_for(f"everything of {name} to be gone", lambda: not left(), seconds)
+        wait_for(f"all objects of {name} to be deleted", lambda: not left(), seconds)
 
     def pod(self, name):
-        """Returns the only pod of this Workshop."""
-        pods = self.objects("pods", "--selector", f"workshoplauncher.dev/workshop={name}")
+        """Returns the pod of this Workshop. Fails unless exactly one pod exists."""
+        pods = self.of_workshop("pods", name)
         assert len(pods) == 1, [pod["metadata"]["name"] for pod in pods]
         return pods[0]
 
     def address(self, name):
-        """Returns the address of the Workshop's Service; its port is 80."""
-        return json.loads(self.kubectl("get", "service", name, "--output", "json"))["spec"]["clusterIP"]
+        """Returns the cluster IP of the Workshop's Service. The Service listens on port 80."""
+        return self.named("services", name)["spec"]["clusterIP"]
 
     def visit(self, name, email=None, path="/", proof=None):
-        """Sends one request to the Workshop's Service as this person, with this proxy secret; returns (status,
-        body)."""
+        """Sends one request to the Workshop's Service with this identity and proxy secret. Returns (status, body)."""
         headers = {"X-Auth-Request-Email": email, "X-Auth-Request-Proof": proof}
         headers = {header: value for header, value in headers.items() if value}
         address = self.address(name)
 
         def is_routed():
-            # kube-proxy routes a new Service after up to a second. The sidecar then answers 403 to a request without an
-            # identity.
+            # kube-proxy needs up to 1 s to route a new Service. After that, the sidecar answers 403, because this
+            # request has no identity.
             try:
                 return exchange(80, "GET", "/", host=address)[0] == 403
             except (OSError, http.client.HTTPException):
@@ -232,20 +237,17 @@ class World:
         return status, body
 
 
-def moment(time):
-    """Parses a time of the API or the cluster for comparison: the same time may be written in several ways."""
+def parse_time(time):
+    """Parses a timestamp. Compare only parsed timestamps: API and cluster may write the same time as .630Z and .63Z."""
     return datetime.datetime.fromisoformat(time.replace("Z", "+00:00"))
 
 
+def expires_at(workshop):
+    """Returns the expiry in the Workshop's spec as a datetime, or None if the spec has no expiry."""
+    time = workshop["spec"].get("expiresAt")
+    return time and parse_time(time)
+
+
 def seconds_from_now(time):
-    """Returns the seconds from now until this time of the API."""
-    return (moment(time) - datetime.datetime.now(datetime.UTC)).total_seconds()
-
-
-def ca_certificate():
-    """Returns the certificate authority, as PEM, and the server URL of the cluster that KUBECONFIG names."""
-    words = ["kubectl", "config", "view", "--minify", "--raw", "--output", "jsonpath={.clusters[0].cluster}"]
-    cluster = json.loads(subprocess.run(words, check=True, capture_output=True, text=True, env=os.environ).stdout)
-    if "certificate-authority-data" in cluster:
-        return base64.b64decode(cluster["certificate-authority-data"]).decode(), cluster["server"]
-    return pathlib.Path(cluster["certificate-authority"]).read_text(), cluster["server"]
+    """Returns the seconds from now until this timestamp."""
+    return (parse_time(time) - datetime.datetime.now(datetime.UTC)).total_seconds()

@@ -1,4 +1,4 @@
-// An OpenID provider that keeps a session of its own, as those of institutions do: it asks each browser once.
+// An OpenID provider that keeps sessions, as those of institutions do: each browser logs in once.
 // Everybody's password is "password". PORT is where it listens, its issuer is http://sso.test:PORT.
 
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
@@ -45,7 +45,7 @@ async function loadExistingGrant({ oidc }) {
   return grant;
 }
 
-// With an icon of its own, so that no browser asks for one that is not there.
+// Contains an icon, so that browsers do not request a missing one.
 const page = (body) => `<!doctype html>
 <html lang="en">
 <title>Single sign-on</title>
@@ -68,7 +68,7 @@ const provider = new Provider(`http://sso.test:${PORT}`, {
     },
   ],
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["groups"] },
-  // Everything is in the ID token, as at most providers: a login proxy need not ask for more.
+  // The ID token has all claims, as at most providers, so a login proxy needs no further request.
   conformIdTokenClaims: false,
   cookies: { keys: [randomBytes(32).toString("hex")] },
   jwks: { keys: [signingKey()] },
@@ -114,5 +114,5 @@ const server = createServer((request, response) => {
   return logIn(request, response).catch((error) => response.writeHead(400).end(`${error.message}\n`));
 });
 server.listen(PORT);
-// The first process of a container ends only by what it says itself.
+// The first process of a container has no default signal handlers.
 process.on("SIGTERM", () => process.exit(0));

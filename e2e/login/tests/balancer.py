@@ -1,4 +1,4 @@
-"""A minimal load balancer in front of a release: it terminates TLS and forwards all bytes unchanged."""
+"""A minimal load balancer in front of the release. It terminates TLS and forwards all bytes unchanged."""
 
 import contextlib
 import pathlib
@@ -11,7 +11,7 @@ import threading
 
 
 def certificate(folder):
-    """Creates a key and a self-signed certificate, in one file; returns its path."""
+    """Creates a key and a self-signed certificate in one PEM file. Returns the path of the file."""
     path = pathlib.Path(folder) / "both.pem"
     words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
     names = ["-days", "1", "-subj", "/CN=test", "-keyout", path, "-out", pathlib.Path(folder) / "certificate.pem"]
@@ -21,8 +21,8 @@ def certificate(folder):
 
 
 def pump(source, sink):
-    """Forwards data until its end, then shuts down the sink's sending side."""
-    # A peer that disconnects meanwhile affects only this connection.
+    """Forwards bytes from source to sink until the source ends. Then shuts down sending on the sink."""
+    # Ignore a disconnected peer: it must not affect other connections.
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
             sink.sendall(data)
@@ -31,7 +31,7 @@ def pump(source, sink):
 
 
 class Handler(socketserver.BaseRequestHandler):
-    """Handles one connection."""
+    """Terminates TLS of one connection, and forwards its bytes in both directions."""
 
     def handle(self):
         try:
@@ -47,7 +47,7 @@ class Handler(socketserver.BaseRequestHandler):
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Accepts the connections, one thread each."""
+    """Accepts connections, and handles each in a separate thread."""
 
     allow_reuse_address = daemon_threads = True
     request_queue_size = 64
@@ -55,7 +55,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def load_balancer(address, target):
-    """Forwards from this address's HTTPS port to target, a pair of host and port."""
+    """Forwards connections from port 443 of this address to `target`, a (host, port) pair."""
     with tempfile.TemporaryDirectory() as folder, Server((address, 443), Handler) as server:
         server.target = target
         server.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""The whole chain in the cluster: Traefik, two providers, and the chart's release with both login proxies."""
+"""The login chain in the cluster: Traefik, two login providers, and a release of the chart with both login proxies."""
 
 import json
 import os
@@ -27,7 +27,7 @@ CLIENT_SECRET = "secret-of-the-launcher-for-tests"
 
 
 def run(*command, input=None, check=True):
-    """Runs a command; returns its output, and with check=False its errors too."""
+    """Runs a command. Returns stdout. check=False ignores failures and also returns stderr."""
     done = subprocess.run(list(map(str, command)), input=input, capture_output=True, text=True, timeout=300)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}: {done.stdout}{done.stderr}")
@@ -54,21 +54,21 @@ def cluster_ip(namespace, service):
     return kubectl("--namespace", namespace, "get", "service", service, "--output", "jsonpath={.spec.clusterIP}")
 
 
-def is_definition_of_others():
-    """Returns True if the resource definition was applied by hand, as other tests do: Helm then needs
-    --take-ownership."""
+def crd_exists_outside_release():
+    """Returns True if the CRD exists but does not belong to this Helm release. Other tests apply the CRD with kubectl.
+    Helm then needs --take-ownership."""
     found = kubectl("get", "customresourcedefinition", DEFINITION, "--ignore-not-found", "--output", "json")
     return bool(found) and json.loads(found)["metadata"].get("annotations", {}).get(RELEASE_NAME) != RELEASE
 
 
 class Chain:
-    """One release at a time, in namespaces with fixed names."""
+    """Installs the platform and the release, in namespaces with fixed names. Only one release can exist."""
 
     def __init__(self):
         self.addresses = {}
 
     def platform(self):
-        """Installs a cluster's usual platform: Traefik and the providers."""
+        """Installs the components outside the chart: Traefik and the login providers."""
         kubectl("apply", "--server-side", "--filename", pathlib.Path(os.environ["LOGIN_BIN"]) / "traefik-crds.yaml")
         kubectl("apply", "--filename", LOGIN / "platform")
         for namespace, name in ((INGRESS, "traefik"), (IDP, "dex"), (IDP, "sso")):
@@ -82,13 +82,13 @@ class Chain:
         }
 
     def prepare(self):
-        """Creates the prerequisites of the release, as in NOTES.txt: a restricted namespace, two Secrets, a volume."""
+        """Creates the prerequisites that NOTES.txt lists: a restricted namespace, two Secrets, a volume."""
         labels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
         apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}})
         for name in ("login", "workshops-login"):
             data = {"client-id": "launcher", "client-secret": CLIENT_SECRET, "cookie-secret": secrets.token_hex(16)}
             apply(namespaced("Secret", name, stringData=data))
-        # The node is this machine, so a hostPath volume holds the launcher's files.
+        # A hostPath volume is enough for the launcher's files, because this machine is the only node.
         VOLUME.mkdir(exist_ok=True)
         os.chown(VOLUME, 65532, 65532)
         size = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand"}
@@ -100,29 +100,29 @@ class Chain:
         )
 
     def install(self, *words):
-        """Runs helm upgrade --install, and waits until everything is ready."""
+        """Runs helm upgrade --install, and waits until users can log in. Returns Helm's output."""
         chart = ROOT / "charts/workshop-launcher"
         common = ("--namespace", NAMESPACE, "--values", LOGIN / "values.yaml", "--wait", "--timeout", "180s")
-        ownership = ("--take-ownership",) if is_definition_of_others() else ()
+        ownership = ("--take-ownership",) if crd_exists_outside_release() else ()
         printed = helm("upgrade", "--install", RELEASE, chart, *common, *ownership, *words)
-        self.until_open()
+        self.until_login_works()
         return printed
 
-    def until_open(self):
-        """Waits until users can log in at both hosts: the ingress learns the addresses of new pods with a delay."""
+    def until_login_works(self):
+        """Waits until users can log in at launcher and workshops. The ingress routes to new pods with a delay."""
 
         def gets_in():
             page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
             workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
             return (page.status, page.url, workshops.status) == (200, f"{LAUNCHER}/", 302)
 
-        wait_for("the way in", gets_in, 60)
+        wait_for("the login at launcher and workshops", gets_in, 60)
 
     def uninstall(self):
         return helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--ignore-not-found")
 
     def remove(self):
-        """Removes everything that was created, including the platform."""
+        """Removes the release, its prerequisites and the platform."""
         self.uninstall()
         kubectl("delete", "namespace", NAMESPACE, WORKSHOPS, "--ignore-not-found")
         kubectl("delete", "persistentvolume", f"{NAMESPACE}-data", "--ignore-not-found")
@@ -132,18 +132,18 @@ class Chain:
     # Users.
 
     def visitor(self):
-        """Returns a browser profile that resolves the chain's hosts."""
+        """Returns a new browser profile in which the chain's host names resolve."""
         return Visitor(self.addresses)
 
     def signed_in(self, email, url=f"{LAUNCHER}/"):
-        """Returns a profile in which this person has logged in."""
+        """Returns a new browser profile in which this user is logged in."""
         visitor = self.visitor()
         answer = visitor.log_in(url, email)
-        assert (answer.status, answer.asks) == (200, False), (answer.url, answer.status, answer.body[:500])
+        assert (answer.status, answer.is_login_form) == (200, False), (answer.url, answer.status, answer.body[:500])
         return visitor
 
     def launched(self, visitor, template=ECHO):
-        """Launches through the API as this person, waits until the ingress routes it, and returns (name, url)."""
+        """Launches a workshop through the API, waits until the ingress routes the workshop, and returns (name, url)."""
         json_headers = {"Accept": "application/json", "Content-Type": "application/json"}
         answer = visitor.request("POST", f"{LAUNCHER}/api/v1/templates/{template}/launch", json_headers, "{}")
         assert answer.status == 201, answer.body
@@ -159,5 +159,5 @@ class Chain:
         return name, url
 
     def until_routed(self, url):
-        """Waits until the ingress routes this workshop, which takes a moment after the operator creates its Ingress."""
+        """Waits until the ingress routes this workshop. Traefik reads a new Ingress with a short delay."""
         wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 30)

@@ -1,5 +1,4 @@
-"""Fixtures shared by the tests of this directory: one chain. They need KUBECONFIG, kubectl, LOGIN_BIN and the
-images."""
+"""Fixtures of the login tests. Prerequisites: KUBECONFIG, kubectl, LOGIN_BIN and the container images."""
 
 import pathlib
 import sys
@@ -13,9 +12,9 @@ from chain import ALICE, Chain
 
 @pytest.fixture(scope="session")
 def chain():
-    """Traefik, the providers and the release, ready; removed afterwards."""
+    """Traefik, the login providers and the release, all ready. They are removed after the last test."""
     made = Chain()
-    # Removes the leftovers of a killed run.
+    # Remove leftover objects of an earlier run that was killed.
     made.remove()
     try:
         made.platform()
@@ -27,13 +26,14 @@ def chain():
 
 
 @pytest.fixture(scope="session")
-def echo_of_all_files(chain):
-    """Alice's workshop, which echoes requests: (name, url)."""
+def session_echo(chain):
+    """Alice's workshop, whose app echoes requests, shared by all test files: (name, url)."""
     return chain.launched(chain.signed_in(ALICE))
 
 
 @pytest.fixture(scope="module")
-def echo(chain, echo_of_all_files):
-    """Alice's workshop, which echoes requests, routed again after the tests of another file changed the release."""
-    chain.until_routed(echo_of_all_files[1])
-    return echo_of_all_files
+def echo(chain, session_echo):
+    """Alice's workshop, whose app echoes requests: (name, url). Earlier tests may have changed the release, so this
+    fixture waits until the ingress routes the workshop."""
+    chain.until_routed(session_echo[1])
+    return session_echo

@@ -1,7 +1,7 @@
-"""Without Traefik's middlewares: the release's nginx asks the login proxies, for any ingress in front of it.
+"""The front as edge proxy: the release's own nginx asks the login proxies, so Traefik's middlewares are not needed.
 
-Two kinds of ingress are tested: a controller without login middlewares, and a load balancer that forwards all bytes.
-The imported tests hold for Traefik's middlewares and for both of these.
+All tests run with two kinds of ingress before the front: an ingress controller without login middlewares, and a load
+balancer that forwards all bytes. The imported tests also run in their own files, there with Traefik's middlewares.
 """
 
 import contextlib
@@ -20,27 +20,27 @@ from chain import (
     kubectl, namespaced,
 )
 from harness import wait_for
-from test_browser import in_a_browser
-from test_front_door import (
+from test_browser import run_in_browser
+from test_edge_proxy import (
     EMAIL, ask, bob, test_forged_identity_does_not_replace_session_identity, test_forged_identity_in_trailer_is_ignored,
     test_forged_identity_on_public_page_is_ignored, test_forged_identity_without_session_is_refused,
     test_owner_reaches_workshop_despite_forged_header, test_pipelined_requests_are_authenticated_separately,
-    test_requests_are_refused_while_login_proxies_are_down as closed_while_it_is_down,
+    test_requests_are_refused_while_login_proxies_are_down as check_refusal_while_login_proxies_are_down,
 )
 from test_install import (
     test_foreign_pod_reaches_neither_launcher_nor_workshop, test_requests_with_many_cookies_are_accepted,
 )
 from test_sessions import (
-    test_api_returns_identity_of_logged_in_user, test_deep_link_is_unchanged_after_login,
-    test_launcher_session_is_bound_to_its_host, test_login_does_not_redirect_to_foreign_hosts,
+    test_api_returns_identity_of_logged_in_user, test_launcher_deep_link_is_unchanged_after_login,
+    test_launcher_session_is_refused_by_workshop, test_login_does_not_redirect_to_foreign_hosts,
     test_no_session_cookie_reaches_an_app, test_other_user_gets_403_from_workshop_and_404_from_api,
-    test_signing_out_ends_both_sessions, test_unauthenticated_pages_redirect_and_api_returns_401,
+    test_sign_out_ends_launcher_and_workshop_sessions, test_unauthenticated_pages_redirect_and_api_returns_401,
     test_unauthenticated_subresources_set_no_cookies, test_workshop_deep_link_is_unchanged_after_login,
 )
 from visitor import PAGE, TLS
 
 FRONT = f"{RELEASE}-workshop-launcher-front"
-DOORS = {
+INGRESSES = {
     "ingress": lambda: contextlib.nullcontext(cluster_ip(INGRESS, "traefik")),
     "load balancer": lambda: load_balancer("127.0.77.1", (cluster_ip(NAMESPACE, FRONT), 80)),
 }
@@ -48,7 +48,7 @@ DOORS = {
 
 @pytest.fixture(scope="module")
 def chain(chain):
-    """Installs the release with its own nginx; afterwards installs the usual release again."""
+    """The release with the front as edge proxy. Afterwards the usual release is installed again."""
     through = copy.copy(chain)
     through.addresses = dict(chain.addresses)
     try:
@@ -58,39 +58,39 @@ def chain(chain):
         chain.install()
 
 
-@pytest.fixture(scope="module", params=DOORS, autouse=True)
-def door(chain, request):
-    """Selects the ingress for all requests of the chain."""
-    with DOORS[request.param]() as address:
+@pytest.fixture(scope="module", params=INGRESSES, autouse=True)
+def ingress_kind(chain, request):
+    """Sends all requests of the chain through one kind of ingress."""
+    with INGRESSES[request.param]() as address:
         here = dict.fromkeys(("launcher.test", f".{WORKSHOP_DOMAIN}"), address)
-        # Existing profiles use this address, too.
+        # Update in place: existing browser profiles share this dict and must use the new address.
         chain.addresses.update(here)
-        wait_for("the way in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
+        wait_for("Alice to log in", lambda: chain.visitor().log_in(f"{LAUNCHER}/", ALICE).status == 200, 30)
         yield request.param
 
 
 @pytest.fixture(scope="module")
 def echo(chain):
-    """Alice's workshop, which echoes requests: (name, url)."""
+    """Alice's workshop, whose app echoes requests: (name, url)."""
     return opened(chain, chain.signed_in(ALICE), ECHO)
 
 
 @pytest.fixture(scope="module")
 def jupyterlab(chain):
-    """Alice's JupyterLab: (a profile that is logged in there, host)."""
+    """Alice's JupyterLab: (a browser profile that is logged in there, host)."""
     alice = chain.signed_in(ALICE)
     return alice, opened(chain, alice, JUPYTERLAB)[1].split("/")[2]
 
 
 def opened(chain, alice, template):
-    """Launches the template, and waits until the cluster's network routes the new Service; returns (name, url)."""
+    """Launches the template, and waits until the cluster routes its new Service. Returns (name, url)."""
     name, url = chain.launched(alice, template)
     wait_for(f"{url} to answer", lambda: alice.log_in(url, ALICE).status == 200, 20)
     return name, url
 
 
 def web_socket(visitor, host):
-    """Opens JupyterLab's stream of events, as this profile's browser does."""
+    """Opens the WebSocket for JupyterLab's events, with the cookies of this browser profile."""
     plain = socket.create_connection((visitor.address(host), 443), timeout=20)
     return connect(
         f"wss://{host}/api/events/subscribe",
@@ -109,16 +109,16 @@ def test_nginx_pods_are_ready_and_workshops_have_no_ingress(chain, echo):
     conditions = [{one["type"]: one["status"] for one in pod["status"]["conditions"]} for pod in pods]
     assert conditions and all(one["Ready"] == "True" for one in conditions)
     ingresses = lambda namespace: kubectl("--namespace", namespace, "get", "ingresses", "--output", "name").split()
-    # The operator deletes the Ingresses of workshops that are older than the front.
-    wait_for("no Ingress of a workshop", lambda: not ingresses(WORKSHOPS), 60)
+    # Workshops from earlier tests have Ingresses. With the front, the operator deletes these Ingresses.
+    wait_for("all Ingresses of workshops to be deleted", lambda: not ingresses(WORKSHOPS), 60)
     assert ingresses(NAMESPACE) == [f"ingress.networking.k8s.io/{FRONT}"]
     assert echo[1] == f"https://{echo[0]}.{WORKSHOP_DOMAIN}/"
 
 
-def test_websocket_opens_only_for_owner(chain, jupyterlab):
+def test_jupyterlab_websocket_opens_only_for_owner(chain, jupyterlab):
     alice, host = jupyterlab
     with web_socket(alice, host) as channel:
-        assert channel.ping().wait(20), "what was sent came back"
+        assert channel.ping().wait(20), "expected a pong from JupyterLab"
     bob = chain.signed_in(BOB)
     assert bob.log_in(f"https://{host}/", BOB).status == 403
     for visitor, statuses in ((bob, {403}), (chain.visitor(), {302, 401})):
@@ -127,7 +127,7 @@ def test_websocket_opens_only_for_owner(chain, jupyterlab):
         assert refused.value.response.status_code in statuses
 
 
-def test_large_upload_succeeds(jupyterlab):
+def test_upload_of_32_mb_to_workshop_succeeds(jupyterlab):
     alice, host = jupyterlab
     text = "workshop" * 4_000_000
     token = alice.cookies[host, "_xsrf"][0]
@@ -147,11 +147,11 @@ def test_event_stream_is_not_buffered(chain):
         connection.request("GET", url.path, headers=headers)
         response = connection.getresponse()
         assert (response.status, response.headers.get_content_type()) == (200, "text/event-stream")
-        assert response.readline(), "something came, and the stream goes on"
+        assert response.readline(), "expected an event before the end of the stream"
 
 
 @pytest.mark.parametrize("host", ["nothing-abcdefghij", "kubernetes", "a.b", "x_y", "-x"])
-def test_unknown_workshop_host_is_not_found(chain, echo, host):
+def test_request_to_unknown_workshop_host_is_refused(chain, echo, host):
     alice = chain.signed_in(ALICE)
     alice.log_in(echo[1], ALICE)
     status, body = ask(alice, f"{host}.{WORKSHOP_DOMAIN}", "/", [])
@@ -159,7 +159,7 @@ def test_unknown_workshop_host_is_not_found(chain, echo, host):
     assert '"app"' not in body
 
 
-def test_foreign_host_is_refused(chain, door, echo):
+def test_request_to_foreign_host_is_refused(chain, ingress_kind, echo):
     alice = chain.signed_in(ALICE)
     for host in ("evil.test", "", f"{FRONT}.{NAMESPACE}.svc", f"launcher.test.{WORKSHOP_DOMAIN}.evil.test"):
         received = alice.raw(
@@ -169,8 +169,8 @@ def test_foreign_host_is_refused(chain, door, echo):
         assert received.split(b" ")[1] in (b"400", b"404", b"421"), (host, received[:300])
 
 
-def test_conflicting_hosts_do_not_bypass_login(door, echo, bob):
-    """The login proxy is asked about the same host that gets the request."""
+def test_request_with_conflicting_hosts_does_not_bypass_login(ingress_kind, echo, bob):
+    """URL and Host header name different hosts. The login must be checked for the host that receives the request."""
     workshop = echo[1].split("/")[2]
     for target, host in (("launcher.test", workshop), (workshop, "launcher.test")):
         cookies = "; ".join((bob.cookies_for("launcher.test"), bob.cookies_for(workshop)))
@@ -178,19 +178,19 @@ def test_conflicting_hosts_do_not_bypass_login(door, echo, bob):
         received = bob.raw(target, ("\r\n".join(head) + "\r\n\r\n").encode())
         assert received.startswith(b"HTTP/1.1 "), received[:300]
         assert b'"app"' not in received and ALICE.encode() not in received, received[:300]
-        # Traefik handles this itself; nginx answers 400.
-        assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
+        # With the load balancer, nginx itself gets both hosts and answers 400. Traefik resolves the conflict earlier.
+        assert ingress_kind != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
 
 
 def test_requests_are_refused_while_login_proxies_are_down(chain, echo, bob):
-    closed_while_it_is_down(chain, echo, bob)
-    # The cluster's network learns of each login proxy separately.
-    wait_for("the workshops' way in", lambda: bob.request("GET", echo[1], PAGE).status == 403, 30)
+    check_refusal_while_login_proxies_are_down(chain, echo, bob)
+    # The workshops' login proxy may become reachable later than the launcher's. Wait for it as well.
+    wait_for("the workshop to refuse Bob", lambda: bob.request("GET", echo[1], PAGE).status == 403, 30)
 
 
-def test_non_workshop_service_is_unreachable(chain, echo):
-    """The Service is in the workshops' namespace and has a valid name, but no proxy in front of it checks the
-    caller."""
+def test_service_without_sidecar_is_unreachable(chain, echo):
+    """The Service is in the workshops' namespace and has a valid name. It has no sidecar that checks the identity, so
+    the front must not reach it."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     pod = namespaced("Pod", "stray", namespace=WORKSHOPS, spec=spec)
@@ -207,6 +207,6 @@ def test_non_workshop_service_is_unreachable(chain, echo):
         kubectl("--namespace", WORKSHOPS, "delete", "pod,service", "stray", "--wait=false")
 
 
-@pytest.mark.parametrize("door", ["ingress"], indirect=True)
-def test_login_in_browser(chain, door):
-    in_a_browser(chain, "test-login")
+@pytest.mark.parametrize("ingress_kind", ["ingress"], indirect=True)
+def test_login_works_in_browser(chain, ingress_kind):
+    run_in_browser(chain, "test-login")

@@ -1,4 +1,4 @@
-"""The same chain in a real Chromium: e2e/browser/login."""
+"""Runs the tests of e2e/browser/login: the login chain in a real Chromium."""
 
 import contextlib
 import os
@@ -15,11 +15,14 @@ OUTSIDE, INSIDE = "10.98.77.1", "10.98.77.2"
 
 
 @contextlib.contextmanager
-def quiet_network():
-    """Creates a network namespace with access to the cluster: where pods start and stop, Chromium aborts its loads."""
-    # Removes the leftovers of a killed run.
+def isolated_network():
+    """Creates a network namespace for Chromium, with access to the cluster.
+
+    In the host's network namespace, starting and stopping pods changes network devices, and Chromium then aborts loads.
+    """
+    # Remove the leftover network namespace of an earlier run that was killed.
     if pathlib.Path("/run/netns", NAMESPACE).exists():
-        end_all_within()
+        kill_processes_in_namespace()
         run("ip", "netns", "delete", NAMESPACE)
     run("ip", "netns", "add", NAMESPACE)
     try:
@@ -28,24 +31,24 @@ def quiet_network():
         run("ip", "link", "set", "login0", "up")
         for words in (
             ("address", "add", f"{INSIDE}/30", "dev", "eth0"),
-            # A link's automatic address comes seconds later, which would be a network change.
+            # No automatic IPv6 address: the kernel adds it seconds later, and Chromium would abort loads.
             ("link", "set", "eth0", "addrgenmode", "none"),
             ("link", "set", "lo", "up"),
             ("link", "set", "eth0", "up"),
             ("route", "add", "default", "via", OUTSIDE),
         ):
             run("ip", "-netns", NAMESPACE, *words)
-        wait_for("the link", lambda: "state UP" in run("ip", "-netns", NAMESPACE, "link", "show", "eth0"), 10)
+        wait_for("the network link", lambda: "state UP" in run("ip", "-netns", NAMESPACE, "link", "show", "eth0"), 10)
         yield
     finally:
         try:
-            end_all_within()
+            kill_processes_in_namespace()
         finally:
             run("ip", "netns", "delete", NAMESPACE)
 
 
-def end_all_within():
-    """Kills the leftovers of an aborted run: the abort ends only npm, and Chromium has a separate process group."""
+def kill_processes_in_namespace():
+    """Kills all processes in the network namespace. An aborted run ends only npm, not Chromium's process group."""
 
     def nothing_is_left():
         left = run("ip", "netns", "pids", NAMESPACE).split()
@@ -54,15 +57,15 @@ def end_all_within():
                 os.kill(int(pid), signal.SIGKILL)
         return not left
 
-    wait_for("the processes of the browser's run to be gone", nothing_is_left, 20)
+    wait_for("the browser's processes to end", nothing_is_left, 20)
 
 
-def in_a_browser(chain, script):
-    """Runs a script of e2e/browser/package.json, in whose Chromium the chain's hosts resolve into the cluster."""
+def run_in_browser(chain, script):
+    """Runs a script of e2e/browser/package.json. In its Chromium, the chain's host names resolve to the cluster."""
     names = {"LOGIN_TRAEFIK": "launcher.test", "LOGIN_DEX": "dex.test", "LOGIN_SSO": "sso.test"}
     addresses = {variable: chain.addresses[name] for variable, name in names.items()}
-    # Chromium's files are removed with the folder, even if Chromium was killed.
-    with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary, quiet_network():
+    # Chromium writes to this TMPDIR. Its files are therefore removed even if Chromium is killed.
+    with tempfile.TemporaryDirectory(prefix="login-browser-") as temporary, isolated_network():
         done = subprocess.run(
             ["ip", "netns", "exec", NAMESPACE, "npm", "run", "--silent", script],
             cwd=ROOT / "e2e/browser",
@@ -75,5 +78,5 @@ def in_a_browser(chain, script):
     assert done.returncode == 0, done.stdout
 
 
-def test_login_in_browser(chain):
-    in_a_browser(chain, "test-login")
+def test_login_works_in_browser(chain):
+    run_in_browser(chain, "test-login")

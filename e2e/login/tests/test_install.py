@@ -1,4 +1,4 @@
-"""helm upgrade and helm uninstall: which objects change, and which stay."""
+"""Effects of helm upgrade and helm uninstall: which objects change, and which remain."""
 
 import json
 
@@ -35,16 +35,16 @@ def test_all_pods_are_ready_in_restricted_namespace(chain):
         assert ready == "True", pod["metadata"]["name"]
 
 
-def test_doctor_passes_in_launcher_pod(chain, echo):
+def test_doctor_in_launcher_pod_reports_no_fault(chain, echo):
     selector = "app.kubernetes.io/component=launcher"
     pods = kubectl("--namespace", NAMESPACE, "get", "pods", "--selector", selector, "--output", "name").split()
-    # The doctor exits with 1 if a check fails, and kubectl with it.
+    # If a check fails, the doctor exits with 1. kubectl then exits with 1 and fails the test.
     said = kubectl("--namespace", NAMESPACE, "exec", pods[0], "--", "launcher", "doctor")
     found = {line[6:21].strip(): line[:4].strip() for line in said.splitlines()}
-    for check in "database", "writing", "API server", "definition", "rights", "operator", "belonging":
+    for check in "database", "writes", "API server", "CRD", "permissions", "operator", "fleet binding":
         assert found[check] == "ok", said
-    # The chain's hosts exist only inside of it, and its certificates are self-signed: the pod cannot check them.
-    assert found["way in"] in ("ok", "warn"), said
+    # A warning is allowed: the pod cannot resolve the chain's test hosts, and the certificates are self-signed.
+    assert found["edge proxy"] in ("ok", "warn"), said
 
 
 def test_upgrade_applies_settings_and_keeps_workshops_running(chain):
@@ -57,10 +57,10 @@ def test_upgrade_applies_settings_and_keeps_workshops_running(chain):
         chain.install("--set", "api.adminEmails={admin@example.org,alice@example.org}")
         wait_for("Alice to be an admin", is_admin, 30)
         assert pod_of(name) == pod
-        assert alice.log_in(url, ALICE).status == 200, "her session and her workshop went on"
+        assert alice.log_in(url, ALICE).status == 200, "expected Alice's session and workshop to survive the upgrade"
     finally:
         chain.install()
-    wait_for("Alice to be none any more", lambda: not is_admin(), 30)
+    wait_for("Alice to lose the admin rights", lambda: not is_admin(), 30)
 
 
 def test_data_and_workshops_survive_uninstall_and_reinstall(chain):
@@ -73,17 +73,17 @@ def test_data_and_workshops_survive_uninstall_and_reinstall(chain):
         assert helm("list", "--namespace", NAMESPACE, "--short").strip() == ""
         left = kubectl("--namespace", NAMESPACE, "get", "deployments,services,ingresses", "--output", "name")
         assert left.strip() == "", left
-        assert pod_of(name) == pod, "the workshop outlives the release"
+        assert pod_of(name) == pod, "expected the workshop to keep running after the uninstallation"
         closed = chain.visitor().request("GET", url)
-        # A terminating login proxy still redirects to its form.
-        assert closed.status in (302, 401, 404, 500, 502, 503), "without the login in front, a workshop is closed"
-        assert_kept_out(addresses)
+        # 302: a terminating login proxy may still redirect to the login.
+        assert closed.status in (302, 401, 404, 500, 502, 503), "expected no access without the login proxies"
+        assert_unreachable(addresses)
     finally:
         chain.install()
     alice = chain.signed_in(ALICE)
     assert instance(alice, name)["state"] == "running"
     assert pod_of(name) == pod
-    wait_for("the way to the workshop", lambda: alice.log_in(url, ALICE).status == 200, 30)
+    wait_for("the workshop to answer", lambda: alice.log_in(url, ALICE).status == 200, 30)
 
 
 @pytest.mark.parametrize("kibibytes", [8, 24])
@@ -100,13 +100,13 @@ def test_requests_with_many_cookies_are_accepted(chain, echo, kibibytes):
 
 
 def test_foreign_pod_reaches_neither_launcher_nor_workshop(chain, echo):
-    """A client that bypasses the auth proxy could write the identity header, so the policies block all such clients."""
+    """A pod that bypasses the edge proxy could forge the identity header. The NetworkPolicies must block such pods."""
     launcher = cluster_ip(NAMESPACE, f"{RELEASE}-workshop-launcher")
-    assert_kept_out({"launcher": launcher, "workshop": cluster_ip(WORKSHOPS, echo[0])})
+    assert_unreachable({"launcher": launcher, "workshop": cluster_ip(WORKSHOPS, echo[0])})
 
 
-def assert_kept_out(addresses):
-    """Fails if one of these addresses, {name: address}, answers a pod that claims to be Alice."""
+def assert_unreachable(addresses):
+    """Fails if a pod of another namespace, with Alice's identity header, gets an answer. `addresses`: {name: IP}."""
     container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     apply(namespaced("Pod", "intruder", namespace=IDP, spec=spec))
@@ -119,7 +119,7 @@ def assert_kept_out(addresses):
                 check=False,
             )
             assert "no answer" in answer, f"the {what} answered another pod: {answer}"
-        # Control: the same pod reaches an allowed address, so the policy causes the refusal.
+        # Control: the pod can reach an allowed address, so the NetworkPolicies have blocked the requests above.
         dex = kubectl("--namespace", IDP, "exec", "intruder", "--", "/app", "get", "http://dex:5556/dex/healthz")
         assert dex.startswith("200")
     finally:

@@ -1,4 +1,4 @@
-"""Remote providers: the real oauth2-proxy accepts the chart's configuration and redirects to them."""
+"""Remote login providers: oauth2-proxy accepts the chart's configuration and redirects to the provider."""
 
 import contextlib
 import http.client
@@ -19,7 +19,7 @@ PROVIDERS = {
     "google": ("accounts.google.com", "/o/oauth2/auth", {"email", "profile"}),
     "github": ("github.com", "/login/oauth/authorize", {"user:email", "read:org"}),
 }
-# The ConfigMaps of the two login proxies, and the hosts to which the provider sends users back.
+# {ConfigMap of a login proxy: host to which the provider redirects users after the login}.
 HOSTS = {
     "launcher-workshop-launcher-login": "launcher.example.org",
     "launcher-workshop-launcher-workshops-login": "login.workshops.example.net",
@@ -37,7 +37,7 @@ def configurations(provider):
 
 @contextlib.contextmanager
 def proxy(text, folder):
-    """Runs the real program with this configuration, on a free port; yields the port."""
+    """Runs oauth2-proxy with this configuration on a free port. Yields the port."""
     port = free_port()
     config = folder / "oauth2-proxy.cfg"
     text, replaced = re.subn(r'http_address = ".*"', f'http_address = "127.0.0.1:{port}"', text)
@@ -53,7 +53,7 @@ def proxy(text, folder):
         program = pathlib.Path(os.environ["LOGIN_BIN"]) / "oauth2-proxy"
         process = subprocess.Popen([program, f"--config={config}"], env=secrets, stdout=stream, stderr=stream)
     try:
-        wait_for("oauth2-proxy", lambda: process.poll() is not None or _answers(port), 20)
+        wait_for("oauth2-proxy to answer", lambda: process.poll() is not None or _answers(port), 20)
         assert process.poll() is None, log.read_text()
         yield port
     finally:
@@ -79,7 +79,7 @@ def _get(port, path, **headers):
 def test_login_redirect_has_endpoint_client_scope_and_callback(provider, tmp_path):
     host, path, scopes = PROVIDERS[provider]
     found = configurations(provider)
-    assert set(found) == set(HOSTS), "one for the launcher, one for the workshops"
+    assert set(found) == set(HOSTS), "expected one login proxy for the launcher and one for the workshops"
     for name, text in found.items():
         with proxy(text, tmp_path) as port:
             answer = _get(port, "/", Accept="text/html", Host=HOSTS[name])

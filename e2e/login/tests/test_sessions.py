@@ -1,4 +1,4 @@
-"""Login, return to the requested page, and logout, over HTTP."""
+"""Login, return to the requested page, and sign-out, tested over HTTP without a browser."""
 
 import json
 import urllib.parse
@@ -11,7 +11,7 @@ from visitor import PAGE
 DEEP = f"{LAUNCHER}/launch/01980000-0000-7000-8000-000000000002?from=a%2Fb+c&x=%C3%BC"
 
 
-def test_deep_link_is_unchanged_after_login(chain):
+def test_launcher_deep_link_is_unchanged_after_login(chain):
     visitor = chain.visitor()
     answer = visitor.log_in(DEEP, ALICE)
     assert (answer.status, answer.url) == (200, DEEP)
@@ -53,12 +53,12 @@ def test_no_session_cookie_reaches_an_app(chain, echo):
     visitor.log_in(echo[1], ALICE)
     answer = visitor.request("GET", echo[1], {"Cookie-Test": "1"})
     received = json.loads(answer.body)["headers"]
-    assert any("oauth2_proxy" in name for _, name in visitor.cookies), "there is a session to keep back"
+    assert any("oauth2_proxy" in name for _, name in visitor.cookies), "expected a session cookie"
     assert "oauth2" not in json.dumps(received).lower()
     assert not [name for name in received if name.lower().startswith("x-auth-request")]
 
 
-def test_launcher_session_is_bound_to_its_host(chain, echo):
+def test_launcher_session_is_refused_by_workshop(chain, echo):
     visitor = chain.signed_in(ALICE)
     cookies = [(domain, name, host_only) for (domain, name), (_, _, host_only) in visitor.cookies.items()]
     mine = [cookie for cookie in cookies if "__Host-" in cookie[1]]
@@ -68,7 +68,7 @@ def test_launcher_session_is_bound_to_its_host(chain, echo):
     for name, value in launcher.items():
         stolen.cookies[(f".{WORKSHOP_DOMAIN}".lstrip("."), name)] = (value, "/", False)
     answer = stolen.request("GET", echo[1], PAGE)
-    assert answer.status == 302, "the launcher's session opens no workshop"
+    assert answer.status == 302, "expected the workshop to refuse the launcher's session cookies"
 
 
 def test_other_user_gets_403_from_workshop_and_404_from_api(chain, echo):
@@ -80,7 +80,7 @@ def test_other_user_gets_403_from_workshop_and_404_from_api(chain, echo):
     assert (answer.status, answer.body) == (404, unknown.body)
 
 
-def test_signing_out_ends_both_sessions(chain, echo):
+def test_sign_out_ends_launcher_and_workshop_sessions(chain, echo):
     visitor = chain.signed_in(ALICE)
     visitor.log_in(echo[1], ALICE)
     home = visitor.request("GET", f"{LAUNCHER}/", PAGE).body

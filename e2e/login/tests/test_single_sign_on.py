@@ -1,4 +1,4 @@
-"""A provider with its own session: one form for two domains, signing out, users with many groups."""
+"""A login provider that keeps its own session: one login for two domains, sign-out, users with many groups."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from chain import ALICE, ANY, BOB, ECHO, LAUNCHER, WORKSHOP_DOMAIN
 from harness import wait_for
-from test_browser import in_a_browser
+from test_browser import run_in_browser
 from visitor import PAGE
 
 SSO = "http://sso.test:5557"
@@ -20,20 +20,20 @@ COOKIES = {"launcher.test": "__Host-_oauth2_proxy", WORKSHOP_DOMAIN: "__Secure-_
 
 
 def install(chain, workshop, provider, *words):
-    """Installs the release with these options, and waits until both hosts redirect to this provider only."""
+    """Installs the release with these options. Waits until launcher and workshop redirect only to this provider."""
     chain.install(*words)
 
-    def all_lead_there():
-        # Several requests, because the ingress briefly alternates between the old and the new login proxies.
+    def all_redirect_to_provider():
+        # Send several requests: after an upgrade, the ingress briefly alternates between old and new login proxies.
         answers = [chain.visitor().request("GET", url, PAGE) for url in (f"{LAUNCHER}/", workshop) * 4]
         return {urllib.parse.urlsplit(answer.location or "").hostname for answer in answers} == {provider}
 
-    wait_for(f"both doors to lead to {provider}", all_lead_there, 60)
+    wait_for(f"launcher and workshop to redirect to {provider}", all_redirect_to_provider, 60)
 
 
 @pytest.fixture(scope="module")
 def sso(chain, echo):
-    """The release with the provider that keeps a session; afterwards the usual release is installed again."""
+    """The release with the provider that keeps a session. Afterwards the usual release is installed again."""
     try:
         install(chain, echo[1], "sso.test", *WITH_SSO)
         yield
@@ -42,8 +42,8 @@ def sso(chain, echo):
 
 
 @pytest.fixture
-def signing_out_everywhere(chain, echo, sso):
-    """The same release, with the provider's own sign-out at the end of the launcher's."""
+def provider_sign_out(chain, echo, sso):
+    """The release, configured so that a sign-out at the launcher also ends the session at the provider."""
     back = urllib.parse.quote(SIGNED_OUT, safe="")
     url = f"{SSO}/session/end?client_id=launcher&post_logout_redirect_uri={back}"
     try:
@@ -53,16 +53,16 @@ def signing_out_everywhere(chain, echo, sso):
         install(chain, echo[1], "sso.test", *WITH_SSO)
 
 
-def in_both(chain, email, workshop):
-    """Returns a profile that has a session on both domains."""
+def logged_in_to_both(chain, email, workshop):
+    """Returns a browser profile that has one session at the launcher and one at the workshops."""
     visitor = chain.signed_in(email)
     visitor.open(workshop)
-    assert set(sessions(visitor)) == set(COOKIES), "there is something to sign out of"
+    assert set(sessions(visitor)) == set(COOKIES), "expected a launcher and a workshop session before the sign-out"
     return visitor
 
 
 def sessions(visitor):
-    """Returns the session cookies of the two login proxies: {domain: {name: bytes of name and value}}."""
+    """Returns the session cookies of both login proxies: {domain: {cookie name: bytes of name and value}}."""
     found = {}
     for (domain, name), (value, _, _) in visitor.cookies.items():
         if re.fullmatch(rf"{re.escape(COOKIES.get(domain, '-'))}(_\d+)?", name):
@@ -71,7 +71,7 @@ def sessions(visitor):
 
 
 def sign_out(visitor):
-    """Follows the page's sign-out link."""
+    """Follows the sign-out link of the launcher's start page."""
     home = visitor.request("GET", f"{LAUNCHER}/", PAGE).body
     link = next(part for part in home.split('"') if part.startswith("/oauth2/sign_out")).replace("&amp;", "&")
     return visitor.open(f"{LAUNCHER}{link}")
@@ -86,11 +86,11 @@ def assert_signed_out(visitor, workshop):
 def test_wrong_password_is_refused(chain, sso):
     visitor = chain.visitor()
     answer = visitor.log_in(DEEP, ALICE, "wrong")
-    assert answer.asks and answer.url.startswith(SSO)
+    assert answer.is_login_form and answer.url.startswith(SSO)
     assert sessions(visitor) == {}
 
 
-def test_one_login_opens_both_domains(chain, echo, sso):
+def test_login_at_launcher_also_opens_workshop(chain, echo, sso):
     alice = chain.visitor()
     answer = alice.log_in(DEEP, ALICE)
     assert (answer.status, answer.url) == (200, DEEP)
@@ -98,11 +98,11 @@ def test_one_login_opens_both_domains(chain, echo, sso):
     answer = alice.open(workshop)
     assert (answer.status, answer.url) == (200, workshop), answer.body
     assert json.loads(answer.body)["path"] == "/lab?x=1&from=a%2Fb+c"
-    assert set(sessions(alice)) == set(COOKIES), "each domain has a session of its own"
+    assert set(sessions(alice)) == set(COOKIES), "expected separate sessions for launcher and workshops"
     assert alice.forms == 1
 
 
-def test_one_login_at_workshop_opens_both_domains(chain, echo, sso):
+def test_login_at_workshop_also_opens_launcher(chain, echo, sso):
     alice = chain.visitor()
     assert alice.log_in(f"{echo[1]}lab?x=1", ALICE).status == 200
     answer = alice.open(DEEP)
@@ -111,7 +111,7 @@ def test_one_login_at_workshop_opens_both_domains(chain, echo, sso):
     assert alice.forms == 1
 
 
-def test_other_user_gets_403_after_one_login(chain, echo, sso):
+def test_other_user_gets_403_from_workshop_after_login_at_launcher(chain, echo, sso):
     bob = chain.signed_in(BOB)
     answer = bob.open(echo[1])
     assert (answer.status, answer.url) == (403, echo[1])
@@ -119,29 +119,29 @@ def test_other_user_gets_403_after_one_login(chain, echo, sso):
     assert bob.forms == 1
 
 
-def test_signing_out_ends_both_sessions_but_not_provider_session(chain, echo, sso):
-    """The provider keeps its session, so the browser's next user is logged in without a password."""
-    alice = in_both(chain, ALICE, echo[1])
+def test_sign_out_ends_launcher_and_workshop_sessions_but_not_provider_session(chain, echo, sso):
+    """The provider keeps its session: the next user of the same browser is logged in as Alice without a password."""
+    alice = logged_in_to_both(chain, ALICE, echo[1])
     answer = sign_out(alice)
-    assert (answer.url, answer.asks) == (SIGNED_OUT, False)
+    assert (answer.url, answer.is_login_form) == (SIGNED_OUT, False)
     assert_signed_out(alice, echo[1])
     assert ALICE in alice.open(f"{LAUNCHER}/").body
     assert alice.forms == 1
 
 
-def test_signing_out_can_end_provider_session(chain, echo, signing_out_everywhere):
-    alice = in_both(chain, ALICE, echo[1])
+def test_sign_out_ends_provider_session_if_configured(chain, echo, provider_sign_out):
+    alice = logged_in_to_both(chain, ALICE, echo[1])
     answer = sign_out(alice)
-    assert answer.url.startswith(f"{SSO}/session/end?"), "the provider asks whether that is what she wants"
+    assert answer.url.startswith(f"{SSO}/session/end?"), "expected the provider to ask for confirmation"
     assert alice.submit(answer, logout="yes").url == SIGNED_OUT
     assert_signed_out(alice, echo[1])
     for url in (f"{LAUNCHER}/", echo[1]):
-        assert alice.open(url).asks, f"{url} let her in without a password"
+        assert alice.open(url).is_login_form, f"{url} opened without a password after the sign-out"
 
 
 @pytest.fixture(params=["traefik", "front"])
-def way_in(chain, echo, sso, request):
-    """The same release with Traefik's middlewares, and with the release's own nginx."""
+def edge_proxy(chain, echo, sso, request):
+    """The edge proxy of the release: Traefik with the chart's middlewares, or the front."""
     if request.param == "traefik":
         yield request.param
         return
@@ -152,7 +152,7 @@ def way_in(chain, echo, sso, request):
         install(chain, echo[1], "sso.test", *WITH_SSO)
 
 
-def test_session_in_several_cookies_opens_both_domains(chain, way_in):
+def test_session_split_over_cookies_opens_launcher_and_workshop(chain, edge_proxy):
     many = chain.signed_in(MANY)
     url = f"{chain.launched(many)[1]}lab?x=1"
     answer = many.open(url)
@@ -165,12 +165,12 @@ def test_session_in_several_cookies_opens_both_domains(chain, way_in):
         sizes = kept[domain]
         assert {f"{name}_0", f"{name}_1"} <= set(sizes), sizes
         assert sum(sizes.values()) > 8 * 1024, sizes
-        assert max(sizes.values()) < 4096, "no browser keeps a larger cookie"
+        assert max(sizes.values()) < 4096, "browsers refuse cookies of 4096 bytes or more"
     received = answer.body.lower()
-    assert "oauth2" not in received and "x-auth-request" not in received, "all parts stay outside of the app"
+    assert "oauth2" not in received and "x-auth-request" not in received, "expected no part of the session at the app"
     sign_out(many)
     assert_signed_out(many, url)
 
 
-def test_single_sign_on_in_browser(chain, sso):
-    in_a_browser(chain, "test-single-sign-on")
+def test_single_sign_on_works_in_browser(chain, sso):
+    run_in_browser(chain, "test-single-sign-on")

@@ -1,4 +1,4 @@
-"""A user with a browser's habits, without the browser: names, TLS, cookies, redirects, and the provider's form."""
+"""An HTTP client that imitates a browser: host names, TLS, cookies, redirects, and the provider's login form."""
 
 import contextlib
 import dataclasses
@@ -14,13 +14,13 @@ from harness import wait_for
 PASSWORD = "password"
 MOST_REDIRECTS = 12
 PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Site": "none"}
-# The ingress has a self-signed certificate; these tests do not cover the server's identity.
+# Skip certificate verification: the ingress of the tests has a self-signed certificate.
 TLS = ssl._create_unverified_context()
 
 
 @dataclasses.dataclass
 class Answer:
-    """A response."""
+    """An HTTP response and its URL."""
 
     url: str
     status: int
@@ -28,41 +28,41 @@ class Answer:
     body: str
 
     @property
-    def asks(self):
-        """True if the page is a form that asks for a password."""
+    def is_login_form(self):
+        """True if the page is a login form, that is, has a password field."""
         return 'name="password"' in self.body
 
     @property
     def location(self):
-        """The Location as an absolute URL, or None."""
+        """The Location header as an absolute URL, or None."""
         found = self.headers.get("Location")
         return urllib.parse.urljoin(self.url, found) if found else None
 
 
 class Visitor:
-    """One browser profile: cookies by host, as browsers keep them."""
+    """One browser profile. It stores cookies by domain, as browsers do."""
 
     def __init__(self, addresses):
-        """addresses: {host or .domain: IP address}."""
+        """`addresses` maps hosts, and domains with a leading dot, to IP addresses."""
         self.addresses = addresses
         self.cookies = {}
-        # Number of password forms that this person got.
+        # Number of login forms that this profile received.
         self.forms = 0
 
     def address(self, host):
-        """Returns the address of a host."""
+        """Returns the IP address of a host."""
         for name, address in self.addresses.items():
             if host == name or (name.startswith(".") and host.endswith(name)):
                 return address
-        raise AssertionError(f"nobody knows the host {host}")
+        raise AssertionError(f"unknown host {host}")
 
     def request(self, method, url, headers=None, body=None):
-        """Sends one request with this profile's cookies; does not follow a redirect."""
+        """Sends one request with this profile's cookies. Does not follow redirects."""
         parts = urllib.parse.urlsplit(url)
         target = urllib.parse.urlunsplit(("", "", parts.path or "/", parts.query, ""))
         connection = self.connect(parts)
         try:
-            # As browsers write it: without the scheme's default port.
+            # Like browsers, omit the default port of the scheme.
             sent = {"Host": parts.netloc, **(headers or {})}
             if cookies := self.cookies_for(parts.hostname, parts.path):
                 sent["Cookie"] = cookies
@@ -73,7 +73,7 @@ class Visitor:
             connection.close()
         self._keep(parts.hostname, response.headers.get_all("Set-Cookie") or [])
         answer = Answer(url, response.status, response.headers, text)
-        self.forms += answer.asks
+        self.forms += answer.is_login_form
         return answer
 
     def connect(self, parts):
@@ -86,7 +86,7 @@ class Visitor:
         return connection
 
     def cookies_for(self, host, path="/"):
-        """Returns the Cookie line of a request to this host and path; empty without cookies."""
+        """Returns the Cookie header for this host and path, or an empty string if no cookie matches."""
         found = {}
         for (domain, name), (value, below, host_only) in self.cookies.items():
             same = host == domain or (not host_only and host.endswith("." + domain))
@@ -108,18 +108,18 @@ class Visitor:
                 self.cookies[key] = (value, attributes.get("path", "/"), not domain)
 
     def open(self, url):
-        """Opens a page and follows redirects; returns the last answer."""
+        """Opens a page and follows redirects. Returns the last answer."""
         return self.follow(self.request("GET", url, PAGE))
 
     def follow(self, answer):
-        """Follows redirects, and repeats a request whose page refreshes after a 502; returns the last answer."""
+        """Follows redirects, and repeats a request after a 502 with a Refresh header. Returns the last answer."""
         for _ in range(MOST_REDIRECTS):
             if answer.status == 502 and "Refresh" in answer.headers:
                 answer = self._until_it_answers(answer)
             if not (300 <= answer.status < 400 and answer.location):
                 return answer
             answer = self.request("GET", answer.location, PAGE)
-        raise AssertionError(f"it leads on and on, at last from {answer.url} to {answer.location}")
+        raise AssertionError(f"too many redirects, the last from {answer.url} to {answer.location}")
 
     def _until_it_answers(self, answer):
         def asked_again():
@@ -129,12 +129,12 @@ class Visitor:
         return wait_for(f"{answer.url} to answer", asked_again, 20)
 
     def log_in(self, url, email, password=PASSWORD):
-        """Opens a page, submits the provider's form if it appears, and returns the resulting page."""
+        """Opens a page. If the provider's login form appears, submits the form. Returns the resulting page."""
         answer = self.open(url)
-        return self.submit(answer, login=email, password=password) if answer.asks else answer
+        return self.submit(answer, login=email, password=password) if answer.is_login_form else answer
 
     def submit(self, answer, **fields):
-        """Submits this page's form with these fields and its hidden ones; returns the resulting page."""
+        """Submits the form of this page with these fields and the hidden fields. Returns the resulting page."""
         action = html.unescape(re.search(r'<form[^>]*action="([^"]*)"', answer.body).group(1))
         hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', answer.body))
         sent = {**PAGE, "Content-Type": "application/x-www-form-urlencoded"}
@@ -142,7 +142,7 @@ class Visitor:
         return self.follow(self.request("POST", urllib.parse.urljoin(answer.url, action), sent, form))
 
     def raw(self, host, data, port=443):
-        """Sends these bytes unchanged; returns all bytes that come back until the end."""
+        """Sends these bytes unchanged over TLS. Returns the bytes received until the end, or until 20 s of silence."""
         plain = socket.create_connection((self.address(host), port), timeout=20)
         with TLS.wrap_socket(plain, server_hostname=host) as connection:
             connection.sendall(data)

@@ -1,5 +1,5 @@
 //! `bench-floor PORT DATABASE`: a bare axum handler that reads one instance by its name and answers it as JSON.
-//! No identity, no rules, no log, no limits: what an API of these libraries cannot be quicker than.
+//! It has no identity, rules, log or limits. An API of the same libraries cannot be faster.
 
 use std::{error::Error, str::FromStr, sync::Arc};
 

@@ -1,20 +1,22 @@
 //! In-flight requests, by caller.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use launcher_domain::sync::lock;
 use launcher_domain::{Caller, EmailAddress};
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Maximum requests of one caller in flight, without event streams. Ten tabs that load at the same time need fewer.
+/// Maximum number of in-flight requests of one caller, without event streams. Ten tabs that load at the same time need
+/// fewer.
 const MAX_IN_FLIGHT: usize = 64;
 
-/// Counts the in-flight requests of each caller in this process. Callers with none have no entry.
+/// Counts the in-flight requests of each caller in this process. Callers without requests have no entry.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Callers(Arc<Mutex<HashMap<EmailAddress, usize>>>);
 
-/// One request in flight, until it is dropped.
+/// One in-flight request. It counts until it is dropped.
 #[derive(Debug)]
 pub(super) struct InFlight {
     callers: Callers,
@@ -22,15 +24,15 @@ pub(super) struct InFlight {
 }
 
 impl Callers {
-    /// Counts one more request of the caller.
+    /// Counts one more in-flight request of the caller.
     ///
     /// # Errors
-    /// 429 when the caller has [`MAX_IN_FLIGHT`] in flight.
+    /// 429 if the caller already has [`MAX_IN_FLIGHT`] requests in flight.
     pub(super) fn enter(&self, caller: &Caller) -> Result<InFlight, Problem> {
         let mut callers = self.lock();
         let in_flight = callers.entry(caller.email().clone()).or_default();
         if *in_flight >= MAX_IN_FLIGHT {
-            let detail = format!("{MAX_IN_FLIGHT} requests of yours are in flight; wait until one is answered.");
+            let detail = format!("You have {MAX_IN_FLIGHT} requests in flight. Wait until one is answered.");
             return Err(Problem::new(ProblemCode::TooManyRequests, detail));
         }
         *in_flight += 1;
@@ -38,7 +40,7 @@ impl Callers {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<EmailAddress, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,5 +1,5 @@
-//! A body whose bytes carry a guard. The guard is dropped when the last byte has been written to the socket. The end of
-//! the body would be too early, because the server still queues the bytes then.
+//! A body that drops a guard after its last byte has been written to the socket. Dropping the guard at the end of the
+//! body would be too early, because the server still queues bytes then.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use axum::body::{Body, HttpBody};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-/// A body with a guard.
+/// A body that keeps a guard until the server has written its last byte.
 #[derive(Debug)]
 pub(super) struct GuardedBody<G> {
     body: Body,
     guard: Arc<G>,
 }
 
-/// Bytes with a guard.
+/// Bytes of the body, which keep the guard until the server has written them.
 struct GuardedBytes<G> {
     bytes: Bytes,
     _guard: Arc<G>,

@@ -5,13 +5,12 @@ use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::Caller;
-use launcher_service::ServiceError;
+use launcher_service::{Launcher, ServiceError};
 use uuid::Uuid;
 
 use crate::problem::Problem;
-use crate::state::AppState;
 
-/// The strong ETag of a version: the number in quotes.
+/// Returns the strong ETag of a template version: the version number in quotes.
 pub(crate) fn etag(version: i64) -> HeaderValue {
     // Digits and quotes are always a valid header value.
     HeaderValue::from_str(&quoted(version)).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
@@ -21,49 +20,50 @@ fn quoted(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// The version that a change requires.
+/// The template version that a change requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
     /// Any version: If-Match is absent, or `*`.
     Any,
-    /// One of these tags, exactly as sent.
+    /// The current version's tag must equal one of these tags from the header.
     Tags(Vec<String>),
 }
 
 impl IfMatch {
-    /// Returns the version that If-Match requires, if any; the change checks it again. Weak tags never match.
+    /// Returns the template version that If-Match requires, if any. The update itself checks the version again. Weak
+    /// tags never match.
     ///
     /// # Errors
-    /// 404 without the template, 412 when it has another version, 503 when the database is unavailable.
+    /// 404 if the template does not exist, 412 if it has another version, 503 if the database is unavailable.
     pub(crate) async fn expected_version(
         &self,
-        state: &AppState,
+        launcher: &Launcher,
         caller: &Caller,
         template_id: Uuid,
     ) -> Result<Option<i64>, Problem> {
         let Self::Tags(tags) = self else { return Ok(None) };
-        let version = state.launcher.template(caller, template_id).await?.version;
+        let version = launcher.template(caller, template_id).await?.version;
         if tags.contains(&quoted(version)) { Ok(Some(version)) } else { Err(ServiceError::VersionMismatch.into()) }
     }
 }
 
-impl FromRequestParts<AppState> for IfMatch {
+impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let any = !parts.headers.contains_key(IF_MATCH);
         let tags = tags(&parts.headers, &IF_MATCH);
         Ok(if any || tags == ["*"] { Self::Any } else { Self::Tags(tags) })
     }
 }
 
-/// Returns true if the client already has this version: If-None-Match lists it, weak or strong.
+/// Returns true if the client already has this version: If-None-Match contains its tag, weak or strong, or `*`.
 pub(crate) fn is_unchanged(headers: &HeaderMap, version: i64) -> bool {
     let current = quoted(version);
     tags(headers, &IF_NONE_MATCH).iter().any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == current)
 }
 
-/// Returns the entity tags of all lines of a header. A comma inside a tag splits it too, which is harmless: our tags
+/// Returns the entity tags in all lines of a header. Splits also at a comma inside a tag, which is harmless: our tags
 /// contain only digits.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
     let lines = headers.get_all(name).iter().map(|line| String::from_utf8_lossy(line.as_bytes()).into_owned());

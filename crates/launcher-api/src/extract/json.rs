@@ -1,4 +1,5 @@
-//! JSON bodies: declared as JSON, within the size limit of their route, no unknown fields. Errors have a JSON pointer.
+//! Extractors for JSON bodies. A body must be declared as JSON, fit the size limit of its route, and have no unknown
+//! fields. Errors have a JSON pointer.
 
 use axum::extract::{FromRequest, Request};
 use bytes::{Bytes, BytesMut};
@@ -14,12 +15,11 @@ use serde_path_to_error::Segment;
 use super::unique::UniqueKeys;
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
 use crate::wire::{ExtendBody, LaunchBody};
 
 /// A type that a body is deserialized into.
 pub(crate) trait Body: DeserializeOwned {
-    /// JSON pointers of the values that must be objects: serde would accept arrays there as well.
+    /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
 }
 
@@ -29,28 +29,28 @@ impl Body for TemplateDraft {
     const OBJECTS: &'static [&'static str] = &["", "/resources"];
 }
 
-/// A mandatory body.
+/// Extracts a JSON body that must be present.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// An optional body: if absent or `null`, the default applies.
+/// Extracts a JSON body that may be absent or `null`: the default value applies then.
 #[derive(Debug)]
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
-impl<T: Body> FromRequest<AppState> for Json<T> {
+impl<S: Send + Sync, T: Body> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &AppState) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let is_json = is_json(request.headers());
         let bytes = read(request).await?;
         if is_json == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
     }
 }
 
-impl<T: Body + Default> FromRequest<AppState> for OptionalJson<T> {
+impl<S: Send + Sync, T: Body + Default> FromRequest<S> for OptionalJson<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &AppState) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let is_json = is_json(request.headers());
         let bytes = read(request).await?;
         match is_json {
@@ -63,7 +63,7 @@ impl<T: Body + Default> FromRequest<AppState> for OptionalJson<T> {
     }
 }
 
-/// Returns true if the body is declared as JSON, and `None` without a Content-Type.
+/// Returns true if the Content-Type is JSON; `None` without a Content-Type.
 fn is_json(headers: &HeaderMap) -> Option<bool> {
     let mut lines = headers.get_all(CONTENT_TYPE).iter();
     let line = lines.next()?.to_str().unwrap_or_default();
@@ -87,7 +87,7 @@ async fn read(request: Request) -> Result<Bytes, Problem> {
     }
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| malformed("The body broke off, or did not arrive within 30 seconds."))?;
+        let frame = frame.map_err(|_| malformed("The body is incomplete, or did not arrive within 30 seconds."))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > limit {
             return Err(too_large(limit));
@@ -102,11 +102,11 @@ fn too_large(limit: usize) -> Problem {
 }
 
 fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
-    // Two steps, to distinguish invalid JSON from JSON of the wrong shape.
+    // Parse in two steps, to distinguish invalid JSON from valid JSON with the wrong fields.
     let UniqueKeys(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
     let misplaced = T::OBJECTS.iter().find(|pointer| value.pointer(pointer).is_some_and(|value| !value.is_object()));
     if let Some(pointer) = misplaced {
-        return Err(invalid((*pointer).to_owned(), "an object is wanted here"));
+        return Err(invalid((*pointer).to_owned(), "must be an object"));
     }
     serde_path_to_error::deserialize::<Value, T>(value).map_err(|error| {
         let detail = error.inner().to_string();
@@ -118,7 +118,8 @@ fn invalid(pointer: String, detail: &str) -> Problem {
     Problem::invalid_fields(vec![FieldError { pointer, detail: detail.to_owned() }])
 }
 
-/// Returns an error's location as a JSON pointer. serde names a missing or unknown field only in its message.
+/// Returns the location of an error as a JSON pointer. serde names a missing or unknown field only in the error's
+/// message.
 fn json_pointer(path: &serde_path_to_error::Path, message: &str) -> String {
     let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
     let named = ["missing field `", "unknown field `"].into_iter().find_map(|start| {

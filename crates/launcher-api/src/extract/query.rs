@@ -5,30 +5,29 @@ use form_urlencoded::Serializer;
 use http::header::LINK;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use launcher_domain::access::Action;
 use launcher_domain::names::is_k8s_name;
-use launcher_domain::{Caller, EmailAddress, InstanceState};
+use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{ActivityFilter, Page, StateFilter};
 use uuid::Uuid;
 
 use super::path::hyphenated;
-use crate::identity::permit;
+use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::Problem;
-use crate::state::AppState;
 
 const MAX_LIMIT: u32 = 500;
 
-/// The query parameters of a list, each at most once. [`ListQuery::finish`] refuses parameters that were not taken.
+/// The query parameters of a list. Each may appear at most once. [`ListQuery::finish`] refuses parameters that no
+/// method has read.
 #[derive(Debug)]
 pub(crate) struct ListQuery {
     pairs: Vec<(String, String)>,
     taken: Vec<&'static str>,
 }
 
-impl FromRequestParts<AppState> for ListQuery {
+impl<S: Send + Sync> FromRequestParts<S> for ListQuery {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
         Ok(Self { pairs: form_urlencoded::parse(query.as_bytes()).into_owned().collect(), taken: Vec::new() })
     }
@@ -40,7 +39,7 @@ impl ListQuery {
         let mut values = self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str());
         let value = values.next();
         match values.next() {
-            Some(_) => Err(Problem::invalid_parameter(name, "give it once")),
+            Some(_) => Err(Problem::invalid_parameter(name, "must be given once")),
             None => Ok(value),
         }
     }
@@ -55,18 +54,18 @@ impl ListQuery {
         read(text).map(Some).ok_or_else(|| Problem::invalid_parameter(name, wanted))
     }
 
-    /// Reads `limit` and `cursor`.
+    /// Reads the parameters `limit` and `cursor`.
     pub(crate) fn page<Id: PageCursor>(&mut self) -> Result<Page<Id>, Problem> {
         let limit = |text: &str| {
             let digits = text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse().ok().filter(|limit| digits && (1..=MAX_LIMIT).contains(limit))
         };
-        let limit = self.read("limit", limit, "1 to 500")?.unwrap_or(MAX_LIMIT);
-        let after = self.read("cursor", Id::read, "a cursor as it stands in the Link of a list")?;
+        let limit = self.read("limit", limit, "must be 1 to 500")?.unwrap_or(MAX_LIMIT);
+        let after = self.read("cursor", Id::read, "must be a cursor from the Link header of a list")?;
         Ok(Page { limit, after })
     }
 
-    /// Reads `state`.
+    /// Reads the parameter `state`.
     pub(crate) fn state(&mut self) -> Result<StateFilter, Problem> {
         let read = |text: &str| match text {
             "live" => Some(StateFilter::Live),
@@ -74,50 +73,56 @@ impl ListQuery {
             "all" => Some(StateFilter::All),
             name => InstanceState::parse(name).map(StateFilter::Only),
         };
-        Ok(self.read("state", read, "live, ended, all, or the name of a state")?.unwrap_or_default())
+        Ok(self.read("state", read, "must be live, ended, all, or the name of a state")?.unwrap_or_default())
     }
 
-    /// Reads `owner_email` and `template_id`, for callers who may list all instances.
-    pub(crate) fn admin_filters(&mut self, caller: &Caller) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
-        let owner = self.read("owner_email", email, "an e-mail address")?;
-        let template = self.read("template_id", hyphenated, "a UUID")?;
+    /// Reads the parameters `owner_email` and `template_id`. Both require the permission to list all instances.
+    pub(crate) fn admin_filters(
+        &mut self,
+        permission: Result<Allowed<ListAllInstances>, Problem>,
+    ) -> Result<(Option<EmailAddress>, Option<Uuid>), Problem> {
+        let owner = self.read("owner_email", email, "must be an e-mail address")?;
+        let template = self.read("template_id", hyphenated, "must be a UUID")?;
         if owner.is_some() || template.is_some() {
-            permit(caller, Action::ListAllInstances)?;
+            permission?;
         }
         Ok((owner, template))
     }
 
-    /// Reads `person` and `subject`.
+    /// Reads the parameters `person` and `subject`.
     pub(crate) fn activity_filter(&mut self) -> Result<ActivityFilter, Problem> {
-        let person = self.read("person", email, "an e-mail address")?;
+        let person = self.read("person", email, "must be an e-mail address")?;
         let subject = |text: &str| match hyphenated(text) {
             Some(template_id) => Some(template_id.to_string()),
             None => is_k8s_name(text).then(|| text.to_owned()),
         };
-        let subject = self.read("subject", subject, "an instance's name or a template's UUID")?;
+        let subject = self.read("subject", subject, "must be an instance's name or a template's UUID")?;
         Ok(ActivityFilter { person, subject })
     }
 
-    /// Refuses unknown parameters: a mistyped filter must not be ignored silently.
+    /// Refuses unknown parameters, because a mistyped filter must not be ignored silently.
     pub(crate) fn finish(self) -> Result<Vec<(String, String)>, Problem> {
         match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
             Some((name, _)) => {
                 let pointer = name.replace('~', "~0").replace('/', "~1");
-                Err(Problem::invalid_parameter(&pointer, format!("unknown; there are {}", self.taken.join(", "))))
+                Err(Problem::invalid_parameter(
+                    &pointer,
+                    format!("is unknown; the known parameters are {}", self.taken.join(", ")),
+                ))
             }
             None => Ok(self.pairs),
         }
     }
 }
 
-/// Parses an e-mail address without surrounding white space.
+/// Parses an e-mail address. Refuses white space around it.
 fn email(text: &str) -> Option<EmailAddress> {
     EmailAddress::parse(text).ok().filter(|email| email.as_str().len() == text.len())
 }
 
-/// The identifier of a page's last row, in hexadecimal digits. Clients treat it as opaque.
+/// A cursor: the identifier of the last row of a page, in hexadecimal digits. Clients treat the cursor as opaque.
 pub(crate) trait PageCursor: Sized {
-    /// Parses a cursor in its canonical form.
+    /// Parses a cursor. Refuses every spelling except the one that [`Self::write`] returns.
     fn read(text: &str) -> Option<Self>;
     /// Formats the cursor.
     fn write(&self) -> String;
@@ -143,8 +148,8 @@ impl PageCursor for i64 {
     }
 }
 
-/// Cuts a list that was read with one extra row. If that row was present, returns the `Link` to the next page, with all
-/// other parameters unchanged.
+/// Cuts a list that was read with one extra row to the page size. If the extra row exists, returns the `Link` to the
+/// next page, with all other parameters unchanged.
 pub(crate) fn next_page<T, Id: PageCursor>(
     rows: &mut Vec<T>,
     page: &Page<Id>,
@@ -164,7 +169,7 @@ pub(crate) fn next_page<T, Id: PageCursor>(
     HeaderValue::from_str(&format!("<{path}?{}>; rel=\"next\"", next.finish())).ok()
 }
 
-/// Returns the headers of a page.
+/// Returns the response headers of a page of a list, with the `Link` to the next page if there is one.
 pub(crate) fn with_link(next: Option<HeaderValue>) -> HeaderMap {
     next.map(|next| (LINK, next)).into_iter().collect()
 }

@@ -1,5 +1,5 @@
-//! JSON whose objects name each field once. Two programs may read a repeated field differently, and an attacker could
-//! use the difference.
+//! JSON whose objects contain each field only once. Two programs may read a repeated field differently, and an attacker
+//! could use that difference.
 
 use std::fmt;
 

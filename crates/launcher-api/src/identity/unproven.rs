@@ -1,31 +1,34 @@
-//! Identity headers without the proxy secret: refused, and logged without flooding the log.
+//! Refuses identity headers without a valid proxy secret. Limits the number of warnings in the log.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::problem::{Problem, ProblemCode};
 
-/// Number of refusals logged as warnings. Later ones are debug entries.
+/// Number of refusals that are logged as warnings. Later refusals are logged at the level debug.
 const WARNINGS: u64 = 10;
 
-/// Counts this process's refused requests.
-#[derive(Debug, Default)]
-pub(crate) struct UnprovenLog(AtomicU64);
+/// Counts the requests that this process has refused because of the proxy secret. Clones share the count.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnprovenLog(Arc<AtomicU64>);
 
 impl UnprovenLog {
-    /// Logs and returns the refusal of one request. The entry contains neither the identity nor the secret; request id
-    /// and path are in the request's span.
+    /// Logs the refusal of one request, and returns the problem. The log entry contains neither the identity nor the
+    /// secret. The request's span contains the request id and the path.
     pub(crate) fn refuse(&self) -> Problem {
         let refused = self.0.fetch_add(1, Ordering::Relaxed) + 1;
-        let message = "refused identity header without valid X-Auth-Request-Proof: the request bypassed the auth proxy, or \
-                       the auth proxy sends a secret that is not in SERVICE_PROXY_SECRET_FILE";
         if refused <= WARNINGS {
-            tracing::warn!(refused, "{message}");
+            tracing::warn!(
+                refused,
+                "refused identity header without valid X-Auth-Request-Proof: the request bypassed the auth proxy, or \
+                 the auth proxy sends a secret that is not in SERVICE_PROXY_SECRET_FILE"
+            );
         } else {
-            tracing::debug!(refused, "{message}");
+            tracing::debug!(refused, "refused identity header without valid X-Auth-Request-Proof");
         }
-        let detail = "The request names a person, but did not come through the auth proxy: X-Auth-Request-Proof is missing \
-                      or wrong. Use the service's public address. If you did, the auth proxy and the service do not have \
-                      the same proxy secret; `launcher doctor` checks it.";
+        let detail = "The request has an identity, but it did not come through the auth proxy: X-Auth-Request-Proof is \
+                      missing or wrong. Use the service's public address. If you already did, the auth proxy and the \
+                      service have different proxy secrets. `launcher doctor` checks this.";
         Problem::new(ProblemCode::IdentityUnproven, detail)
     }
 }

@@ -1,5 +1,5 @@
-//! Error responses of every operation. Handlers list their own problems in `x-problems`; any request can cause the
-//! others.
+//! Error responses of every operation. Each handler lists its own problems in `x-problems`. This module adds the
+//! problems that any request can cause.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ const ALWAYS: [ProblemCode; 8] = [
 pub(super) fn complete(document: &mut Value, base_path: &str) {
     document["components"]["schemas"]["Problem"] = problem_schema();
     document["components"]["headers"] = json!({
-        "X-Request-Id": { "description": "Names this request in the service's log.", "required": true,
+        "X-Request-Id": { "description": "The request's id in the service's log.", "required": true,
             "schema": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" } },
-        "Retry-After": { "description": "When to try again, in seconds.", "required": true,
+        "Retry-After": { "description": "Seconds after which to try again.", "required": true,
             "schema": { "type": "integer", "minimum": 1 } },
-        "WWW-Authenticate": { "description": "A login with a browser, kept in a cookie.", "required": true,
-            "schema": { "type": "string" } },
+        "WWW-Authenticate": { "description": "The scheme: a browser logs in, and a cookie keeps the session.",
+            "required": true, "schema": { "type": "string" } },
     });
     let mut shared = Map::new();
     let Some(paths) = document["paths"].as_object_mut() else { return };
@@ -37,7 +37,7 @@ pub(super) fn complete(document: &mut Value, base_path: &str) {
     document["components"]["responses"] = Value::Object(shared);
 }
 
-/// Adds the problems of one operation. Operations with the same problems share one response component.
+/// Adds the error responses of one operation. Operations with the same problems share one response component.
 fn complete_operation(method: &str, operation: &mut Value, base_path: &str, shared: &mut Map<String, Value>) {
     let named = operation.as_object_mut().and_then(|operation| operation.remove("x-problems")).unwrap_or_default();
     let mut codes: Vec<ProblemCode> = ProblemCode::ALL
@@ -113,14 +113,14 @@ fn problem_schema() -> Value {
         "required": ["type", "title", "status", "detail", "code"],
         "additionalProperties": false,
         "properties": {
-            "type": { "type": "string", "format": "uri-reference", "description": "Where the code is explained." },
+            "type": { "type": "string", "format": "uri-reference", "description": "URL of the code's explanation." },
             "title": { "type": "string", "description": "The kind of problem." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "detail": { "type": "string", "description": "What is wrong with this request, and what to do about it." },
+            "detail": { "type": "string", "description": "The error in this request, and how to correct it." },
             "code": { "type": "string", "enum": ProblemCode::ALL.iter().map(|code| code.as_str()).collect::<Vec<_>>() },
-            "request_id": { "type": "string", "description": "As in `X-Request-Id`; left out of `not-found`." },
-            "login_url": { "type": "string", "format": "uri-reference", "description": "With 401: where to log in." },
-            "errors": { "type": "array", "description": "With 422: each wrong field or parameter.", "items": {
+            "request_id": { "type": "string", "description": "The value of `X-Request-Id`. Absent from `not-found`." },
+            "login_url": { "type": "string", "format": "uri-reference", "description": "With 401: the URL to log in." },
+            "errors": { "type": "array", "description": "With 422: each invalid field or parameter.", "items": {
                 "type": "object", "required": ["pointer", "detail"], "additionalProperties": false,
                 "properties": {
                     "pointer": { "type": "string", "format": "json-pointer" },

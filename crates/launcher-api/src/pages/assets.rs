@@ -1,5 +1,5 @@
-//! Files that pages load: embedded in the program, with a hash of the content in the name. Browsers can cache them for
-//! ever, and never show an old one.
+//! Files that pages load. They are embedded in the program, and their names contain a hash of their content. Browsers
+//! can therefore cache a file for ever, and never show an old version.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -15,13 +15,13 @@ use sha2::{Digest, Sha256};
 use crate::admission::Shared;
 use crate::problem::Problem;
 
-/// Minimum size for compression, in bytes; smaller files do not shrink.
+/// Minimum size for compression, in bytes. Compression hardly shrinks smaller files.
 const WORTH_COMPRESSING: usize = 500;
 
-/// A file as served.
+/// A file as the service serves it.
 #[derive(Debug)]
 pub(crate) struct Asset {
-    /// Its name without the hash.
+    /// Name of the file without the hash.
     stem: &'static str,
     extension: &'static str,
     content_type: &'static str,
@@ -46,13 +46,13 @@ macro_rules! asset {
     };
 }
 
-/// The style sheet.
+/// The style sheet of the pages.
 pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
 /// htmx, its extension for event streams, and the pages' own script. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.
 pub(crate) static SCRIPT: Asset =
     asset!(["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js"], "app", "js", "text/javascript; charset=utf-8");
-/// The icon.
+/// The icon of the pages.
 pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
 
 static ALL: [&Asset; 3] = [&STYLE, &SCRIPT, &ICON];
@@ -64,7 +64,7 @@ fn hash(bytes: &[u8]) -> String {
 
 impl Content {
     fn of(parts: &[&[u8]]) -> Self {
-        // Separates scripts that lack a line break or a semicolon at their end.
+        // Separates the parts, because a script may lack a line break or a semicolon at its end.
         let plain = parts.join(&b"\n;\n"[..]);
         Self { hash: hash(&plain), gzip: compressed(&plain).map(Bytes::from), plain: plain.into() }
     }
@@ -75,7 +75,7 @@ fn compressed(plain: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory does not fail. If it did, the plain content would be served.
+    // Writing into memory does not fail. If it failed, the service would serve the uncompressed content.
     encoder.write_all(plain).ok()?;
     encoder.finish().ok()
 }
@@ -91,7 +91,7 @@ impl Asset {
     }
 }
 
-/// `GET /assets/{file}`: the file whose content has the hash in the name, else 404.
+/// `GET /assets/{file}`: serves the file whose name contains the hash of its content, or 404 for any other name.
 pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Response {
     let Some(asset) = ALL.into_iter().find(|asset| asset.file_name() == file) else {
         return Problem::not_found().into_response();

@@ -20,7 +20,7 @@ use crate::identity::Identity;
 use crate::problem::ProblemCode;
 use crate::state::AppState;
 
-/// Maximum size of a problem document, in bytes; actual ones are smaller.
+/// Maximum size of a problem document, in bytes. Actual documents are smaller.
 const MAX_DOCUMENT: usize = 256 * 1024;
 
 #[derive(Debug, Template)]
@@ -29,9 +29,9 @@ struct ErrorPage {
     shell: Shell,
     title: String,
     text: String,
-    /// Id to quote to the administrators, on server errors only.
+    /// Request id that the user can give to the administrators; only for server errors.
     request_id: Option<String>,
-    /// URL and label of the link to continue.
+    /// URL and label of the link with which the user can continue.
     next_link: Option<(String, &'static str)>,
 }
 
@@ -45,7 +45,7 @@ struct Document {
     login_url: Option<String>,
 }
 
-/// Turns the problem documents of the routes below into pages. Status and other headers stay as they are.
+/// Turns problem documents into pages. Keeps the status and the other headers.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (back, path) = (return_path(&request), request.uri().path().to_owned());
     let response = next.run(request).await;
@@ -63,7 +63,7 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     Response::from_parts(parts, body)
 }
 
-/// Returns the page to open after login: the requested one if repeating the request is harmless.
+/// Returns the path to open after login: the requested path if a repeated request is harmless, else the start page.
 fn return_path(request: &Request) -> LocalPath {
     let asked = request.uri().path_and_query().filter(|_| request.method() == Method::GET);
     forms::return_to(asked.map(PathAndQuery::as_str))
@@ -75,7 +75,8 @@ fn sign_in(login_url: &str, back: &LocalPath) -> String {
     format!("{login_url}{joint}{query}")
 }
 
-/// Returns true if the path is the login URL's. Such a request gets here only if no auth proxy intercepts it.
+/// Returns true if `path` is the path of the login URL. Such a request reaches the launcher only if no auth proxy
+/// intercepts it.
 fn is_path_of(path: &str, login_url: &str) -> bool {
     login_url.parse::<Uri>().is_ok_and(|login| login.path() == path)
 }
@@ -96,7 +97,8 @@ fn render(
             (texts::SIGNED_OUT_TITLE.to_owned(), texts::SIGNED_OUT.to_owned(), Some(again))
         }
         None if document.code == ProblemCode::IdentityUnproven.as_str() => {
-            // All links of this origin would lead to this error again.
+            // Show no link: the request has no valid proxy secret, so every link of this origin would lead to this
+            // error again.
             let (title, text) = texts::error(&document.code, document.detail);
             (title, text, None)
         }

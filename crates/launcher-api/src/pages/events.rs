@@ -1,6 +1,6 @@
 //! `GET /fragments/events`: notifies an open page of changes. The page then reloads its content.
 //!
-//! The events carry no state, so missed, repeated or extra events do no harm: the page always shows the latest list.
+//! The events contain no state, so missed, repeated or extra events do no harm: the page always loads the latest list.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -20,20 +20,20 @@ use crate::identity::Identified;
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// The event that the pages' `hx-trigger` names.
+/// Name of the event, as in the `hx-trigger` of the pages.
 const CHANGED: &str = "workshops-changed";
-/// Keep-alive interval. Proxies close streams that are silent for a minute.
+/// Keep-alive interval. Proxies close a stream without data after a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// Selects the instances that the page shows.
+/// Selects the instances whose changes the page needs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EventsQuery {
-    /// `all`: all instances that the caller may see; a name: this instance; otherwise the caller's own instances.
+    /// `all`: all instances that the caller may see. A name: this instance. Otherwise: the caller's own instances.
     #[serde(default)]
     of: String,
 }
 
-/// Serves the stream.
+/// Serves the event stream of a page.
 pub(crate) async fn stream(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -43,11 +43,12 @@ pub(crate) async fn stream(
     let open = state.streams.open(&caller)?;
     let last_event_id = last_event_id(&headers);
     let feed = state.launcher.subscribe(&caller, last_event_id);
-    // A change between page and stream may have left no live row, so a new stream begins with an event.
+    // A new stream begins with an event: an instance may have ended after the page was loaded, and no later event would
+    // report it.
     let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
     let changes = feed
         .filter(move |event| {
-            // Holds the slot until the stream ends.
+            // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
             let _ = &open;
             future::ready(concerns(&query.of, &caller, &event.listed))
         })

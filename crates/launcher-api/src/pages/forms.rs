@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::texts;
 use crate::problem::{Problem, ProblemCode};
 
-/// A form's fields. The deserialized types refuse unknown fields.
+/// Extracts the fields of a form. The types of the fields refuse unknown fields.
 #[derive(Debug)]
 pub(crate) struct Fields<T>(pub(crate) T);
 
@@ -29,7 +29,7 @@ where
     }
 }
 
-/// Converts the status of an unreadable form to a problem.
+/// Converts the status for an unreadable form to a problem.
 fn unreadable(status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, texts::FORM_TOO_LARGE),
@@ -40,7 +40,7 @@ fn unreadable(status: StatusCode) -> Problem {
     Problem::new(code, detail)
 }
 
-/// A page's query.
+/// Extracts the query of a page.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -59,13 +59,18 @@ where
     }
 }
 
-/// Returns the path to open next: the one that was sent if it is a path of this site, else the start page. Anything
-/// else (`//evil`, `/\evil`, `javascript:`) would lead to another site.
+/// Returns the path to open next: the sent path if it is a path of this site, else the start page. Any other text
+/// (`//evil`, `/\evil`, `javascript:`) could lead to another site.
 pub(crate) fn return_to(sent: Option<&str>) -> LocalPath {
     sent.and_then(LocalPath::parse).unwrap_or_else(LocalPath::root)
 }
 
-/// Returns `303 See Other`: the browser loads the page with GET, so reloading it repeats nothing.
+/// Redirects with `303 See Other`. The browser loads the next page with GET, so a reload does not repeat the action.
 pub(crate) fn see_other(path: &LocalPath) -> Response {
-    Redirect::to(path.as_str()).into_response()
+    redirect(path.as_str())
+}
+
+/// Like [`see_other`], for a path of the launcher or the URL of a workshop. Never pass a URL from a request.
+pub(crate) fn redirect(url: &str) -> Response {
+    Redirect::to(url).into_response()
 }

@@ -1,4 +1,4 @@
-//! `GET /history`: the caller's ended workshops, with the reason of each end.
+//! `GET /history`: the caller's ended workshops, each with the reason of its end.
 
 use askama::Template;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use super::{assets, texts};
 use crate::identity::Identified;
 use crate::state::AppState;
 
-/// Rows per page.
+/// Number of rows per page.
 const ROWS: u32 = 50;
 
 #[derive(Debug, Template)]
@@ -25,15 +25,15 @@ struct HistoryPage {
     older: Option<String>,
 }
 
-/// Start of the page.
+/// Query of the page: the row after which the list starts.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HistoryQuery {
-    /// Last row of the previous page. An unreadable value selects the first page.
+    /// The last row of the previous page. An unreadable value selects the first page.
     #[serde(default)]
     after: String,
 }
 
-/// Serves the page.
+/// Serves the page with the caller's ended workshops.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,

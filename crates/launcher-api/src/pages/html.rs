@@ -9,28 +9,28 @@ use super::view::{Person, Shell};
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// Result of a page's handler.
+/// Result of the handler of a page.
 pub(crate) type PageResult = Result<Response, Problem>;
 
-/// Content security policy of pages: files, forms and requests of this site only. Nothing may be inline, so text that a
-/// user wrote can never become a script or a style.
+/// Content security policy of pages. It allows only files, forms and requests of this site, and nothing inline. Text
+/// that a user wrote can therefore never become a script or a style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Renders a page. Caches must not store it: it shows the reader's own data, and its forms carry single-use keys.
+/// Renders a page. Caches must not store it, because it contains the caller's data and single-use form keys.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
     let html = template.render().map_err(Problem::internal)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // htmx gets a part of the page from the same URL.
+        // The same URL returns the whole page to a browser, and a part of the page to htmx.
         (header::VARY, HeaderValue::from_static("HX-Request")),
     ];
     Ok((status, headers, html).into_response())
 }
 
-/// Returns the frame around a caller's page.
+/// Returns the frame of a page: the signed-in person, the navigation and the banners.
 pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
@@ -41,7 +41,7 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
     }
 }
 
-/// Returns true if htmx requests the part of the page that it swaps.
+/// Returns true if htmx sent the request, and so expects only a part of the page.
 pub(crate) fn is_htmx(headers: &HeaderMap) -> bool {
     headers.get("hx-request").is_some_and(|value| value == "true")
 }

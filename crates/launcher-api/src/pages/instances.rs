@@ -1,4 +1,4 @@
-//! Pages and forms of one instance: show, extend, end.
+//! Pages and forms of one instance: show, extend and end it.
 
 use askama::Template;
 use axum::extract::State;
@@ -32,16 +32,16 @@ struct EndPage {
     return_to: String,
 }
 
-/// The form of "Extend".
+/// The form of the button "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendForm {
-    /// The expiry that the page showed, so that a double click extends only once.
+    /// The expiry that the page showed. Because of this value, a double click extends the instance only once.
     expected_expires_at: Option<Timestamp>,
     return_to: Option<String>,
 }
 
-/// The form of "End" and "Dismiss", and the query of the confirmation page.
+/// The form of the buttons "End" and "Dismiss", and the query of the confirmation page.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndForm {
@@ -63,6 +63,19 @@ pub(crate) async fn show(
         return_to: format!("/instances/{k8s_name}"),
     };
     page(StatusCode::OK, &detail)
+}
+
+/// `GET /instances/{k8s_name}/open`: redirects to the workshop while it runs, for its owner. Otherwise redirects to the
+/// page of the instance, which shows its state. A link to this path therefore stays valid while the state changes.
+pub(crate) async fn open(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(k8s_name): InstanceName,
+) -> PageResult {
+    let listed = state.launcher.instance(&caller, &k8s_name).await?;
+    let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
+    let target = workshop.url.unwrap_or_else(|| format!("/instances/{k8s_name}"));
+    Ok(forms::redirect(&target))
 }
 
 /// `POST /instances/{k8s_name}/extend`.

@@ -1,9 +1,8 @@
-//! Launching: a template's page, which a teacher can share, and the form of every "Launch" button.
+//! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
 use askama::Template;
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
-use launcher_domain::access::Action;
 use launcher_domain::local_path::LocalPath;
 use launcher_service::{LaunchRequest, Launched};
 use serde::Deserialize;
@@ -13,7 +12,9 @@ use super::html::{PageResult, page, shell};
 use super::view::{Card, Shell, WorkshopView};
 use super::{assets, markdown, texts, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
-use crate::identity::{Identified, permit};
+use crate::identity::Identified;
+use crate::permission::{Allowed, LaunchActive, LaunchInactive};
+use crate::problem::Problem;
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
@@ -21,23 +22,25 @@ use crate::state::AppState;
 struct LaunchPage {
     shell: Shell,
     card: Card,
-    /// The reader's workshops of this template.
+    /// The reader's own workshops of this template that have not failed.
     mine: Vec<WorkshopView>,
-    /// Sanitized HTML.
+    /// The reader's newest workshop of this template, if it has failed.
+    failed: Option<WorkshopView>,
+    /// The description as sanitized HTML.
     description: String,
     active: bool,
     can_launch: bool,
     inactive_text: &'static str,
 }
 
-/// The form of "Launch". It cannot name an owner: the caller's identity decides.
+/// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchForm {
-    /// Key of the rendered form: sending it twice launches once. An invalid key counts as absent.
+    /// Idempotency key of the rendered form: a form that is sent twice launches once. An invalid key counts as absent.
     #[serde(default)]
     idempotency_key: String,
-    /// Path of the next page.
+    /// Path to open after the launch.
     return_to: Option<String>,
 }
 
@@ -45,16 +48,20 @@ pub(crate) struct LaunchForm {
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
+    launch_active: Result<Allowed<LaunchActive>, Problem>,
+    launch_inactive: Result<Allowed<LaunchInactive>, Problem>,
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
-    let action = if template.active { Action::LaunchActive } else { Action::LaunchInactive };
-    let can_launch = permit(&caller, action).is_ok();
-    let mine = workshops::own_workshops_of(&state.launcher, &caller, template_id).await?;
+    let can_launch = if template.active { launch_active.is_ok() } else { launch_inactive.is_ok() };
+    let mut mine = workshops::own_workshops_of(&state.launcher, &caller, template_id).await?;
+    let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
+    mine.retain(|workshop| !workshop.is_failed());
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
         card: Card::new(&state.launcher, &template),
         mine,
+        failed,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
         can_launch,
@@ -63,7 +70,7 @@ pub(crate) async fn show(
     page(StatusCode::OK, &launch)
 }
 
-/// `POST /launch/{template_id}`: launches, then shows the workshop in the list.
+/// `POST /launch/{template_id}`: launches the template, then shows the workshop in the list.
 pub(crate) async fn launch(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -78,7 +85,8 @@ pub(crate) async fn launch(
     workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
 }
 
-/// Returns the path after a launch: on the start page the new workshop's anchor, otherwise `return_to`.
+/// Returns the path to open after a launch: `return_to`. If it is the start page, the path gets the anchor of the new
+/// workshop.
 fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
     launched
         .filter(|_| return_to.as_str() == "/")

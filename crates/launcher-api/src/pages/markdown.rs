@@ -1,14 +1,14 @@
-//! Renders the admins' Markdown as safe HTML.
+//! Renders Markdown of admins as safe HTML.
 
 use std::collections::HashSet;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-/// Maximum length of a teaser, in characters.
+/// Maximum length of a template's teaser in the catalog, in characters.
 const TEASER: usize = 180;
 
-/// Converts Markdown to HTML without active content. It removes scripts, styles, forms, event attributes, foreign
-/// images, and URLs other than http, https and mailto. Headings start at `h2`, below the page's own.
+/// Converts Markdown to HTML without active content. Removes scripts, styles, forms, event attributes, images of other
+/// sites, and URLs other than http, https and mailto. Headings start at `h2`, because the page has an `h1`.
 pub(crate) fn to_html(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut rough = String::with_capacity(markdown.len() * 2);
@@ -40,8 +40,8 @@ fn lower_heading(event: Event<'_>) -> Event<'_> {
     }
 }
 
-/// Returns the first paragraphs of Markdown as plain text, for a card. It skips headings, and stops at a list, table or
-/// code block after some text: these read badly without their layout.
+/// Returns the first paragraphs of Markdown as plain text, for a card in the catalog. Skips headings. Stops at a list,
+/// table or code block that follows some text, because these are hard to read without their layout.
 pub(crate) fn teaser(markdown: &str) -> String {
     let mut text = String::new();
     let mut heading = false;

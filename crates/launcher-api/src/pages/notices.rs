@@ -1,4 +1,4 @@
-//! Errors of actions, as notices on the person's current page.
+//! Notices that report a failed action on the user's current page.
 
 use http::StatusCode;
 use launcher_domain::lifetime::ExtendError;
@@ -7,8 +7,8 @@ use launcher_service::ServiceError;
 use super::texts;
 use super::view::Notice;
 
-/// Returns the notice and status of an error that a person can correct; `None` for errors with a separate page.
-/// `in_list` adds an error for lists, which stay in place: the workshop does not exist any more.
+/// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
+/// `in_list`: the page is a list, so a workshop that no longer exists also gets a notice.
 pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
     let (status, kind, title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
@@ -38,7 +38,7 @@ pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Not
     Some((status, Notice { kind, title: title.to_owned(), text }))
 }
 
-/// Returns the retry delay in seconds, for temporary errors.
+/// Returns the retry delay in seconds; `None` if the error is not temporary.
 pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
     match error {
         ServiceError::AtCapacity => Some(60),

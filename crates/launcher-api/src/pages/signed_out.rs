@@ -1,5 +1,5 @@
-//! `GET /signed-out`: the page after signing out. Unauthenticated requests get its text on the page of the 401
-//! ([`super::errors`]).
+//! `GET /signed-out`: the page after signing out. For an unauthenticated request, `errors.rs` writes the text of this
+//! page.
 
 use axum::response::Redirect;
 
@@ -7,7 +7,7 @@ use crate::identity::Identified;
 
 pub(crate) const PATH: &str = "/signed-out";
 
-/// Redirects people who are still signed in to the start page.
+/// Redirects a user who is still signed in to the start page.
 pub(crate) async fn leave(_: Identified) -> Redirect {
     Redirect::to("/")
 }

@@ -1,5 +1,5 @@
-//! Error pages for unauthenticated requests, for example after signing out. They load no files, because unauthenticated
-//! requests get none.
+//! Error pages for unauthenticated requests, for example after signing out. These pages load no files, because
+//! unauthenticated requests get no files.
 
 use std::sync::LazyLock;
 
@@ -15,10 +15,10 @@ use super::html::{PageResult, page};
 use super::texts;
 use crate::problem::Problem;
 
-/// The whole style of the page, embedded in it.
+/// The style of the page. The page embeds it.
 const STYLE: &str = include_str!("../../templates/unauthenticated.css");
 
-/// Allows that style, and nothing else.
+/// Content security policy of the page: allows only the embedded style.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
     format!(
@@ -36,7 +36,7 @@ pub(super) struct UnauthenticatedPage {
 }
 
 impl UnauthenticatedPage {
-    /// Renders the page with a policy that allows its style.
+    /// Renders the page, with a content security policy that allows its embedded style.
     pub(super) fn respond(&self, status: StatusCode) -> PageResult {
         let mut response: Response = page(status, self)?;
         let policy = HeaderValue::from_str(&POLICY).map_err(Problem::internal)?;

@@ -8,19 +8,19 @@ use uuid::Uuid;
 
 use super::{markdown, texts};
 
-/// Remaining seconds below which a workshop ends soon.
+/// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
-/// Distance from now, in seconds, up to which a time needs no date.
+/// Distance from now, in seconds, below which a time is shown without a date.
 const NEAR_SECONDS: i64 = 12 * 3600;
-/// Remaining seconds below which the end is urgent.
+/// Remaining seconds below which the page marks the expiry as urgent.
 const URGENT_SECONDS: i64 = 120;
 
-/// An instant, for `<time>`.
+/// A point in time, for the HTML element `<time>`.
 #[derive(Debug, Clone)]
 pub(crate) struct Instant {
-    /// RFC 3339, UTC.
+    /// The time in RFC 3339, UTC, for the script.
     pub(crate) machine: String,
-    /// Text for people, in UTC; the script converts it to local time.
+    /// The time as text for people, in UTC. The script replaces it by local time.
     pub(crate) human: String,
 }
 
@@ -31,8 +31,9 @@ impl From<Timestamp> for Instant {
 }
 
 impl Instant {
-    /// Formats an instant as seen at `now`: without the date if it is within a few hours. The text is about as long as
-    /// the script's, so that the layout does not shift.
+    /// Formats a point in time as seen at `now`: without a date if it is less than [`NEAR_SECONDS`] away. Later the
+    /// page's script replaces the text with the local time. Both have about the same length, so that the layout does
+    /// not shift.
     fn seen_at(now: Timestamp, at: Timestamp) -> Self {
         if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
             Self { human: texts::time_of_day(at), ..at.into() }
@@ -42,25 +43,24 @@ impl Instant {
     }
 }
 
-/// The frame around a caller's page.
+/// The frame of a page: the signed-in person, the navigation and the banners.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
-    /// The signed-in person.
     pub(crate) person: Person,
-    /// URL to sign out.
+    /// URL that browsers open to log out, if configured.
     pub(crate) logout_url: Option<String>,
     /// Identity of every caller while the development bypass is active.
     pub(crate) dev_identity: Option<String>,
-    /// True on admin pages if workshops of several people run as one OS user.
+    /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
+    /// warning.
     pub(crate) warns_of_sharing: bool,
-    /// Navigation entry of this page.
+    /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
 }
 
 /// The signed-in person.
 #[derive(Debug, Clone)]
 pub(crate) struct Person {
-    /// The address.
     pub(crate) email: String,
     /// True to show the badge and the links to the admin pages.
     pub(crate) is_admin: bool,
@@ -73,70 +73,72 @@ impl Shell {
     }
 }
 
-/// A notice above the content: the result of an action.
+/// A notice above the content, which reports the result of an action.
 #[derive(Debug, Clone)]
 pub(crate) struct Notice {
-    /// `bad`, `good` or `wait`.
+    /// Kind of the notice, as a CSS class: `bad`, `good` or `wait`.
     pub(crate) kind: &'static str,
-    /// A few words.
     pub(crate) title: String,
-    /// A sentence with the next step.
+    /// A sentence with the next step of the user.
     pub(crate) text: String,
 }
 
 /// An instance in words.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkshopView {
-    /// The name in paths.
+    /// Name of the instance in paths.
     pub(crate) k8s_name: String,
     /// The template's name at the launch.
     pub(crate) name: String,
-    /// Who launched it.
+    /// E-mail address of the owner.
     pub(crate) owner: String,
-    /// True if the reader is the owner: only the owner can open it or launch it again.
+    /// True if the reader is the owner. Only the owner can open the workshop, or launch it again.
     pub(crate) mine: bool,
-    /// The kind of app.
+    /// Name of the app type.
     pub(crate) app: &'static str,
-    /// The template that it was launched from.
+    /// Template from which the instance was launched.
     pub(crate) template_id: Uuid,
-    /// The state's name in the API.
-    pub(crate) state: &'static str,
-    /// The state in words, with the queue position.
+    pub(crate) state: InstanceState,
+    /// The state in words, with the queue position if queued.
     pub(crate) state_text: String,
-    /// Start and duration of the owner's wait, while the instance is queued or starting.
+    /// Start and length of the wait, while the instance is queued or starting.
     pub(crate) waits: Option<(Instant, String)>,
     /// CSS class: ` is-soon`, ` is-urgent` or empty.
     pub(crate) urgency: &'static str,
-    /// URL of the workshop, for its owner. Only http and https.
+    /// URL of the workshop, only for its owner. Its scheme is http or https.
     pub(crate) url: Option<String>,
-    /// Expiry, only while it is running.
+    /// Expiry, while the instance is running.
     pub(crate) ends: Option<Instant>,
-    /// Time until then, in words.
+    /// Time until expiry, in words.
     pub(crate) left: String,
-    /// The expiry that "extend" expects.
+    /// Expiry when the page was rendered. The form "Extend" sends it back: an extension is refused if the expiry has
+    /// changed since.
     pub(crate) expected_expires_at: String,
-    /// Result of an extension: the new expiry, or the reason against it. Only while it is running.
+    /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
+    /// running.
     pub(crate) extend: Option<Result<Instant, &'static str>>,
     /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
-    /// Why it failed.
+    /// Reason of the failure, if the instance has failed.
     pub(crate) failure: Option<FailureReason>,
-    /// The last lines of its output.
+    /// The last lines of the app's output.
     pub(crate) log_tail: Option<String>,
-    /// When it was launched.
+    /// Time of the launch.
     pub(crate) created: Instant,
-    /// When it was ready.
+    /// Time when the instance was first ready.
     pub(crate) started: Option<Instant>,
-    /// When all of it had stopped.
+    /// Time when the workload had stopped completely.
     pub(crate) ended: Option<Instant>,
-    /// Reason of its end, also while it is terminating.
+    /// Time from the launch to the end, in words, once the instance has ended.
+    pub(crate) lasted: Option<String>,
+    /// Reason of the end, from the moment when the instance is terminating.
     pub(crate) end_text: Option<&'static str>,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
 
 impl WorkshopView {
-    /// Converts an instance, as of the launcher's current time.
+    /// Converts an instance to text, as of the launcher's current time.
     pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
@@ -157,7 +159,7 @@ impl WorkshopView {
             owner: instance.owner_email.to_string(),
             app: texts::app_type(instance.settings.app_type),
             template_id: instance.template_id,
-            state: instance.state.as_str(),
+            state: instance.state,
             state_text: texts::state(instance.state, listed.queue_position, instance.start_step),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
@@ -172,29 +174,31 @@ impl WorkshopView {
             created: created.into(),
             started: instance.started_at.map(Instant::from),
             ended: instance.ended_at.map(Instant::from),
+            lasted: instance.ended_at.map(|end| texts::duration(end.as_second() - created.as_second())),
             end_text: instance.end_reason.filter(|_| ending).map(texts::end_reason),
             relaunch_key: form_key(launcher.entropy()),
         }
     }
 
-    /// Returns true while it is in transition to another state.
+    /// Returns true while the instance changes to another state without an action of the user.
     pub(crate) fn is_waiting(&self) -> bool {
-        matches!(self.state, "queued" | "starting" | "terminating")
+        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Terminating)
     }
 
-    /// Returns true if it can be terminated.
+    /// Returns true if the user can end the instance.
     pub(crate) fn can_end(&self) -> bool {
-        matches!(self.state, "queued" | "starting" | "running")
+        matches!(self.state, InstanceState::Queued | InstanceState::Starting | InstanceState::Running)
     }
 
-    /// Returns true if the same launch may succeed now. Otherwise the owner has nothing to try.
+    /// Returns true if launching the template again may succeed: the instance has ended, or has failed for a reason that
+    /// may not occur again. Otherwise the page has no button "Launch again".
     pub(crate) fn is_retryable(&self) -> bool {
-        self.failure.as_ref().is_some_and(|failure| failure.retryable)
+        self.failure.as_ref().map_or(self.state == InstanceState::Terminated, |failure| failure.retryable)
     }
 
-    /// Returns true if it failed and was not dismissed yet.
+    /// Returns true if the instance has failed and was not dismissed yet.
     pub(crate) fn is_failed(&self) -> bool {
-        self.state == "failed"
+        self.state == InstanceState::Failed
     }
 }
 
@@ -208,27 +212,25 @@ fn urgency(left: i64) -> &'static str {
     }
 }
 
-/// Refuses links that run a program (`javascript:`), if a fleet should report one.
+/// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.
 fn is_web_address(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// A card of the catalog.
+/// A template as a card of the catalog.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
-    /// The template.
     pub(crate) template_id: Uuid,
-    /// Its name.
     pub(crate) name: String,
-    /// The start of its description, as plain text.
+    /// The start of the template's description, as plain text.
     pub(crate) teaser: String,
-    /// The kind of app.
+    /// Name of the app type.
     pub(crate) app: &'static str,
-    /// Lifetime of a workshop, in words.
+    /// Lifetime of the template's workshops, in words.
     pub(crate) lasts: String,
-    /// Idempotency key of this form: sending it twice launches once.
+    /// Idempotency key of the card's form: a form that is sent twice launches once.
     pub(crate) key: String,
-    /// Name of the reader's newest workshop of this template.
+    /// Name of the reader's newest queued, starting or running workshop of this template, if any.
     pub(crate) mine: Option<String>,
 }
 
@@ -251,9 +253,10 @@ impl Card {
         }
     }
 
-    /// Adds the reader's workshop of this template, from a list with the newest first.
+    /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest
+    /// first.
     pub(crate) fn beside(self, workshops: &[WorkshopView]) -> Self {
-        let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id);
+        let mine = workshops.iter().find(|workshop| workshop.template_id == self.template_id && workshop.can_end());
         Self { mine: mine.map(|workshop| workshop.k8s_name.clone()), ..self }
     }
 }
@@ -261,20 +264,19 @@ impl Card {
 /// An option of a `<select>`.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// The value sent.
+    /// The value that the form sends.
     pub(crate) value: String,
-    /// The text shown.
+    /// The text that the page shows.
     pub(crate) label: String,
-    /// True if it is selected.
     pub(crate) selected: bool,
 }
 
-/// Returns the launcher's time, for the script's countdowns.
+/// Returns the launcher's current time, for the countdowns of the script.
 pub(crate) fn machine_now(clock: &dyn Clock) -> String {
     clock.now().to_string()
 }
 
-/// Draws a key for one rendered form: 128 random bits in hexadecimal digits.
+/// Draws an idempotency key for one rendered form: 128 random bits in hexadecimal digits.
 fn form_key(entropy: &dyn Entropy) -> String {
     let mut bytes = [0_u8; 16];
     entropy.fill(&mut bytes);

@@ -1,4 +1,4 @@
-//! "My workshops": the start page, its live list, and the responses to actions on it.
+//! "My workshops": the start page, its list of workshops, and the responses to actions on that list.
 
 use askama::Template;
 use axum::extract::State;
@@ -16,13 +16,14 @@ use super::notices;
 use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
 use super::{assets, forms, texts};
 use crate::identity::Identified;
+use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
-/// Maximum catalog size without a search field.
+/// Number of templates up to which the catalog has no search field.
 const SEARCH_THRESHOLD: usize = 6;
-/// Maximum number of workshops shown; more would make the page slow.
+/// Maximum number of workshops in the list, because a longer list would make the page slow.
 const MAX_SHOWN: usize = 100;
-/// Number of templates per query.
+/// Number of templates that one query reads.
 const PAGE: u32 = 500;
 
 #[derive(Debug, Template)]
@@ -33,9 +34,8 @@ struct Home {
     workshops: Vec<WorkshopView>,
     more: Option<More>,
     cards: Vec<Card>,
-    /// Number of entries in the catalog, before the search.
+    /// Number of entries in the whole catalog, without the search.
     offered: usize,
-    /// The search words.
     search: String,
     now: String,
     live: bool,
@@ -46,8 +46,8 @@ struct Home {
 #[derive(Debug, Template)]
 #[template(path = "workshops.html")]
 struct List {
-    /// True if the list answers an action, and so includes the notice. The notice stands outside of the list, because
-    /// the page can reload the list at any moment.
+    /// True if the list is the response to an action. Only such a response also replaces the notice, which is an
+    /// element outside the list. When the page reloads the list, the notice stays.
     answers: bool,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
@@ -64,15 +64,15 @@ impl Home {
     }
 }
 
-/// Selects the catalog entries to show.
+/// Query of the start page, which selects catalog entries.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HomeQuery {
-    /// Words that an entry must contain, in any order. Empty selects all entries.
+    /// Words that an entry must contain, in any order. An empty text selects all entries.
     #[serde(default)]
     q: String,
 }
 
-/// `GET /`: my workshops and the catalog.
+/// `GET /`: the start page, with the caller's workshops and the catalog.
 pub(crate) async fn home(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -81,14 +81,14 @@ pub(crate) async fn home(
     render_home(&state, &caller, StatusCode::OK, None, query.q.trim()).await
 }
 
-/// `GET /fragments/workshops`: only the list.
+/// `GET /fragments/workshops`: only the list of the caller's workshops.
 pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
     let list = List { answers: false, ..list_of(&state, &caller, None).await? };
     page(StatusCode::OK, &list)
 }
 
-/// Answers an action on a workshop: redirects to the next page, or shows the error. htmx gets the current list instead,
-/// with a notice if the action failed.
+/// Answers an action on a workshop. A browser gets a redirect to the next page, or the error. htmx gets the current
+/// list, with a notice if the action failed.
 pub(crate) async fn answer(
     state: &AppState,
     caller: &Caller,
@@ -144,7 +144,7 @@ async fn render_home(
     page(status, &home)
 }
 
-/// Returns true if name, description and app type of an entry together contain all words.
+/// Returns true if name, description and app type of a template together contain all words of the search.
 fn has_words(template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
     let text = format!("{}\n{}\n{}", settings.name, settings.description, texts::app_type(settings.app_type));
@@ -169,14 +169,14 @@ async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> R
     })
 }
 
-/// More workshops exist than are shown.
+/// Shows that the caller has more workshops than the list contains.
 #[derive(Debug)]
 struct More {
-    /// Link to the full list, if the caller may open it.
+    /// Link to the full list, if the caller has access to it.
     link: Option<String>,
 }
 
-/// Returns the caller's own workshops that are not terminated, newest first. The same for admins.
+/// Returns the caller's own workshops that are not terminated, newest first. Admins also get only their own workshops.
 async fn own_workshops(
     launcher: &Launcher,
     caller: &Caller,
@@ -186,13 +186,15 @@ async fn own_workshops(
     let listed = launcher.instances(caller, &filter, &Page { limit: MAX_SHOWN as u32 + 1, after: None }).await?;
     let more = (listed.len() > MAX_SHOWN).then(|| {
         let owner: String = form_urlencoded::byte_serialize(caller.email().as_str().as_bytes()).collect();
-        More { link: caller.is_admin().then(|| format!("/admin/instances?owner={owner}")) }
+        let lists_all = Allowed::<ListAllInstances>::check(caller.clone()).is_ok();
+        More { link: lists_all.then(|| format!("/admin/instances?owner={owner}")) }
     });
     let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(launcher, caller, listed)).collect();
     Ok((shown, more))
 }
 
-/// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of all.
+/// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of the
+/// caller.
 pub(super) async fn own_workshops_of(
     launcher: &Launcher,
     caller: &Caller,
@@ -203,7 +205,7 @@ pub(super) async fn own_workshops_of(
     Ok(workshops)
 }
 
-/// Returns the whole catalog; for admins including archived templates.
+/// Returns the whole catalog. For admins it includes archived templates.
 pub(crate) async fn all_templates(launcher: &Launcher, caller: &Caller) -> Result<Vec<CatalogTemplate>, ServiceError> {
     let mut all: Vec<CatalogTemplate> = Vec::new();
     loop {

@@ -2,20 +2,20 @@
 
 use http::StatusCode;
 
-/// Description of a kind of problem.
+/// Description of one kind of problem.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry {
-    /// The code as sent: kebab-case.
+    /// Code of the problem in responses, in kebab-case.
     pub(crate) code: &'static str,
-    /// The status of the response.
+    /// Status of the response.
     pub(crate) status: StatusCode,
-    /// A few words.
+    /// Short title of the problem.
     pub(crate) title: &'static str,
-    /// Cause and remedy, for the reference.
+    /// Cause and remedy, for the reference of problems.
     pub(crate) about: &'static str,
 }
 
-/// Builds the enum from the one list below, so that every kind has all four parts.
+/// Builds the enum of all kinds of problem from one list, so that every kind has code, status, title and text.
 macro_rules! catalog {
     ($($kind:ident: $code:literal, $status:ident, $title:literal, $about:literal;)*) => {
         /// A kind of problem.
@@ -25,10 +25,10 @@ macro_rules! catalog {
         }
 
         impl ProblemCode {
-            /// All kinds, by status.
+            /// All kinds of problem, ordered by status.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            /// Returns its description.
+            /// Returns the description of this kind of problem.
             pub(crate) const fn entry(self) -> Entry {
                 match self {
                     $(Self::$kind => Entry { code: $code, status: StatusCode::$status, title: $title, about: $about },)*
@@ -39,81 +39,97 @@ macro_rules! catalog {
 }
 
 catalog! {
-    IdentityInvalid: "identity-invalid", BAD_REQUEST, "The identity header is wrong",
-        "The identity header came twice, or beside another spelling of its name. The login proxy never sends \
-         this: look at what stands between it and the service.";
-    MalformedBody: "malformed-body", BAD_REQUEST, "The body is not JSON",
-        "The body is not valid JSON, names a field twice, is nested more than 128 levels deep, broke off, or took \
-         longer than 30 seconds.";
+    IdentityInvalid: "identity-invalid", BAD_REQUEST, "The identity header is invalid",
+        "The request has the identity header twice, or in two spellings. An auth proxy never sends such a request. \
+         Another proxy may have added the header: check the proxies between the auth proxy and the service.";
+    MalformedBody: "malformed-body", BAD_REQUEST, "The body is not valid JSON",
+        "The body has one of these faults: it is not valid JSON; it is incomplete; it has the same field twice; it has \
+         more than 128 levels; or it took more than 30 seconds to arrive.";
     AuthenticationRequired: "authentication-required", UNAUTHORIZED, "Log in first",
-        "The request carries no identity, or one that is not an e-mail address. Send a browser to `login_url`.";
+        "The request has no identity, or its identity is not an e-mail address. Open `login_url` in a browser, and log \
+         in.";
     IdentityUnproven: "identity-unproven", UNAUTHORIZED, "The request did not come through the auth proxy",
-        "The request carries an identity without the proxy secret beside it (`X-Auth-Request-Proof`), and \
-         SERVICE_PROXY_SECRET_FILE requires it. Logging in does not help. Use the service's public address; if you \
-         did, give the auth proxy and the service the same secret, which `launcher doctor` checks.";
-    AdminOnly: "admin-only", FORBIDDEN, "For administrators only",
-        "Templates are managed, lists filtered by owner or template, and the activity log read, by the people in \
-         SERVICE_ADMIN_EMAILS.";
+        "The request has an identity, but no valid proxy secret in `X-Auth-Request-Proof`. The service requires this \
+         secret, because SERVICE_PROXY_SECRET_FILE is set. Logging in again does not help. Users: open the service at \
+         its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
+         service the same secret. `launcher doctor` checks the secret.";
+    AdminOnly: "admin-only", FORBIDDEN, "Only for administrators",
+        "Only the people in SERVICE_ADMIN_EMAILS may manage templates, filter lists by owner or template, and read \
+         the activity log.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
-        "A browser sent this change on behalf of another site (`Sec-Fetch-Site` or `Origin` say so). Only this \
-         site's own pages, and programs that are not browsers, can change anything.";
+        "A page of another site made the browser send this request, which would change something. The service \
+         detects this by `Sec-Fetch-Site` or `Origin`. Nothing was changed. Send changes from this site's own pages, \
+         or from a program that is not a browser.";
     NotFound: "not-found", NOT_FOUND, "Not found",
-        "There is nothing at this path, or it is somebody else's: the two are answered alike. This document has \
-         no `request_id`, so that not even that differs; it is in the header `X-Request-Id`.";
-    MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, "This method is not possible here",
-        "The header `Allow` lists the methods that are.";
+        "The resource does not exist, or it belongs to another user. The service answers both cases with exactly the \
+         same document. For this reason the document has no `request_id`. Read the header `X-Request-Id` instead.";
+    MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, "The path does not support this method",
+        "The header `Allow` lists the supported methods.";
     TemplateInactive: "template-inactive", CONFLICT, "The template is archived",
-        "Users cannot launch it any more; administrators can, to try it.";
-    InstanceLimitReached: "instance-limit-reached", CONFLICT, "You have as many workshops as you may",
-        "One person may hold SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running and \
-         terminating. End one first. One that is terminating counts until nothing of it runs any more; `detail` says so \
-         when there is one. A failed one does not count, nor does its dismissal.";
+        "Only admins can launch an archived template, to test it. Users: launch another template, or ask an \
+         admin to restore this one.";
+    InstanceLimitReached: "instance-limit-reached", CONFLICT, "You have reached your limit of workshops",
+        "Each user may have SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running and \
+         terminating. End one of your instances first. A terminating instance counts until all of its processes or \
+         pods have stopped. If you have a terminating instance, `detail` says so. A failed instance does not count, \
+         even after its owner has dismissed it and its workload is still being deleted.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
-        "Only a running workshop has time to extend.";
-    LifetimeLimitReached: "lifetime-limit-reached", CONFLICT, "The workshop cannot be extended any further",
-        "It already has all the time that its template's max_lifetime_seconds allows.";
-    ExpiryChanged: "expiry-changed", CONFLICT, "The end has changed",
-        "`expected_expires_at` is not the instance's `expires_at`: somebody, or a double click, was quicker. Read \
-         the instance again.";
+        "Only a running instance can be extended. Wait until the instance is running, or launch a new one.";
+    LifetimeLimitReached: "lifetime-limit-reached", CONFLICT, "The workshop has reached its maximum lifetime",
+        "The instance already has the latest possible expiry, which the template's `max_lifetime_seconds` sets. Launch \
+         a new instance.";
+    ExpiryChanged: "expiry-changed", CONFLICT, "The expiry has changed",
+        "`expected_expires_at` differs from the instance's `expires_at`, because another request changed `expires_at` \
+         first. This happens, for example, after a double click. Read the instance again.";
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED, "The template has changed",
-        "`If-Match` does not list the template's current ETag. Read it again and repeat the change on top.";
+        "`If-Match` does not contain the template's current ETag, because another request changed the template. \
+         Nothing was changed. Read the template again, and repeat the change.";
     BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large",
-        "A body has at most 1 KiB. A template has at most 256 KiB, and the form of the list of all instances 64 KiB.";
+        "The limit is 256 KiB for a template, 64 KiB for a form of the page with all instances, and 1 KiB for every \
+         other body.";
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
-    UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "Not this service's name",
-        "The request names a host that is neither that of SERVICE_PUBLIC_URL nor this machine, whatever the port. It is \
-         refused so that a web page cannot reach the service under a name of its own (DNS rebinding). Correct \
-         SERVICE_PUBLIC_URL, or let the proxy in front pass `Host` on as the client sent it.";
-    InvalidFields: "invalid-fields", UNPROCESSABLE_ENTITY, "Fields of the body are wrong",
-        "`errors` lists each wrong, missing or unknown field with its place as a JSON pointer into the body.";
-    InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY, "Parameters are wrong",
-        "`errors` lists each wrong or unknown query parameter or header; `/limit` is the parameter limit.";
-    IdempotencyKeyReused: "idempotency-key-reused", UNPROCESSABLE_ENTITY, "This Idempotency-Key was used for another launch",
-        "The same key came before with another template or body. Use a new key for a new launch.";
+    UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "The request is for another host",
+        "The host of the request is neither the host of SERVICE_PUBLIC_URL nor a loopback address. Correct \
+         SERVICE_PUBLIC_URL, or configure the proxy in front of the service to forward `Host` unchanged. The service \
+         does not compare ports. It refuses other hosts to prevent DNS rebinding.";
+    InvalidFields: "invalid-fields", UNPROCESSABLE_ENTITY, "Fields of the body are invalid",
+        "`errors` lists each invalid, missing or unknown field with its JSON pointer into the body.";
+    InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY, "Parameters are invalid",
+        "`errors` lists each invalid or unknown query parameter or header. The pointer `/limit` means the parameter \
+         `limit`.";
+    IdempotencyKeyReused: "idempotency-key-reused", UNPROCESSABLE_ENTITY,
+        "This Idempotency-Key was used for another launch",
+        "An earlier launch with this key had another template or another body. Use a new key for a new launch.";
     TooManyRequests: "too-many-requests", TOO_MANY_REQUESTS, "Too many of your requests are in flight",
-        "One person may have 64 requests in flight at a time, event streams not counted. A request is in flight until \
-         its answer has been read. `Retry-After` says when to try again.";
+        "Each user may have 64 requests in flight. A request is in flight until the client has read its response. \
+         Event streams do not count. `Retry-After` says when to try again.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
-        "One person may have 32 event streams open at a time, tabs with a page of this site included. Close one.";
+        "Each user may have 32 open event streams. Each browser tab with a page of this site has one open event \
+         stream. Close an event stream or a tab.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
-        "One person may launch SERVICE_LAUNCH_RATE workshops per minute, and SERVICE_LAUNCH_BURST at once after a pause. \
-         Only a launch that creates an instance counts; one that is repeated with its `Idempotency-Key` does not. \
-         `Retry-After` says when the next launch is possible.";
-    Internal: "internal", INTERNAL_SERVER_ERROR, "The service has made a mistake",
-        "The log has the cause under this `request_id`.";
+        "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
+         SERVICE_LAUNCH_BURST workshops at once. `Retry-After` says when the next launch is possible. A repeated \
+         launch with the same `Idempotency-Key` does not count, because it creates no instance.";
+    Internal: "internal", INTERNAL_SERVER_ERROR, "The service had an internal error",
+        "Administrators: to find the cause, search the service's log for this `request_id`. Running workshops are not \
+         affected.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
-        "SERVICE_MAX_QUEUED launches wait already. `Retry-After` says when to try again.";
+        "The queue already has SERVICE_MAX_QUEUED instances. `Retry-After` says when to try again.";
     Overloaded: "overloaded", SERVICE_UNAVAILABLE, "The service has too many bytes in flight",
-        "Bodies and answers of all requests in flight take as much memory as they may. Nothing was changed by a request \
-         with a body; of a large answer only the answer is lost. `Retry-After` says when to try again.";
+        "The bodies and responses in flight use all the memory that is reserved for them. `Retry-After` says when to \
+         try again. The service refuses either the body of a request or a large response. If it refuses the body, \
+         nothing was changed. If it refuses the response, the request has already taken effect. The answer \
+         does not say which. Before you repeat a change, read the resource. Repeat a launch with the same \
+         `Idempotency-Key`.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, "The service cannot answer right now",
-        "The database does not answer. Most likely nothing was changed: where the connection broke while a change was \
-         being stored, nobody can say. `Retry-After` says when to try again; repeat a launch with its `Idempotency-Key`.";
+        "The database does not answer. `Retry-After` says when to try again. Usually nothing was changed. But if the \
+         connection to the database broke during a commit, the change may have taken effect. To repeat a launch \
+         safely, use the same `Idempotency-Key`.";
 }
 
 impl ProblemCode {
-    /// Returns the code as sent: kebab-case.
+    /// Returns the code in responses, in kebab-case.
     pub(crate) fn as_str(self) -> &'static str {
         self.entry().code
     }
@@ -123,12 +139,12 @@ impl ProblemCode {
         self.entry().status
     }
 
-    /// Returns the title: a few words.
+    /// Returns the short title.
     pub(crate) fn title(self) -> &'static str {
         self.entry().title
     }
 
-    /// Returns the default retry delay in seconds, for temporary problems. A problem can override it.
+    /// Returns the default retry delay in seconds, for temporary problems. A [`super::Problem`] can override it.
     pub(crate) fn retry_after(self) -> Option<u32> {
         match self {
             Self::TooManyLaunches => Some(1),

@@ -3,7 +3,8 @@
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::ServiceError;
 
-use super::{Problem, ProblemCode};
+use super::catalog::ProblemCode;
+use super::response::Problem;
 
 impl From<ServiceError> for Problem {
     fn from(error: ServiceError) -> Self {
@@ -11,8 +12,8 @@ impl From<ServiceError> for Problem {
             ServiceError::NotFound => return Self::not_found(),
             ServiceError::Invalid(errors) => return Self::invalid_fields(errors),
             ServiceError::Unavailable(_) => {
-                let detail = "The database does not answer. Most likely nothing was changed. Try again in a moment; \
-                              repeat a launch with its Idempotency-Key.";
+                let detail = "The database does not answer. Usually nothing was changed. Try again in a moment. Repeat \
+                              a launch with its Idempotency-Key.";
                 return Self::new(ProblemCode::Unavailable, detail).because(error);
             }
             ServiceError::TooManyLaunches { retry_after } => {

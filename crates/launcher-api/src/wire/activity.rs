@@ -1,4 +1,4 @@
-//! An entry of the activity log as sent.
+//! An entry of the activity log as the API sends it.
 
 use launcher_domain::{Activity, EmailAddress};
 use launcher_service::LoggedActivity;
@@ -6,34 +6,34 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::named::ActivityActionName;
-use super::rfc3339;
+use super::time::rfc3339;
 
-/// A line of the activity log. It tells names as they were then.
+/// An entry of the activity log, with the names at the time of the action.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ActivityResponse {
-    /// Grows from line to line.
+    /// Increases with each entry.
     #[schema(example = 4711, minimum = 1)]
     activity_id: i64,
-    /// When it was done.
+    /// Time of the action.
     #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     at: String,
-    /// Who did it; null when it was the service itself.
+    /// Person who acted; null if the service acted.
     #[schema(required, value_type = Option<String>, example = "alice@example.org")]
     actor_email: Option<EmailAddress>,
     #[schema(value_type = ActivityActionName)]
     action: &'static str,
-    /// To what: an instance's `k8s_name`, or a `template_id`.
+    /// Subject of the action: an instance's `k8s_name`, or a `template_id`.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     subject: String,
-    /// The template's name, or of the one that the instance was launched from.
+    /// Name of the template; for an instance, the name of its template.
     #[schema(example = "Statistics 101")]
     subject_name: String,
-    /// Whose instance it is; null for a template.
+    /// Owner of the instance; null for a template.
     #[schema(required, value_type = Option<String>, example = "alice@example.org")]
     owner_email: Option<EmailAddress>,
     /// `extended`: the new `expires_at`. `ended`: the `end_reason`. `failed`: the code of the `reason`.
-    /// `template-changed`, `template-archived`, `template-restored`: the names of the fields that changed, with commas
-    /// between them. Null where there is nothing more to say.
+    /// `template-changed`, `template-archived`, `template-restored`: the names of the changed fields, separated by
+    /// commas. Null for all other actions.
     #[schema(required, example = "2026-03-02T11:00:12.345Z")]
     detail: Option<String>,
 }

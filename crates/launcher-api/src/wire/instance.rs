@@ -1,4 +1,4 @@
-//! An instance as sent.
+//! An instance as the API sends it.
 
 use launcher_domain::lifetime::{Extension, extension};
 use launcher_domain::{EmailAddress, FailureReason};
@@ -8,49 +8,49 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::named::{EndReasonName, FailureCodeName, StartStepName, StateName};
-use super::rfc3339;
+use super::time::rfc3339;
 
 /// A launched workshop. Times are RFC 3339 in UTC with milliseconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WorkshopInstanceResponse {
-    /// The name in paths, and of the workload.
+    /// Name in paths, and name of the workload.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
-    /// Who launched it.
+    /// Person who launched the instance.
     #[schema(value_type = String, example = "alice@example.org")]
     owner_email: EmailAddress,
-    /// The template that it was launched from.
+    /// Template from which the instance was launched.
     template_id: Uuid,
     /// The template's name at the launch.
     #[schema(example = "Statistics 101")]
     template_name: String,
     #[schema(value_type = StateName)]
     state: &'static str,
-    /// What it waits for while it starts; null when it does not, or when that is not known yet.
+    /// Step that a starting instance waits for; null in other states, or if unknown.
     #[schema(required, value_type = Option<StartStepName>)]
     start_step: Option<&'static str>,
-    /// Why it failed; null unless it did.
+    /// Reason of the failure; null if the instance has not failed.
     #[schema(required)]
     reason: Option<ReasonResponse>,
     /// The last lines of a crashed app's output.
     #[schema(required)]
     log_tail: Option<String>,
-    /// Where its owner works in it; null until it runs.
+    /// URL of the workshop, only for its owner; null before the workshop runs.
     #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
     url: Option<String>,
-    /// 1 when it starts next; null unless it is queued.
+    /// Queue position; 1 starts next. Null if the instance is not queued.
     #[schema(required, minimum = 1)]
     queue_position: Option<u32>,
-    /// When it was launched.
+    /// Time of the launch.
     #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     created_at: String,
-    /// When it was first ready; its lifetime counts from here.
+    /// Time when the instance was first ready. Its lifetime starts at this time.
     #[schema(required, format = DateTime, example = "2026-03-02T08:00:12.345Z")]
     started_at: Option<String>,
-    /// When its time is up; null before it was ready.
+    /// Expiry; null before the instance was ready.
     #[schema(required, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     expires_at: Option<String>,
-    /// When nothing of it ran any more.
+    /// Time when the workload had stopped completely.
     #[schema(required, format = DateTime)]
     ended_at: Option<String>,
     #[schema(required, value_type = Option<EndReasonName>)]
@@ -58,37 +58,37 @@ pub(crate) struct WorkshopInstanceResponse {
     extension: ExtensionResponse,
 }
 
-/// A failure, explained to the person who waits.
+/// A failure, in words for the owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReasonResponse {
     #[schema(value_type = FailureCodeName)]
     code: &'static str,
-    /// What happened, in one sentence.
+    /// Description of the failure, in one sentence.
     message: String,
-    /// What to do about it.
+    /// Remedy for the owner. It says if files are lost.
     remedy: String,
-    /// Whether the same launch may well succeed a moment later.
+    /// True if the same launch may succeed a moment later.
     retryable: bool,
 }
 
-/// What extending would do right now.
+/// Result that an extension would have now.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtensionResponse {
-    /// Whether it can be extended.
+    /// True if the instance can be extended.
     allowed: bool,
-    /// Why not: the code of the problem that extending would give.
+    /// Code of the problem that an extension would return; null if allowed.
     #[schema(required, example = "lifetime-limit-reached")]
     denied_reason: Option<&'static str>,
-    /// What one extension adds at most, in seconds.
+    /// Maximum that one extension adds, in seconds.
     #[schema(example = 3600)]
     extend_by_seconds: u32,
-    /// The end that no extension passes; null before it was ready.
+    /// Latest possible expiry; null before the instance was ready.
     #[schema(required, format = DateTime)]
     latest_expires_at: Option<String>,
 }
 
 impl WorkshopInstanceResponse {
-    /// Converts an instance. The launcher's current time decides about the extension.
+    /// Converts an instance. The field `extension` depends on the launcher's current time.
     pub(crate) fn new(launcher: &Launcher, listed: &ListedInstance) -> Self {
         let ListedInstance { instance, queue_position } = listed;
         Self {

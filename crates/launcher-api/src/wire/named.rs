@@ -34,19 +34,19 @@ named!(
     /// The schema of a state.
     StateName,
     InstanceState,
-    "Where an instance stands: queued -> starting -> running -> terminating -> terminated, or failed."
+    "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed."
 );
 named!(
     /// The schema of a step of the start.
     StartStepName,
     StartStep,
-    "What an instance that starts is waiting for."
+    "Step that a starting instance waits for."
 );
 named!(
     /// The schema of an end's reason.
     EndReasonName,
     EndReason,
-    "Why an instance ended; set as soon as its end is decided."
+    "Reason of an instance's end. Set when it begins to terminate."
 );
 named!(
     /// The schema of a failure's code.
@@ -58,18 +58,18 @@ named!(
     /// The schema of an action of the activity log.
     ActivityActionName,
     ActivityAction,
-    "What was done. ended: by a person, because its time was up, or because it was deleted from outside; dismissed: what \
-     had failed was taken off the list."
+    "The action. ended: a person ended the instance, it expired, or its Workshop was deleted outside of the service. \
+     dismissed: a person removed a failed instance from the list."
 );
 named!(
     /// The schema of a kind of app.
     AppTypeName,
     AppType,
-    "The kind of app; it decides the default port and how a stock image is made to work."
+    "The kind of app. It determines the default port and the settings for standard images."
 );
 named!(
     /// The schema of a security profile.
     SecurityProfileName,
     SecurityProfile,
-    "How tightly the container is held; baseline allows root inside the container, which stock RStudio images need."
+    "Pod security of the container. baseline allows root in the container, which standard RStudio images need."
 );

@@ -1,4 +1,4 @@
-//! The caller as sent.
+//! The caller as the API sends it.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,10 +11,10 @@ pub(crate) struct MeResponse {
     /// The identity, lower-case.
     #[schema(example = "alice@example.org")]
     email: String,
-    /// The login provider's name for the caller, where it gives one. For show only.
+    /// The login provider's name for the caller, if there is one. For display only.
     #[schema(required, example = "alice")]
     user: Option<String>,
-    /// Whether the caller is an administrator.
+    /// True if the caller is an administrator.
     is_admin: bool,
 }
 

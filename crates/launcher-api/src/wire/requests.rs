@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A launch says nothing: what runs is the template's business, who owns it the caller's identity.
+/// The body of a launch has no fields: the template determines what runs, and the caller's identity the owner.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchBody {}
@@ -13,7 +13,7 @@ pub(crate) struct LaunchBody {}
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendBody {
-    /// The `expires_at` that the caller saw: makes a double click harmless.
+    /// The `expires_at` that the caller saw. If it has changed, the request is refused, so a double click extends once.
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     pub(crate) expected_expires_at: Option<Timestamp>,

@@ -1,17 +1,16 @@
-//! A template as sent.
+//! A template as the API sends it.
 
 use std::collections::BTreeMap;
 
-use launcher_domain::access::Action;
 use launcher_domain::template::Resources;
-use launcher_domain::{Caller, Template, TemplateSettings};
+use launcher_domain::{Template, TemplateSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::named::{AppTypeName, SecurityProfileName};
-use super::rfc3339;
-use crate::identity::permit;
+use super::time::rfc3339;
+use crate::permission::{Allowed, ManageTemplates};
 
 /// A shared catalog entry. Times are RFC 3339 in UTC with milliseconds, durations in seconds.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,68 +24,68 @@ pub(crate) struct WorkshopTemplateResponse {
     description: String,
     #[schema(value_type = AppTypeName)]
     app_type: &'static str,
-    /// The image's reference.
+    /// Reference of the image.
     #[schema(example = "quay.io/jupyter/base-notebook:latest")]
     image: String,
-    /// Where the app listens.
+    /// Port on which the app listens.
     #[schema(example = 8888)]
     port: u16,
-    /// Replaces the image's entry point when not empty. For administrators; always empty for others.
+    /// Replaces the image's entry point if not empty. Empty for callers who are not admins.
     command: Vec<String>,
-    /// Replaces the image's arguments when not empty. For administrators; always empty for others.
+    /// Replaces the image's arguments if not empty. Empty for callers who are not admins.
     args: Vec<String>,
-    /// Environment of the app. For administrators; always empty for others.
+    /// Environment of the app. Empty for callers who are not admins.
     env: BTreeMap<String, String>,
     resources: ResourcesResponse,
     #[schema(value_type = SecurityProfileName)]
     security_profile: &'static str,
-    /// From ready to the first expiry.
+    /// Time from ready to the first expiry.
     #[schema(example = 7200)]
     lifetime_seconds: u32,
-    /// What one extension adds at most.
+    /// Maximum that one extension adds.
     #[schema(example = 3600)]
     extension_seconds: u32,
-    /// From ready to the end that no extension passes.
+    /// Maximum time from ready to the expiry, with all extensions.
     #[schema(example = 28800)]
     max_lifetime_seconds: u32,
-    /// Whether users see it in the catalog and can launch it.
+    /// True if users see the template in the catalog and can launch it.
     active: bool,
-    /// 1 at first, +1 at each change; the ETag is made of it.
+    /// Starts at 1 and increases with each change. The ETag contains it.
     version: i64,
-    /// The administrator who created it. Informational: it restricts nothing.
+    /// The admin who created the template. For information only.
     #[schema(example = "admin@example.org")]
     created_by: String,
-    /// When it was created.
+    /// Time of the template's creation.
     #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     created_at: String,
-    /// When it last changed.
+    /// Time of the template's last change.
     #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     updated_at: String,
 }
 
-/// What a workshop's container may use, as Kubernetes quantities.
+/// Resources of a workshop's container, as Kubernetes quantities.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ResourcesResponse {
-    /// CPU that is set aside for it.
+    /// CPU request: reserved for the container.
     #[schema(example = "100m")]
     cpu_request: String,
-    /// CPU that it may use at most.
+    /// CPU limit.
     #[schema(example = "2")]
     cpu_limit: String,
-    /// Memory that is set aside for it.
+    /// Memory request: reserved for the container.
     #[schema(example = "256Mi")]
     memory_request: String,
-    /// Memory that it may use at most; more ends it.
+    /// Memory limit. A container that exceeds it is killed.
     #[schema(example = "2Gi")]
     memory_limit: String,
 }
 
 impl WorkshopTemplateResponse {
-    /// Converts a template for this caller. Callers who manage templates also see the app's command, arguments and
-    /// environment, which may hold addresses and keys. Others see only the fields needed to choose a template.
-    pub(crate) fn new(template: Template, caller: &Caller) -> Self {
+    /// Converts a template. A caller who may manage templates also gets the app's command, arguments and environment,
+    /// which may contain addresses and keys. Other callers get only the fields that they need to choose a template.
+    pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
         let response = Self::whole(template);
-        if permit(caller, Action::ManageTemplates).is_ok() {
+        if manager.is_some() {
             return response;
         }
         Self { command: Vec::new(), args: Vec::new(), env: BTreeMap::new(), ..response }

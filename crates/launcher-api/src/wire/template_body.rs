@@ -13,7 +13,7 @@ use utoipa::{PartialSchema, ToSchema};
 pub(crate) enum TemplateBody {}
 
 impl PartialSchema for TemplateBody {
-    /// A placeholder: the document uses [`template_body_schema`], which the builder cannot express.
+    /// Returns a placeholder. The document uses [`template_body_schema`] instead, which the builder cannot express.
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().into()
     }
@@ -25,12 +25,13 @@ impl ToSchema for TemplateBody {
     }
 }
 
-/// One line with at least one visible character.
+/// Pattern of a name: one line with at least one visible character.
 const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 const IMAGE: &str = "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
-/// An amount above zero: a whole part above zero, or only a fraction. The latter excludes `m`: it would be below one.
+/// Pattern of a Kubernetes quantity above zero: `1.5Gi`, or a fraction as in `0.5Gi`. The unit `m` allows no value
+/// below `1m`, such as `0.5m`.
 const QUANTITY: &str = concat!(
     r"^(?=0*[1-9])[0-9]{1,15}(\.[0-9]{1,3})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$",
     r"|^0{1,15}\.(?=0*[1-9])[0-9]{1,3}(k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
@@ -39,14 +40,14 @@ const QUANTITY: &str = concat!(
 fn seconds(about: &str, default: u32) -> Value {
     json!({
         "type": ["integer", "null"], "minimum": 60, "maximum": 2_592_000,
-        "description": format!("{about}; {default} when left out."), "examples": [default],
+        "description": format!("{about}. Default: {default}."), "examples": [default],
     })
 }
 
 fn quantity(about: &str, default: &str) -> Value {
     json!({
         "type": ["string", "null"], "pattern": QUANTITY,
-        "description": format!("{about}; {default} when left out."), "examples": [default],
+        "description": format!("{about}. Default: {default}."), "examples": [default],
     })
 }
 
@@ -59,12 +60,12 @@ fn words(about: &str) -> Value {
 
 /// Returns the schema of a template as admins send it (JSON Schema 2020-12).
 ///
-/// Descriptions state the rules that a schema cannot express: the order of durations and of resources, and lengths in
-/// bytes of words and values.
+/// The descriptions state the rules that a schema cannot express: which duration or resource must not exceed another
+/// one, and the maximum length of words and values in bytes.
 pub(crate) fn template_body_schema() -> Value {
     json!({
         "type": "object",
-        "description": "A template as an administrator writes it. What is left out takes its default; unknown fields \
+        "description": "A template as an administrator writes it. Absent fields take their defaults. Unknown fields \
                         are refused.",
         "additionalProperties": false,
         "required": ["name", "app_type", "image"],
@@ -84,36 +85,38 @@ pub(crate) fn template_body_schema() -> Value {
             },
             "port": {
                 "type": ["integer", "null"], "minimum": 1, "maximum": 65535, "not": { "enum": [8080, 8081] },
-                "description": "Where the app listens, not the sidecar's 8080 and 8081. When left out: 8787 for \
-                                rstudio, 8888 for notebook; required for custom.",
+                "description": "Port on which the app listens; not 8080 and 8081, which the sidecar uses. Default: \
+                                8787 for rstudio, 8888 for notebook. Required for custom.",
             },
-            "command": words("Replaces the image's entry point when not empty; each word has at most 4,096 bytes, and \
-                              $(PORT) in it is where the app listens."),
-            "args": words("Replaces the image's arguments when not empty; each word has at most 4,096 bytes, and \
-                              $(PORT) in it is where the app listens."),
+            "command": words("Replaces the image's entry point if not empty. Each word has at most 4,096 bytes. \
+                              $(PORT) stands for the app's port."),
+            "args": words("Replaces the image's arguments if not empty. Each word has at most 4,096 bytes. $(PORT) \
+                           stands for the app's port."),
             "env": {
-                "type": "object", "maxProperties": 64, "description": "Environment of the app; each value has at most 32 KiB.",
+                "type": "object", "maxProperties": 64, "description":
+                    "Environment of the app. Each value has at most 32 KiB.",
                 "propertyNames": { "pattern": VARIABLE },
                 "additionalProperties": { "type": "string", "maxLength": 32_768, "pattern": NO_NUL },
             },
             "resources": {
                 "type": "object", "additionalProperties": false,
-                "description": "What the container may use, as Kubernetes quantities. A request is at most its limit.",
+                "description": "Resources of the container, as Kubernetes quantities. A request cannot exceed its \
+                                limit.",
                 "properties": {
-                    "cpu_request": quantity("CPU that is set aside", "100m"),
-                    "cpu_limit": quantity("CPU at most", "2"),
-                    "memory_request": quantity("Memory that is set aside", "256Mi"),
-                    "memory_limit": quantity("Memory at most", "2Gi"),
+                    "cpu_request": quantity("CPU request: reserved for the container", "100m"),
+                    "cpu_limit": quantity("CPU limit", "2"),
+                    "memory_request": quantity("Memory request: reserved for the container", "256Mi"),
+                    "memory_limit": quantity("Memory limit", "2Gi"),
                 },
             },
             "security_profile": {
                 "type": "string", "enum": SecurityProfile::ALL.map(SecurityProfile::as_str),
-                "default": SecurityProfile::default().as_str(), "description": "How tightly the container is held.",
+                "default": SecurityProfile::default().as_str(), "description": "Pod security of the container.",
             },
-            "lifetime_seconds": seconds("From ready to the first expiry, at most max_lifetime_seconds", 7200),
-            "extension_seconds": seconds("What one extension adds, at most max_lifetime_seconds", 3600),
-            "max_lifetime_seconds": seconds("From ready to the end that no extension passes", 28_800),
-            "active": { "type": "boolean", "default": true, "description": "Whether users see it in the catalog." },
+            "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
+            "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
+            "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),
+            "active": { "type": "boolean", "default": true, "description": "True if users see it in the catalog." },
         },
         "examples": [{
             "name": "Statistics 101",

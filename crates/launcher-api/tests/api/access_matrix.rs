@@ -1,6 +1,6 @@
-//! Access decisions, route by route: compares `access-matrix.txt` with the running service.
+//! Access decisions: compares `access-matrix.txt` with the running service, route by route.
 //!
-//! A route that is missing in the file fails the test, and so does an entry without a route.
+//! The test fails if the file lacks a route, and if it has an entry without a route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -45,7 +45,7 @@ fn access_matrix_lists_exactly_the_routes() {
     assert!(gone.is_empty(), "these lines of access-matrix.txt have no route: {gone:?}");
 }
 
-/// Adds the body that the route requires: a template to writes, a form to pages.
+/// Adds the body that the route requires: a template for creating or replacing one, a form for pages.
 fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     let fields = [
         ("name", "Other"),
@@ -65,7 +65,8 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
     }
 }
 
-/// Sends a request with a fresh template and a fresh instance of the owner, so that requests are independent.
+/// Sends the request of one line as the client `who`. Creates a new template and a new instance first, so that the
+/// requests are independent of each other.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
     let needs_template = line.path.contains("{template_id}") || line.path.contains("{k8s_name}");
     let template = if needs_template { app.template(admin).await } else { String::new() };
@@ -77,7 +78,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
     let path = line.path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
     let request = who.request(line.method.clone(), &path);
     let reply = with_body(request, line).send().await.unwrap();
-    // The body of a stream has no end, so only the head is read.
+    // The body of an event stream does not end, so the test reads only the head.
     let reply = Reply { status: reply.status(), headers: reply.headers().clone(), body: Vec::new() };
     if !name.is_empty() {
         owner.delete(&format!("/instances/{name}")).await.expect(202);
@@ -87,7 +88,7 @@ async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &C
 
 #[tokio::test(flavor = "multi_thread")]
 async fn route_statuses_match_access_matrix() {
-    // The owner launches a workshop for each request.
+    // Raises the launch rate limit, because the owner launches a workshop for each request.
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
     let (app, unauthenticated, owner, other, admin) =
@@ -113,9 +114,9 @@ async fn route_statuses_match_access_matrix() {
     app.finish().await;
 }
 
-/// `18. every routed path without identity: 401`, with every method, including paths that do not exist.
+/// Sends requests with every method, also to paths that do not exist.
 #[tokio::test]
-async fn every_path_without_identity_is_401() {
+async fn request_without_identity_is_401_on_every_path() {
     let (app, unauthenticated, ..) = TestApp::start().await;
     let methods = [
         Method::GET,

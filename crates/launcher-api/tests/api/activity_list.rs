@@ -45,7 +45,7 @@ async fn each_change_has_one_activity_entry() {
 }
 
 #[tokio::test]
-async fn repeated_launch_has_one_entry_and_expiry_has_no_actor() {
+async fn repeated_launch_has_one_activity_entry_and_expiry_entry_has_no_actor() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let launch = async || {
@@ -64,7 +64,7 @@ async fn repeated_launch_has_one_entry_and_expiry_has_no_actor() {
 }
 
 #[tokio::test]
-async fn activity_is_filtered_by_person_and_subject_and_paged() {
+async fn activity_list_filters_by_person_and_subject_and_is_paged() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let hers = app.launched(&alice, &template, "running").await;

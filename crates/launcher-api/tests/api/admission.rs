@@ -1,4 +1,5 @@
-//! Admission: body limits by route, in-flight requests by caller, in-flight bytes of all callers.
+//! Admission: the body limit of each route, the in-flight requests of each caller, and the in-flight bytes of all
+//! callers.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use tokio::time::timeout;
 const SOON: Duration = Duration::from_secs(10);
 const MAX_IN_FLIGHT: usize = 64;
 
-/// Opens a new connection, and sends one raw request.
+/// Opens a new connection and sends one request as raw text.
 async fn begin(app: &TestApp, identity: &str, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(app.addr).await.unwrap();
     let (line, rest) = request.split_once("\r\n").unwrap_or((request, ""));
@@ -20,7 +21,7 @@ async fn begin(app: &TestApp, identity: &str, request: &str) -> TcpStream {
     stream
 }
 
-/// Sends a request whose body announces this many bytes, but only its first byte.
+/// Sends a request that announces a body of this many bytes, but sends only the first byte of the body.
 async fn hold_body(app: &TestApp, identity: &str, line: &str, bytes: usize) -> TcpStream {
     let mut stream =
         begin(app, identity, &format!("{line}\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n")).await;
@@ -104,7 +105,7 @@ async fn request_is_in_flight_until_response_is_read() {
 }
 
 #[tokio::test]
-async fn event_streams_are_not_requests_in_flight() {
+async fn event_stream_does_not_count_as_request_in_flight() {
     let (app, _, alice, ..) = TestApp::start().await;
     let mut streams = Vec::new();
     for _ in 0..32 {
@@ -123,7 +124,7 @@ async fn bodies_beyond_global_budget_are_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     let mut held = Vec::new();
-    // 8 MiB.
+    // 32 bodies of 256 KiB use the whole budget of 8 MiB.
     for _ in 0..32 {
         held.push(hold_body(&app, ADMIN, "POST /api/v1/templates/", 256 * 1024).await);
     }
@@ -147,7 +148,7 @@ async fn large_responses_beyond_global_budget_are_refused() {
     for _ in 0..60 {
         admin.post_json("/templates/", &template(230_000)).await.expect(201);
     }
-    // More than half of the budget.
+    // The response takes more than half of the budget, because the client does not read it.
     let mut stalled = begin(&app, ADMIN, "GET /api/v1/templates/\r\nConnection: close\r\n").await;
     assert_eq!(status(&mut stalled).await, "200");
     let refused = admin.get("/templates/").await.expect(503);
@@ -161,7 +162,7 @@ async fn large_responses_beyond_global_budget_are_refused() {
 }
 
 #[tokio::test]
-async fn body_of_unauthenticated_caller_is_not_buffered() {
+async fn body_of_unauthenticated_request_is_not_buffered() {
     let (app, ..) = TestApp::start().await;
     let mut held = Vec::new();
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Arbitrary input: cursors, and identities, which API and sidecar must read alike.
+//! Arbitrary input: cursors of lists, and identity headers, which API and sidecar must read alike.
 
 use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
@@ -20,7 +20,7 @@ fn cursor() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn any_cursor_gives_page_or_422() {
+fn list_with_arbitrary_cursor_returns_page_or_422() {
     let runtime = Runtime::new().unwrap();
     let (app, _, _, _, admin) = runtime.block_on(TestApp::start());
     let template = runtime.block_on(app.template(&admin));
@@ -44,7 +44,7 @@ fn any_cursor_gives_page_or_422() {
     runtime.block_on(app.finish());
 }
 
-/// Returns the caller that the API identifies from these lines.
+/// Returns the caller that the API reads from these header lines.
 async fn known(unauthenticated: &Client, lines: &str) -> Option<String> {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\n{lines}Connection: close\r\n\r\n");
     let answer = unauthenticated.raw(request.as_bytes()).await;
@@ -55,9 +55,9 @@ async fn known(unauthenticated: &Client, lines: &str) -> Option<String> {
     (status == "200").then(|| me["email"].as_str().unwrap().to_owned())
 }
 
-/// Returns true if this owner's sidecar accepts these lines.
+/// Returns true if the sidecar of a workshop of this owner accepts these header lines.
 async fn is_let_in(owner: &EmailAddress, lines: &str) -> bool {
-    // No app listens on this port, so an accepted request fails with an upstream error.
+    // No app listens on this port, so the sidecar answers an accepted request with an upstream error.
     let sidecar = Sidecar::new(Policy::new(owner.clone()), ([127, 0, 0, 1], 9).into());
     let (mut near, far) = tokio::io::duplex(64 * 1024);
     let request = format!("GET / HTTP/1.1\r\nHost: w\r\n{lines}Connection: close\r\n\r\n");
@@ -71,7 +71,7 @@ async fn is_let_in(owner: &EmailAddress, lines: &str) -> bool {
     status.starts_with('5')
 }
 
-/// Generates a header line that may carry an identity, and the address that it may mean.
+/// Generates a header line that may contain an identity, and the e-mail address that the line may mean.
 fn line() -> impl Strategy<Value = (String, String)> {
     let name = prop_oneof![
         12 => Just("X-Auth-Request-Email"), 2 => Just("x-auth-request-email"), 1 => Just("X_Auth_Request_Email"),

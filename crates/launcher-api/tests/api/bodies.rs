@@ -1,4 +1,4 @@
-//! Slow and missing bodies.
+//! Request bodies that arrive late or not at all.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 const JSON: (&str, &str) = ("/api/v1/templates/01890000-0000-7000-8000-000000000000/launch", "application/json");
 const FORM: (&str, &str) = ("/launch/01890000-0000-7000-8000-000000000000", "application/x-www-form-urlencoded");
 
-/// Sends a head that announces 100 bytes, and the first of them.
+/// Sends a head that announces a body of 100 bytes, and the first bytes of the body.
 async fn begin(app: &TestApp, (path, content_type): (&str, &str), identity: &str) -> TcpStream {
     let mut stream = TcpStream::connect(app.addr).await.unwrap();
     let head = format!(
@@ -21,7 +21,7 @@ async fn begin(app: &TestApp, (path, content_type): (&str, &str), identity: &str
     stream
 }
 
-/// Reads until the head is complete.
+/// Reads the response until its head is complete.
 async fn head(stream: &mut TcpStream) -> String {
     let (mut answer, mut part) = (String::new(), [0; 4096]);
     while !answer.contains("\r\n\r\n") {
@@ -33,11 +33,11 @@ async fn head(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn missing_body_is_400_after_30_seconds() {
+async fn request_without_announced_body_is_400_after_30_seconds() {
     let (app, ..) = TestApp::start().await;
     for route in [JSON, FORM] {
         let mut stream = begin(&app, route, "X-Auth-Request-Email: alice@example.org\r\n").await;
-        // Paused time stands still while any task can run, and advances when all tasks wait.
+        // Tokio's paused clock advances only when all tasks wait, so the timeout passes at once.
         tokio::time::pause();
         let begun = Instant::now();
         let answer = head(&mut stream).await;
@@ -50,7 +50,7 @@ async fn missing_body_is_400_after_30_seconds() {
 }
 
 #[tokio::test]
-async fn refusal_does_not_wait_for_body() {
+async fn refusal_is_sent_before_request_body_arrives() {
     let (app, ..) = TestApp::start().await;
     for (identity, status) in
         [("", 401), ("X-Auth-Request-Email: alice@example.org\r\nOrigin: https://evil.example\r\n", 403)]

@@ -63,7 +63,7 @@ async fn one_of_two_concurrent_template_updates_is_refused() {
 }
 
 #[tokio::test]
-async fn matching_if_none_match_is_304_without_body() {
+async fn template_read_with_matching_if_none_match_is_304_without_body() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let path = format!("/templates/{}", app.template(&admin).await);
     for (known, status) in [("\"1\"", 304), ("W/\"1\"", 304), ("\"7\", \"1\"", 304), ("*", 304), ("\"2\"", 200)] {

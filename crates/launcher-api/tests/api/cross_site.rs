@@ -1,4 +1,4 @@
-//! Changes that a browser sends on behalf of another site.
+//! Mutations that a browser sends on behalf of another site.
 
 use http::Method;
 use launcher_testkit::{Client, Reply, TestApp};
@@ -31,7 +31,7 @@ async fn cross_site_mutation_is_refused() {
         &[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://evil.example")],
     ] {
         assert_eq!(post(&alice, &launch, lines).await.expect(403).code(), "cross-site-request", "{lines:?}");
-        // Errors of pages are pages.
+        // The pages answer an error with a page, not with a problem document.
         let page = post(&alice, &format!("/launch/{template}"), lines).await.expect(403);
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     }

@@ -1,4 +1,4 @@
-//! `GET /events`.
+//! `GET /events`: the event stream of the API.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ async fn next(events: &mut EventStream) -> ServerEvent {
     event
 }
 
-/// Reads until the instance is in this state.
+/// Reads events until the instance `name` is in this state. Returns that event.
 async fn until(events: &mut EventStream, name: &str, state: &str) -> ServerEvent {
     loop {
         let event = next(events).await;
@@ -64,7 +64,7 @@ async fn event_stream_begins_with_live_instances_or_missed_events() {
     assert_eq!(event.data["k8s_name"], first, "what was seen does not come again");
     drop(nothing_new);
 
-    // An unknown id counts as absent: the stream begins with all live instances.
+    // An unknown event id counts as absent, so the stream begins with all live instances.
     for unknown in ["999999999", "-1", "abc"] {
         let mut anew = alice.events(Some(unknown)).await;
         until(&mut anew, &second, "running").await;

@@ -1,4 +1,4 @@
-//! The host that a request names: the public one or this machine, with and without authentication.
+//! The host that a request names: only the public host and names of this machine are accepted.
 
 use launcher_testkit::{ALICE, Client, Options, TestApp};
 
@@ -10,12 +10,12 @@ async fn get(unauthenticated: &Client, target: &str, hosts: &str) -> String {
 }
 
 #[tokio::test]
-async fn foreign_host_is_421_with_and_without_authentication() {
+async fn request_for_foreign_host_is_421_with_and_without_authentication() {
     for dev_identity in [None, Some("dev@example.org".to_owned())] {
         let options = Options { dev_identity, public_url: Some(PUBLIC.to_owned()), ..Options::default() };
         let (app, unauthenticated, ..) = TestApp::start_with(options).await;
         for host in [
-            // Port numbers can differ on the two sides of a proxy.
+            // Ports are not compared, because a proxy may forward another port.
             "launcher.example.org",
             "LAUNCHER.example.org:8443",
             "launcher.example.org.:80",
@@ -58,7 +58,7 @@ async fn foreign_host_is_421_with_and_without_authentication() {
 }
 
 #[tokio::test]
-async fn foreign_host_is_refused_before_identity_check() {
+async fn request_for_foreign_host_is_refused_before_identity_check() {
     let (app, unauthenticated, ..) = TestApp::start().await;
     let answer = unauthenticated.raw(b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 421 ") && answer.contains("SERVICE_PUBLIC_URL"), "{answer}");

@@ -43,7 +43,7 @@ async fn identity_requires_exactly_one_readable_header() {
 }
 
 #[tokio::test]
-async fn email_case_and_spaces_are_ignored() {
+async fn identity_email_ignores_case_and_surrounding_spaces() {
     let (app, unauthenticated, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -54,7 +54,7 @@ async fn email_case_and_spaces_are_ignored() {
 }
 
 #[tokio::test]
-async fn only_listed_emails_are_admins_in_any_case() {
+async fn listed_admin_emails_match_in_any_case() {
     let options = Options { admins: " Admin@Example.ORG , ,second@example.org".to_owned(), ..Options::default() };
     let (app, unauthenticated, alice, _, admin) = TestApp::start_with(options).await;
     for (person, is_admin) in [
@@ -113,10 +113,10 @@ async fn identity_without_the_proxy_secret_is_refused() {
 }
 
 #[tokio::test]
-async fn unproven_identity_page_has_no_link() {
+async fn error_page_for_unproven_identity_has_no_link() {
     let (app, _, alice, ..) = TestApp::start_with(proven()).await;
     let page = alice.page("/").await.expect(401).text();
-    assert!(page.contains("This is not the way in") && !page.contains("<a "), "{page}");
+    assert!(page.contains("This address skips the sign-in") && !page.contains("<a "), "{page}");
     app.finish().await;
 }
 

@@ -24,7 +24,7 @@ async fn instance_is_extended_up_to_max_lifetime() {
 }
 
 #[tokio::test]
-async fn concurrent_extensions_extend_once() {
+async fn concurrent_equal_extensions_extend_instance_once() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -60,7 +60,7 @@ async fn overdue_running_instance_cannot_be_extended() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
-    // The fleet has not terminated it yet.
+    // The expiry passes, but the fleet has not terminated the workshop yet.
     app.clock.advance(std::time::Duration::from_secs(7200));
     let overdue = alice.get(&format!("/instances/{name}")).await.expect(200).json();
     assert_eq!(overdue["state"], "running");

@@ -64,7 +64,7 @@ async fn failed_instance_has_reason_and_log_tail() {
 }
 
 #[tokio::test]
-async fn instance_of_externally_deleted_workshop_is_lost() {
+async fn instance_ends_as_lost_after_external_deletion_of_workshop() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -87,9 +87,9 @@ async fn ask(person: &Client, method: Method, path: &str) -> (u16, Vec<(String, 
     (reply.status.as_u16(), headers, reply.body)
 }
 
-/// `19. Bob on Alice's instance: GET, extend, DELETE byte-identical to an unknown name.`
+/// Compares the responses byte by byte, for reading, extending and terminating.
 #[tokio::test]
-async fn other_owners_instance_gets_same_404_as_unknown_name() {
+async fn instance_of_other_owner_gets_same_404_as_unknown_name() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;

@@ -4,7 +4,7 @@ use launcher_domain::FailureCode;
 use launcher_testkit::{Options, TestApp, eventually};
 
 #[tokio::test]
-async fn terminate_deletes_workshop_and_is_idempotent() {
+async fn terminate_deletes_workshop_and_can_be_repeated() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -19,7 +19,7 @@ async fn terminate_deletes_workshop_and_is_idempotent() {
 }
 
 #[tokio::test]
-async fn terminate_by_admin_has_end_reason_admin() {
+async fn instance_terminated_by_admin_has_end_reason_admin() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;

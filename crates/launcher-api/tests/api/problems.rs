@@ -40,7 +40,7 @@ async fn not_found_problem_is_same_for_every_path() {
                 "type": "/api/v1/problems#not-found",
                 "title": "Not found",
                 "status": 404,
-                "detail": "There is nothing at this address that you may see.",
+                "detail": "The resource does not exist, or you may not see it.",
                 "code": "not-found",
             }),
             "{path}"
@@ -50,7 +50,7 @@ async fn not_found_problem_is_same_for_every_path() {
 }
 
 #[tokio::test]
-async fn closed_database_is_503_with_retry_after() {
+async fn request_with_closed_database_is_503_with_retry_after() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     app.close_database().await;
@@ -64,8 +64,7 @@ async fn closed_database_is_503_with_retry_after() {
                 "type": "/api/v1/problems#unavailable",
                 "title": "The service cannot answer right now",
                 "status": 503,
-                "detail": "The database does not answer. Most likely nothing was changed. Try again in a moment; \
-                           repeat a launch with its Idempotency-Key.",
+                "detail": "The database does not answer. Usually nothing was changed. Try again in a moment. Repeat a launch with its Idempotency-Key.",
                 "code": "unavailable",
                 "request_id": "r-1",
             })
@@ -121,7 +120,7 @@ async fn invalid_fields_are_reported_with_pointers() {
 }
 
 #[tokio::test]
-async fn internal_error_reveals_only_request_id() {
+async fn internal_error_response_reveals_only_request_id() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let launch = format!("/templates/{}/launch", app.template(&admin).await);
     app.entropy.set_broken(true);
@@ -131,9 +130,9 @@ async fn internal_error_reveals_only_request_id() {
         reply.json(),
         json!({
             "type": "/api/v1/problems#internal",
-            "title": "The service has made a mistake",
+            "title": "The service had an internal error",
             "status": 500,
-            "detail": "The service has made a mistake. Quote the request_id when you report it.",
+            "detail": "The service had an internal error. Quote the request_id when you report it.",
             "code": "internal",
             "request_id": "r-1",
         })

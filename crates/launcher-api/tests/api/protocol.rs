@@ -51,7 +51,7 @@ async fn trailing_slash_is_accepted_without_redirect() {
 }
 
 #[tokio::test]
-async fn head_equals_get_without_body() {
+async fn api_head_response_equals_get_response_without_body() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;
@@ -82,7 +82,7 @@ async fn send(person: &Client, path: &str, content_type: Option<&str>, body: imp
     Reply::of(request).await
 }
 
-/// `23. text/plain: 415. 2 MiB body: 413. JSON nested 10,000 deep: 400.`
+/// Sends wrong types, bodies of 2 MiB, and JSON that is nested 10,000 levels deep.
 #[tokio::test]
 async fn body_with_wrong_type_size_or_depth_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
@@ -151,9 +151,9 @@ async fn every_response_has_security_headers() {
     app.finish().await;
 }
 
-/// Like many clients, the client of this test reads the response only after it has sent the whole request.
+/// The client reads the response only after it has sent the whole request, as many clients do.
 #[tokio::test]
-async fn refusal_is_readable_after_large_body() {
+async fn client_reads_refusal_after_sending_large_body() {
     let (app, unauthenticated, ..) = TestApp::start().await;
     let identity = "X-Auth-Request-Email: alice@example.org\r\n";
     let form = "X-Auth-Request-Email: alice@example.org\r\nContent-Type: application/x-www-form-urlencoded\r\n";

@@ -37,7 +37,6 @@ async fn launch_returns_201_and_is_owned_by_caller() {
     app.finish().await;
 }
 
-/// `20. launch body with owner_email, image or an unknown field: 422.`
 #[tokio::test]
 async fn launch_with_owner_image_or_unknown_field_is_refused() {
     let (app, _, alice, _, admin) = TestApp::start().await;
@@ -66,7 +65,7 @@ async fn launch_of_archived_template_is_admin_only() {
     app.finish().await;
 }
 
-/// `21. 500 parallel launches against a limit of 1: one 201, the rest 409 or 429, one Workshop.`
+/// Exactly one launch succeeds. The others get 409 (instance limit) or 429 (requests in flight).
 #[tokio::test(flavor = "multi_thread")]
 async fn instance_limit_holds_for_500_concurrent_launches() {
     let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
@@ -77,7 +76,7 @@ async fn instance_limit_holds_for_500_concurrent_launches() {
     let created: Vec<_> = replies.iter().filter(|reply| reply.status == 201).collect();
     assert_eq!(created.len(), 1);
     for refused in replies.iter().filter(|reply| reply.status != 201) {
-        // One person can have at most 64 requests in flight.
+        // 429 occurs because one caller can have at most 64 requests in flight.
         let answer = (refused.status.as_u16(), refused.code());
         let expected = [(409, "instance-limit-reached".to_owned()), (429, "too-many-requests".to_owned())];
         assert!(expected.contains(&answer), "{answer:?}");
@@ -94,7 +93,6 @@ async fn instance_limit_holds_for_500_concurrent_launches() {
     app.finish().await;
 }
 
-/// `22. same Idempotency-Key twice, also in parallel: one instance.`
 #[tokio::test(flavor = "multi_thread")]
 async fn repeated_idempotency_key_launches_once() {
     let (app, _, alice, bob, admin) = TestApp::start().await;
@@ -109,7 +107,7 @@ async fn repeated_idempotency_key_launches_once() {
     let name = names.into_iter().next().unwrap();
     let replayed = launch(&alice, &template, "key-1").await.expect(200);
     assert_eq!(replayed.header("location"), format!("/api/v1/instances/{name}"));
-    // An absent body and an empty object are the same launch.
+    // For the idempotency key, an empty object is the same body as no body.
     let path = alice.api(&format!("/templates/{template}/launch"));
     let with_body = alice.request(Method::POST, &path).header("Idempotency-Key", "key-1").json(&json!({}));
     assert_eq!(Reply::of(with_body).await.expect(200).json()["k8s_name"], name);
@@ -139,7 +137,7 @@ async fn invalid_idempotency_key_is_refused() {
 }
 
 #[tokio::test]
-async fn launches_are_queued_and_refused_when_queue_is_full() {
+async fn launches_beyond_start_limit_are_queued_and_refused_when_queue_is_full() {
     let limits = Limits { max_concurrent_starts: 1, max_queued: 2, ..Limits::default() };
     let options = Options { limits, runs_at_once: false, ..Options::default() };
     let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
@@ -162,7 +160,7 @@ async fn launches_are_queued_and_refused_when_queue_is_full() {
 }
 
 #[tokio::test]
-async fn launch_rate_limit_is_429_with_retry_after() {
+async fn launch_beyond_rate_limit_is_429_with_retry_after() {
     let rate = LaunchRate { per_minute: 6, burst: 2 };
     let limits = Limits { launch_rate: rate, max_instances_per_user: 100, ..Limits::default() };
     let (app, _, alice, bob, admin) = TestApp::start_with(Options { limits, ..Options::default() }).await;

@@ -3,7 +3,8 @@
 use launcher_testkit::TestApp;
 use serde_json::{Value, json};
 
-/// `25. env, args and description with quotes, newlines, braces: stay data.`
+/// Returns a template whose texts contain quotation marks, line breaks and braces. No part of the service may interpret
+/// them.
 fn hostile() -> Value {
     json!({
         "name": "<img src=x onerror=alert(1)> \"T\" {{ x }}",
@@ -85,7 +86,7 @@ async fn template_update_replaces_all_fields_and_increments_version() {
 }
 
 #[tokio::test]
-async fn archive_is_idempotent_and_reversible_and_keeps_workshops() {
+async fn template_archive_is_idempotent_and_reversible_and_keeps_workshops() {
     let (app, _, alice, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
     let name = app.launched(&alice, &template, "running").await;

@@ -24,7 +24,7 @@ fn sentences(page: &Answer) -> Vec<String> {
 async fn activity_entry_is_sentence_with_time() {
     let app = App::start().await;
     let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
-    assert!(admin.get(LOG).await.body.contains("There is nothing to tell."));
+    assert!(admin.get(LOG).await.body.contains("No activity found."));
     let template = app.template("Penguins", |_| {}).await;
     let name = alice.launch(&template).await;
     let extend = format!("/instances/{name}/extend");
@@ -69,8 +69,8 @@ async fn activity_entry_without_actor_shows_cause() {
     let told = sentences(&app.browser(ADMIN).get(LOG).await);
     let expected = [
         format!("{ADMIN} dismissed {ALICE}'s Penguins ({failed}), which had failed."),
-        format!("{ALICE}'s Penguins ({failed}) failed. The workshop's program ended by itself."),
-        format!("{ALICE}'s Penguins ({lost}) ended. It was deleted from outside of this service."),
+        format!("{ALICE}'s Penguins ({failed}) failed. The workshop's program stopped unexpectedly."),
+        format!("{ALICE}'s Penguins ({lost}) ended. It was deleted outside of this service."),
         format!("{ALICE}'s Penguins ({expired}) ended. Its time was up."),
     ];
     assert_eq!(told[..4], expected);
@@ -122,7 +122,7 @@ async fn activity_page_filters_by_person_and_is_paged() {
     assert_eq!(sentences(&of_bob), [format!("{BOB} launched Penguins ({his}).")]);
     assert!(!of_bob.body.contains(">Older</a>"));
     let no_entries = admin.get(&format!("{LOG}?person=carol@example.org")).await;
-    assert!(no_entries.body.contains("There is nothing to tell."));
+    assert!(no_entries.body.contains("No activity found."));
     let wrong = admin.get(&format!("{LOG}?person=bob")).await;
     assert!(wrong.body.contains("This is not an e-mail address") && sentences(&wrong).len() == 100);
 

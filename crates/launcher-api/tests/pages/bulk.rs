@@ -1,4 +1,4 @@
-//! Bulk actions of an admin.
+//! Bulk actions of an admin on several instances.
 
 use http::StatusCode;
 
@@ -7,7 +7,8 @@ use crate::support::{ADMIN, ALICE, App, BOB};
 const LIST: &str = "/admin/instances";
 const BULK: &str = "/admin/instances/bulk";
 
-/// Returns the values of a page's selected boxes, or of the boxes that can be selected.
+/// Returns the values of all fields `ticked` in a page: the checkboxes of the list, or the hidden fields of the
+/// confirmation.
 fn boxes(page: &str) -> Vec<String> {
     let parts = page.split("name=\"ticked\" value=\"").skip(1);
     parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
@@ -18,7 +19,7 @@ fn form<'a>(action: &'a str, ticked: &'a [String]) -> Vec<(&'a str, &'a str)> {
     [("action", action), ("return_to", LIST)].into_iter().chain(ticked).collect()
 }
 
-/// Starts an application in which two people have a ready workshop each, and returns the values of their boxes.
+/// Starts an application in which two users have one ready workshop each. Returns the values of the two checkboxes.
 async fn two_are_ready() -> (App, Vec<String>) {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
@@ -50,7 +51,7 @@ async fn bulk_extend_reports_result_of_each_instance() {
 }
 
 #[tokio::test]
-async fn bulk_terminate_asks_for_confirmation() {
+async fn bulk_end_asks_for_confirmation() {
     let (app, ticked) = two_are_ready().await;
     let admin = app.browser(ADMIN);
     let question = admin.post(BULK, &form("end", &ticked)).await;
@@ -88,7 +89,7 @@ async fn invalid_bulk_action_changes_nothing() {
         assert_eq!(admin.post(BULK, &form(action, &ticked)).await.status, StatusCode::UNPROCESSABLE_ENTITY, "{action}");
     }
     let nothing = admin.post(BULK, &form("end", &[])).await;
-    assert!(nothing.status == StatusCode::OK && nothing.body.contains("No instance was ticked."), "{}", nothing.body);
+    assert!(nothing.status == StatusCode::OK && nothing.body.contains("No instance was selected."), "{}", nothing.body);
     let many: Vec<String> = (0..501).map(|number| format!("n{number}")).collect();
     assert_eq!(admin.post(BULK, &form("end", &many)).await.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(app.browser(ALICE).post(BULK, &form("end", &ticked)).await.status, StatusCode::FORBIDDEN);

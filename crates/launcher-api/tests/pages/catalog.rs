@@ -68,7 +68,7 @@ async fn htmx_launch_returns_list_fragment() {
 }
 
 #[tokio::test]
-async fn instance_limit_is_shown_as_notice() {
+async fn launch_above_instance_limit_shows_notice() {
     let app = App::with_limit(1).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -77,7 +77,7 @@ async fn instance_limit_is_shown_as_notice() {
     for browser in [&alice, &alice.with_htmx()] {
         let refused = browser.post(&action, &borrowed(&form)).await;
         assert_eq!(refused.status, StatusCode::CONFLICT);
-        assert!(refused.body.contains("You have 1 workshop and may have 1."), "{}", refused.body);
+        assert!(refused.body.contains("You have 1 workshop. The limit is 1."), "{}", refused.body);
         assert!(refused.body.contains("id=\"workshop-penguins-"), "the list is there to end one");
         assert_eq!(refused.body.matches("id=\"notice\"").count(), 1, "the notice has a place of its own");
     }
@@ -101,14 +101,14 @@ async fn instance_limit_notice_mentions_terminating_instance() {
     );
     let refused = alice.post(&action, &borrowed(&form)).await;
     assert_eq!(refused.status, StatusCode::CONFLICT);
-    let text = "You have 1 workshop and may have 1. One of them is still ending and counts until it is gone.";
+    let text = "You have 1 workshop. The limit is 1. One of them is still ending and counts until it has ended.";
     assert!(refused.body.contains(text), "{}", refused.body);
     app.test.fleet.remove_workshop(&name);
     app.finish().await;
 }
 
 #[tokio::test]
-async fn launch_rate_limit_is_shown_as_notice_with_wait_time() {
+async fn launch_above_rate_limit_shows_notice_with_wait_time() {
     let rate = LaunchRate { per_minute: 1, burst: 1 };
     let limits = Limits { launch_rate: rate, ..Limits::default() };
     let app = App::with(Options { limits, ..Options::default() }).await;
@@ -120,7 +120,7 @@ async fn launch_rate_limit_is_shown_as_notice_with_wait_time() {
     for browser in [&alice, &alice.with_htmx()] {
         let refused = browser.post(&action, &borrowed(&form)).await;
         assert_eq!((refused.status, refused.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "30"));
-        let text = "You have launched many workshops in a short time. Launch again in 30 seconds.";
+        let text = "You launched too many workshops in a short time. Launch again in 30 seconds.";
         assert!(refused.body.contains(text), "{}", refused.body);
         assert_eq!(refused.body.matches("id=\"notice\"").count(), 1);
         assert!(refused.body.contains("id=\"workshop-penguins-"), "the list stays");
@@ -144,7 +144,7 @@ async fn archived_template_page_launches_for_admins_only() {
 }
 
 #[tokio::test]
-async fn redirect_to_other_site_is_ignored() {
+async fn return_path_to_other_site_is_ignored() {
     let app = App::with_limit(100).await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, action) = (app.browser(ALICE), format!("/launch/{template}"));
@@ -165,11 +165,11 @@ async fn launch_form_with_owner_is_refused() {
     let template = app.template("Penguins", |_| {}).await;
     let answer = app.browser(ALICE).post(&format!("/launch/{template}"), &[("owner_email", BOB)]).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(answer.body.contains("<html") && answer.body.contains("could not be accepted"));
+    assert!(answer.body.contains("<html") && answer.body.contains("was not accepted"));
     app.finish().await;
 }
 
-/// Works without scripts: the form is a plain one, and the search words are in the URL.
+/// The search needs no scripts: the browser of this test runs none, and the search words are in the URL.
 #[tokio::test]
 async fn catalog_search_matches_words_in_any_order() {
     let app = App::start().await;
@@ -196,8 +196,7 @@ async fn catalog_search_matches_words_in_any_order() {
         assert_eq!(page.body.matches("<article").count(), found, "{query}");
         assert!(page.body.contains("role=\"search\""), "{query}");
         assert!(!page.body.contains("<img src=x"), "{query}");
-        let says =
-            if found == 0 { "of the catalog matches. <a href=\"/\">Show all 7</a>" } else { "Launch a workshop" };
+        let says = if found == 0 { "matches your search. <a href=\"/\">Show all 7</a>" } else { "Launch a workshop" };
         assert!(page.body.contains(says), "{query}: {}", page.body);
     }
     assert!(alice.get("/?q=penguins").await.body.contains(">6 of 7 found</p>"));
@@ -210,15 +209,21 @@ async fn launch_page_shows_existing_instance_of_template() {
     let template = app.template("Penguins", |_| {}).await;
     app.template("Whales", |_| {}).await;
     let (alice, page) = (app.browser(ALICE), format!("/launch/{template}"));
-    assert!(!alice.get(&page).await.body.contains("You have this workshop already"));
+    assert!(!alice.get(&page).await.body.contains("You already have this workshop"));
     let name = alice.launch(&template).await;
     let again = alice.get_until(&page, "Ready").await.body;
-    for words in ["You have this workshop already", &format!("http://{name}.workshops.test/"), "Launch another"] {
+    for words in ["You already have this workshop", &format!("http://{name}.workshops.test/"), "Launch another"] {
         assert!(again.contains(words), "{words}: {again}");
     }
     let home = alice.get("/").await.body;
+    assert!(home.contains("Launched <time"), "{home}");
+    assert_eq!(home.matches("<bdi>").count(), 3, "a workshop and two cards");
     assert_eq!(home.matches("You have one").count(), 1, "of the one that she has");
     assert!(home.contains(&format!("href=\"#workshop-{name}\"")));
+    let open = format!("/instances/{name}/open");
+    let (offered, launch) = (home.find(&open).unwrap(), home.find("Launch another").unwrap());
+    assert!(offered < launch, "the card offers Open before Launch another");
+    assert_eq!(alice.get(&open).await.location(), format!("http://{name}.workshops.test/"));
     let bob = app.browser(BOB);
     assert!(!bob.get(&page).await.body.contains(&name) && !bob.get("/").await.body.contains("You have one"));
     app.finish().await;

@@ -28,7 +28,7 @@ async fn template_form_sent_twice_creates_one_template() {
     assert_eq!(admin.post(NEW, &one).await.location(), first.location());
     assert_eq!(templates(&app).await, 1);
 
-    // Going back and changing the form creates another template.
+    // A form that is changed after a step back in the browser creates another template.
     assert_ne!(admin.post(NEW, &filled("Gulls")).await.location(), first.location());
     let page = admin.get(&format!("{NEW}/{}/edit", first.location().trim_start_matches("/launch/"))).await;
     assert!(page.body.contains("Penguins") && !page.body.contains("Gulls"), "{}", page.body);
@@ -40,7 +40,7 @@ async fn template_form_sent_twice_creates_one_template() {
 }
 
 #[tokio::test]
-async fn refused_or_previewed_form_keeps_template_id() {
+async fn refused_or_previewed_template_form_keeps_template_id() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let identifier = |form: &[(String, String)]| form.iter().find(|(name, _)| name == "template_id").unwrap().1.clone();
@@ -60,7 +60,7 @@ async fn refused_or_previewed_form_keeps_template_id() {
 }
 
 #[tokio::test]
-async fn create_with_existing_template_id_changes_no_template() {
+async fn template_form_with_existing_template_id_changes_no_template() {
     let app = App::with(Options { admins: format!("{ADMIN},{BOB}"), ..Options::default() }).await;
     let theirs = app.template("Penguins", |draft| draft.image = "secret:1".to_owned()).await;
     let id = Uuid::try_parse(&theirs).unwrap();

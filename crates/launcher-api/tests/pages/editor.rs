@@ -40,7 +40,7 @@ async fn editor_form_creates_template_as_typed() {
 }
 
 #[tokio::test]
-async fn unchanged_edit_keeps_template_identical() {
+async fn unchanged_template_form_keeps_template_identical() {
     let app = App::start().await;
     let hard = [
         "plain",
@@ -90,7 +90,7 @@ fn hard() -> impl Strategy<Value = String> {
 }
 
 #[test]
-fn unchanged_edit_keeps_any_template_identical() {
+fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
     let runtime = Runtime::new().unwrap();
     let app = runtime.block_on(App::start());
     let words = || prop::collection::vec(hard(), 0..4);
@@ -116,7 +116,7 @@ fn unchanged_edit_keeps_any_template_identical() {
 }
 
 #[tokio::test]
-async fn invalid_form_shows_field_errors_and_keeps_input() {
+async fn invalid_template_form_shows_field_errors_and_keeps_input() {
     let app = App::start().await;
     let admin = app.browser(ADMIN);
     let typed = [
@@ -145,12 +145,12 @@ async fn invalid_form_shows_field_errors_and_keeps_input() {
         assert!(kept.contains(&(name.to_owned(), value.to_owned())), "{name} is kept: {kept:?}");
     }
     assert!(!kept.iter().any(|(name, _)| name == "active"), "the box stays as it was: not ticked");
-    assert!(admin.get(NEW).await.body.contains("nothing to launch"));
+    assert!(admin.get(NEW).await.body.contains("no workshops to launch"));
     app.finish().await;
 }
 
 #[tokio::test]
-async fn edit_conflict_is_reported_and_keeps_input() {
+async fn conflicting_template_edit_is_reported_and_keeps_input() {
     let app = App::start().await;
     let template_id = app.template("Penguins", |_| {}).await;
     let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
@@ -159,7 +159,7 @@ async fn edit_conflict_is_reported_and_keeps_input() {
 
     let conflict = admin.post(&save, &with(&form, "name", "Mine")).await;
     assert_eq!(conflict.status, StatusCode::CONFLICT);
-    assert!(conflict.body.contains("Somebody else changed this template"));
+    assert!(conflict.body.contains("Another administrator changed this template"));
     assert!(admin.get(NEW).await.body.contains("Theirs"));
     let again = conflict.form(&save);
     assert!(again.contains(&("name".to_owned(), "Mine".to_owned())));
@@ -217,11 +217,13 @@ async fn template_preview_is_rendered_but_not_saved() {
     fields.push(("then", "preview"));
     let page = admin.post(NEW, &fields).await;
     assert_eq!(page.status, StatusCode::OK);
-    for words in ["Nothing is saved yet", "<h3>Penguins &#38; co</h3>", "<strong>fish</strong>", "Lasts 2 hours"] {
+    for words in
+        ["Nothing is saved yet", "<h3><bdi>Penguins &#38; co</bdi></h3>", "<strong>fish</strong>", "Lasts 2 hours"]
+    {
         assert!(page.body.contains(words), "{words}: {}", page.body);
     }
     assert!(!page.body.contains("<script>1"), "it is safe");
-    assert!(admin.get(NEW).await.body.contains("nothing to launch"), "nothing is saved");
+    assert!(admin.get(NEW).await.body.contains("no workshops to launch"), "nothing is saved");
     let kept = page.form(NEW);
     assert!(kept.contains(&("name".to_owned(), "Penguins & co".to_owned())), "{kept:?}");
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use launcher_domain::{FailureCode, StartStep};
 use launcher_testkit::{Options, eventually};
+use serde_json::Value;
 
-use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape};
 
 #[tokio::test]
 async fn extend_form_sent_twice_extends_once() {
@@ -36,7 +37,7 @@ async fn instance_at_max_lifetime_shows_why_extension_is_denied() {
         draft.max_lifetime_seconds = Some(300);
     });
     app.browser(ALICE).launch(&template.await).await;
-    let page = app.browser(ALICE).get_until("/", "cannot be extended any further").await;
+    let page = app.browser(ALICE).get_until("/", "has reached its maximum lifetime").await;
     assert!(page.body.contains("is-soon"), "it ends in less than ten minutes");
     app.finish().await;
 }
@@ -57,18 +58,25 @@ async fn overdue_running_instance_offers_no_extension() {
 }
 
 #[tokio::test]
-async fn terminate_asks_for_confirmation_and_history_shows_reason() {
+async fn end_button_asks_for_confirmation_and_history_shows_end_reason() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
-    let name = alice.launch(&app.template("Penguins", |_| {}).await).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let name = alice.launch(&template).await;
     let action = format!("/instances/{name}/end");
+    assert_eq!(alice.get(&format!("/instances/{name}/open")).await.status, StatusCode::SEE_OTHER);
     let question = alice.get(&format!("{action}?return_to=/history")).await;
     assert_eq!(question.status, StatusCode::OK);
     assert!(question.body.contains("not saved") && alice.get("/").await.body.contains(&name));
 
     assert_eq!(alice.post(&action, &borrowed(&question.form(&action))).await.location(), "/history");
     alice.get_until("/history", &name).await;
-    assert!(alice.get("/history").await.body.contains("Ended by its owner"));
+    let history = alice.get("/history").await.body;
+    assert!(history.contains("Ended by its owner") && history.contains("Lasted"), "{history}");
+    assert!(history.contains(&format!("<a href=\"/launch/{template}\">Launch again")), "{history}");
+    assert!(alice.get(&format!("/instances/{name}")).await.body.contains("Launch again"));
+    let page = format!("/instances/{name}");
+    assert_eq!(alice.get(&format!("{page}/open")).await.location(), page, "an ended workshop has no URL");
     assert!(!alice.get("/").await.body.contains(&name));
     assert!(!app.browser(BOB).get("/history").await.body.contains(&name));
     app.finish().await;
@@ -84,10 +92,16 @@ async fn failed_instance_shows_reason_and_can_be_dismissed() {
     alice.get_until("/", "Ready").await;
     app.test.fleet.fail(&name, FailureCode::Crashed, last_words);
     let page = alice.get_until("/", "Failed").await;
-    for words in ["ended by itself", "Launch it again", "No module named", "Last lines of its output"] {
+    for words in ["stopped unexpectedly", "Launch it again", "No module named", "Last lines of the output"] {
         assert!(page.body.contains(words), "{words}");
     }
     assert!(!page.body.contains(last_words), "the output is text, not markup");
+    assert!(!page.body.contains("You have one"), "a failed workshop cannot be used");
+    let again = alice.get(&format!("/launch/{template}")).await.body;
+    for words in ["Your last workshop of this template failed.", "stopped unexpectedly", "Launch again"] {
+        assert!(again.contains(words), "{words}: {again}");
+    }
+    assert!(!again.contains("You already have this workshop"), "{again}");
     assert_eq!(
         alice.post(&format!("/launch/{template}"), &borrowed(&page.form(&format!("/launch/{template}")))).await.status,
         StatusCode::SEE_OTHER
@@ -101,11 +115,11 @@ async fn failed_instance_shows_reason_and_can_be_dismissed() {
 }
 
 #[tokio::test]
-async fn other_owners_instance_page_equals_unknown_instance_page() {
+async fn page_of_other_owners_instance_equals_page_of_unknown_instance() {
     let app = App::start().await;
     let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
     let bob = app.browser(BOB);
-    for path in ["", "/end"] {
+    for path in ["", "/end", "/open"] {
         let theirs = bob.get(&format!("/instances/{name}{path}")).await;
         let none = bob.get(&format!("/instances/penguins-abcdefghij{path}")).await;
         assert_eq!((theirs.status, &theirs.body), (StatusCode::NOT_FOUND, &none.body));
@@ -195,9 +209,9 @@ async fn starting_instance_shows_current_step() {
     eventually(Duration::from_secs(10), async || app.test.fleet.workshop(&name)).await;
     assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
-        (StartStep::WaitingForRoom, "waiting for a machine with room", "waiting-for-room"),
-        (StartStep::PullingImage, "fetching its software", "pulling-image"),
-        (StartStep::StartingApp, "waiting for it to answer", "starting-app"),
+        (StartStep::WaitingForRoom, "waiting for a node with room", "waiting-for-room"),
+        (StartStep::PullingImage, "downloading the image", "pulling-image"),
+        (StartStep::StartingApp, "waiting for the app to answer", "starting-app"),
     ] {
         app.test.fleet.starting(&name, step);
         alice.get_until("/", words).await;
@@ -213,16 +227,22 @@ async fn starting_instance_shows_current_step() {
 }
 
 #[tokio::test]
-async fn launch_again_is_offered_only_for_retryable_failure() {
+async fn failed_instance_shows_its_remedy_and_offers_launch_again_only_if_retryable() {
     let app = App::start().await;
     let alice = app.browser(ALICE);
     let template = app.template("Penguins", |_| {}).await;
-    for (code, offered) in [(FailureCode::NodeLost, true), (FailureCode::InvalidSpec, false)] {
+    for code in FailureCode::ALL {
         let name = alice.launch(&template).await;
         alice.get_until("/", "Ready").await;
         app.test.fleet.fail(&name, code, "");
-        let page = alice.get_until(&format!("/instances/{name}"), "Failed").await.body;
-        assert_eq!(page.contains("Launch again"), offered, "{code:?}");
+        let page = unescape(&alice.get_until(&format!("/instances/{name}"), "Failed").await.body);
+        let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
+        let reason = serde_json::from_str::<Value>(&sent).unwrap()["reason"].take();
+        assert_eq!(reason["code"], code.as_str());
+        for text in [&reason["message"], &reason["remedy"]] {
+            assert!(page.contains(text.as_str().unwrap()), "{text}: {page}");
+        }
+        assert_eq!(page.contains("Launch again"), reason["retryable"] == true, "{code:?}");
         alice.post(&format!("/instances/{name}/end"), &[]).await;
     }
     app.finish().await;
@@ -240,7 +260,9 @@ async fn workshop_list_shows_newest_100_and_link_to_all() {
     for path in ["/", "/fragments/workshops"] {
         let page = admin.get(path).await.body;
         assert_eq!(page.matches("<li id=\"workshop-").count(), 100, "{path}");
-        assert!(page.contains("there are more") && page.contains("/admin/instances?owner=admin%40example.org"));
+        assert!(
+            page.contains("only your newest workshops") && page.contains("/admin/instances?owner=admin%40example.org")
+        );
     }
     app.finish().await;
 }

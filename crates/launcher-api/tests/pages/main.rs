@@ -7,6 +7,8 @@ mod bulk;
 mod catalog;
 mod creating;
 mod editor;
+mod forms;
+mod history;
 mod instances;
 mod overview;
 mod safety;

@@ -1,4 +1,4 @@
-//! The admins' overview: current state, and figures of the last day.
+//! The admins' overview: current numbers, and figures of the last 24 hours.
 
 use std::time::Duration;
 
@@ -16,27 +16,27 @@ fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
     rest.split_once(end).unwrap().0
 }
 
-/// Returns the figure of each state.
+/// Returns the number of instances in each state, as the overview shows them.
 fn tiles(page: &str) -> Vec<u64> {
     let list = between(page, "aria-label=\"Instances now\"", "</ul>");
     list.split("class=\"figure\">").skip(1).map(|part| part.split('<').next().unwrap().parse().unwrap()).collect()
 }
 
-/// Returns the cells of the row with this name.
+/// Returns the cells of the table row with this name.
 fn cells<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
     let row = between(page, &format!(">{name}</a></th>"), "</tr>");
     row.split("<td").skip(1).map(|cell| cell.split(['>', '<']).nth(1).unwrap()).collect()
 }
 
-/// Returns the description of a chart.
+/// Returns the description of a chart for screen readers.
 fn chart<'p>(page: &'p str, id: &str) -> &'p str {
     assert!(page.contains(&format!("<svg role=\"img\" aria-labelledby=\"chart-{id}\"")), "{page}");
     between(page, &format!("<title id=\"chart-{id}\">"), "</title>")
 }
 
 #[tokio::test]
-async fn admin_pages_warn_while_workshops_are_not_separated() {
-    const TEXT: &str = "Workshops are not separated from each other";
+async fn admin_pages_warn_while_workshops_share_one_user() {
+    const TEXT: &str = "Workshops are not isolated here";
     const PAGES: [&str; 5] = [PAGE, "/admin/instances", "/admin/templates", "/admin/templates/new", "/admin/activity"];
     let shared = App::with(Options { shares_one_user: true, ..Options::default() }).await;
     for page in PAGES {
@@ -53,7 +53,7 @@ async fn admin_pages_warn_while_workshops_are_not_separated() {
     separated.finish().await;
 }
 
-/// Launches for a person. The instance becomes ready, or fails, after this time.
+/// Launches a workshop for a user. After the time `after`, the instance becomes ready, or fails if `fails`.
 async fn launched(app: &App, email: &'static str, template: &str, after: Duration, fails: bool) -> String {
     let name = app.browser(email).launch(template).await;
     eventually(HOUR / 60, async || app.test.fleet.workshop(&name)).await;
@@ -77,7 +77,7 @@ async fn overview_of_fresh_install_is_empty() {
     let app = App::start().await;
     let page = app.browser(ADMIN).get(PAGE).await.body;
     assert_eq!(tiles(&page), [0; 5]);
-    assert!(page.contains("Nothing was launched in the last day.") && !page.contains("<svg"), "{page}");
+    assert!(page.contains("No launches in the last 24 hours.") && !page.contains("<svg"), "{page}");
     assert!(page.contains("<a href=\"/admin\" aria-current=\"page\">Overview</a>"));
     assert!(!app.browser(ALICE).get("/").await.body.contains("href=\"/admin\""), "it is for admins");
     app.finish().await;
@@ -103,10 +103,10 @@ async fn overview_shows_last_day_in_figures_charts_and_tables() {
     assert!(page.find("Penguins</a>") < page.find("Whales</a>"), "the most launched comes first");
     assert_eq!(
         chart(&page, "launches"),
-        "Launches in each of the last 24 hours: 5 in all, 1 failed (20 %). Most in one hour: 4, in the last hour."
+        "Launches in each of the last 24 hours: 5 in total, 1 failed (20 %). Maximum in one hour: 4, in the last hour."
     );
-    assert!(chart(&page, "in-use").contains("2 now. Most: 2, in the last hour."), "{page}");
-    assert!(chart(&page, "ready").contains("12 s for half of all, 3 min 20 s for 95 of 100."), "{page}");
+    assert!(chart(&page, "in-use").contains("2 now. Maximum: 2, in the last hour."), "{page}");
+    assert!(chart(&page, "ready").contains("median 12 s, 95th percentile 3 min 20 s."), "{page}");
     assert!(chart(&page, "ready").contains("Slowest hour, by its p95: 3 min 20 s, in the last hour."), "{page}");
     assert_eq!(page.matches("<rect class=\"bar-bad\" x=").count(), 1, "one hour has a failure: {page}");
     let hours = between(&page, "<summary>Hour by hour</summary>", "</details>");
@@ -115,17 +115,17 @@ async fn overview_shows_last_day_in_figures_charts_and_tables() {
 }
 
 #[tokio::test]
-async fn instance_launched_before_last_day_counts_as_in_use() {
+async fn running_instance_launched_over_24_hours_ago_counts_as_in_use() {
     let app = waits_for_ready().await;
     let penguins = app.template("Penguins", |_| {}).await;
     launched(&app, ALICE, &penguins, Duration::from_secs(1), false).await;
     app.test.clock.advance(25 * HOUR);
     let page = app.browser(ADMIN).get(PAGE).await.body;
-    assert!(page.contains("Nothing was launched in the last day."), "{page}");
+    assert!(page.contains("No launches in the last 24 hours."), "{page}");
     assert_eq!(cells(&page, "Penguins"), ["0", "0", "1", "–", "–"]);
     let drawn = between(&page, "id=\"chart-in-use\"", "</svg>");
     assert_eq!(drawn.matches("<rect").count(), 24, "all day: {page}");
-    assert_eq!(chart(&page, "ready"), "Nothing was ready in the last 24 hours.");
+    assert_eq!(chart(&page, "ready"), "No workshop became ready in the last 24 hours.");
     app.finish().await;
 }
 
@@ -141,7 +141,7 @@ async fn ended_instance_counts_as_in_use_until_its_end() {
     let page = app.browser(ADMIN).get(PAGE).await.body;
     assert_eq!(
         chart(&page, "in-use"),
-        "Workshops in use at the end of each of the last 24 hours: 0 now. Most: 1, 3 hours ago."
+        "Workshops in use at the end of each of the last 24 hours: 0 now. Maximum: 1, 3 hours ago."
     );
     let drawn = between(&page, "id=\"chart-in-use\"", "</svg>");
     assert_eq!(drawn.matches("<rect").count(), 3, "at the end of three hours: {page}");

@@ -1,4 +1,4 @@
-//! Forbidden outcomes: scripts from data, pages for the wrong people, files with the wrong content.
+//! Forbidden outcomes: scripts in data, pages for the wrong users, files with the wrong content.
 
 use std::io::Read;
 
@@ -65,7 +65,7 @@ async fn pages_have_no_inline_code_and_strict_csp() {
         assert_eq!(page.header("cache-control"), "no-store", "{path}");
         for tag in page.body.split('<').skip(1) {
             let tag = tag.split('>').next().unwrap_or_default();
-            // Everything outside of quotation marks: the names of the tag and its attributes.
+            // The parts outside quotation marks are the names of the tag and of its attributes.
             let names: String = tag.split('"').step_by(2).collect();
             assert!(!tag.starts_with("style") && !names.contains(" style="), "{path}: <{tag}>");
             assert!(!tag.starts_with("script") || tag.contains(" src=\"/assets/"), "{path}: <{tag}>");
@@ -78,11 +78,12 @@ async fn pages_have_no_inline_code_and_strict_csp() {
 }
 
 #[tokio::test]
-async fn names_are_escaped_and_descriptions_are_safe_markdown() {
+async fn pages_escape_names_and_sanitize_descriptions() {
     let app = App::start().await;
     for (path, page) in pages(&app).await {
         assert!(!page.body.contains(EVIL), "{path}");
-        // The test would prove nothing if the page did not show the name at all.
+        // A page that does not show the name at all would also pass the assertion above, so the escaped name must be
+        // there.
         let shown = page.body.contains("&#60;img src=x onerror=alert(1)&#62;");
         let is_about_it = !["/nowhere", "/admin/templates/new"].contains(&path.as_str());
         assert_eq!(shown, is_about_it, "{path}: {}", page.body);
@@ -125,14 +126,15 @@ async fn signed_out_page_shows_next_steps_and_loads_no_assets() {
     app.finish().await;
 }
 
-/// Without an auth proxy, the login URL leads back to the launcher.
+/// Without a login proxy, the login URL leads back to the launcher.
 #[tokio::test]
 async fn login_url_without_login_proxy_shows_setup_help() {
     let app = App::start().await;
     for path in ["/oauth2/start", "/oauth2/start?rd=%2F"] {
         let page = app.anonymous().get(path).await;
         assert_eq!(page.status, StatusCode::UNAUTHORIZED);
-        for words in ["No login proxy answers here", "SERVICE_DEV_IDENTITY", "make run", "docs/settings.md"] {
+        for words in ["There is no login proxy at this address", "SERVICE_DEV_IDENTITY", "make run", "docs/settings.md"]
+        {
             assert!(page.body.contains(words), "{path}: {}", page.body);
         }
         assert!(!page.body.contains("rd="), "{path}: {}", page.body);
@@ -140,9 +142,9 @@ async fn login_url_without_login_proxy_shows_setup_help() {
     app.finish().await;
 }
 
-/// Identifiers have only one spelling, as in the API.
+/// Identifiers have only one accepted spelling, as in the API.
 #[tokio::test]
-async fn noncanonical_template_id_is_404() {
+async fn page_with_noncanonical_template_id_is_404() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));

@@ -1,4 +1,4 @@
-//! The table of all instances in the order of a column.
+//! The list of all instances, sorted by a column.
 
 use http::StatusCode;
 use launcher_service::LaunchRequest;
@@ -7,24 +7,24 @@ use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const LIST: &str = "/admin/instances";
 
-/// Returns the names of the instances, from top to bottom.
+/// Returns the names of the instances in the list, from top to bottom.
 fn rows(page: &str) -> Vec<&str> {
     page.split("id=\"row-").skip(1).map(|row| row.split('"').next().unwrap()).collect()
 }
 
-/// Returns a column's head: its element with its content.
+/// Returns the head of a column: its HTML element with the content.
 fn head<'p>(page: &'p str, label: &str) -> &'p str {
     let heads = page.split("<thead>").nth(1).unwrap().split("</thead>").next().unwrap();
     heads.split("<th ").find(|head| head.contains(&format!(">{label}"))).unwrap()
 }
 
-/// Returns the link of a column's head.
+/// Returns the link in the head of a column.
 fn href(page: &str, label: &str) -> String {
     let link = head(page, label).split("href=\"").nth(1).unwrap_or_else(|| panic!("{label} is no link: {page}"));
     link.split('"').next().unwrap().replace("&#38;", "&")
 }
 
-/// Launches Alice's whale, Bob's penguin and Alice's penguin, in this order.
+/// Starts an application with three instances, launched in this order: Alice's whale, Bob's penguin, Alice's penguin.
 async fn three() -> (App, [String; 3]) {
     let app = App::start().await;
     let (whales, penguins) = (app.template("Whales", |_| {}).await, app.template("penguins", |_| {}).await);
@@ -38,7 +38,7 @@ async fn three() -> (App, [String; 3]) {
 }
 
 #[tokio::test]
-async fn column_header_sorts_and_second_click_reverses() {
+async fn column_head_sorts_list_and_second_click_reverses_order() {
     let (app, [whale, bobs, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     let list = admin.get(LIST).await.body;
@@ -65,7 +65,7 @@ async fn column_header_sorts_and_second_click_reverses() {
 }
 
 #[tokio::test]
-async fn filter_and_bulk_action_keep_sort_order() {
+async fn instance_filter_and_bulk_action_keep_sort_order() {
     let (app, [whale, _, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     let filtered = admin.get(&format!("{LIST}?owner={ALICE}")).await.body;
@@ -86,7 +86,7 @@ async fn filter_and_bulk_action_keep_sort_order() {
 }
 
 #[tokio::test]
-async fn sorted_list_keeps_order_across_pages() {
+async fn sorted_instance_list_keeps_order_across_pages() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await.parse().unwrap();
     let (admin, mut names) = (app.browser(ADMIN), Vec::new());
@@ -107,7 +107,7 @@ async fn sorted_list_keeps_order_across_pages() {
 }
 
 #[tokio::test]
-async fn list_with_ended_instances_sorts_by_launch_only() {
+async fn list_with_terminated_instances_sorts_by_launch_only() {
     let (app, [whale, bobs, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     for state in ["all", "ended", "terminated"] {
@@ -117,7 +117,7 @@ async fn list_with_ended_instances_sorts_by_launch_only() {
             assert!(head(&page, "Launched").contains("aria-sort=\"descending\""), "{page}");
             assert!(!head(&page, "Owner").contains("href") && head(&page, "Launched").contains("href"), "{page}");
         } else {
-            assert_eq!((rows(&page).len(), page.contains("No instance matches.")), (0, true));
+            assert_eq!((rows(&page).len(), page.contains("No instance matches the filter.")), (0, true));
         }
     }
     let nonsense = admin.get(&format!("{LIST}?sort=secret&after=x")).await;

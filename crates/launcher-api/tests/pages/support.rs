@@ -1,4 +1,4 @@
-//! Browsers without scripts, for the application under test.
+//! An application under test, with browsers that do not run scripts.
 
 use http::{HeaderMap, Method, StatusCode};
 use launcher_domain::{AdminList, Caller, EmailAddress, Limits, TemplateDraft};
@@ -7,7 +7,7 @@ use reqwest::RequestBuilder;
 
 pub(crate) use launcher_testkit::{ADMIN, ALICE, BOB};
 
-/// The application under test, and its people's browsers.
+/// The application under test. It opens a browser for each user.
 pub(crate) struct App {
     pub(crate) test: TestApp,
     unauthenticated: Client,
@@ -46,7 +46,7 @@ impl App {
         AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap())
     }
 
-    /// Creates a template in the catalog; `change` modifies the draft. Returns its id.
+    /// Creates a template in the catalog, from a draft that `change` has modified. Returns the template's id.
     pub(crate) async fn template(&self, name: &str, change: impl FnOnce(&mut TemplateDraft)) -> String {
         let mut draft: TemplateDraft = serde_json::from_value(serde_json::json!({
             "name": name, "app_type": "notebook", "image": "quay.io/jupyter/base-notebook:latest"
@@ -58,7 +58,7 @@ impl App {
     }
 }
 
-/// A person's browser, without scripts unless `htmx`.
+/// A user's browser without scripts. If `htmx` is set, it sends requests as htmx does.
 #[derive(Clone)]
 pub(crate) struct Browser {
     client: Client,
@@ -74,7 +74,7 @@ impl Browser {
         Answer::of(self.request(Method::GET, path)).await
     }
 
-    /// Sends a form as a browser does: line breaks as CR LF.
+    /// Sends a form as a browser does, with line breaks as CR LF.
     pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let sent = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
         let fields: Vec<(&str, String)> = fields.iter().map(|(name, value)| (*name, sent(value))).collect();
@@ -87,7 +87,7 @@ impl Browser {
         if self.htmx { request.header("hx-request", "true") } else { request }
     }
 
-    /// Launches a template through its page's form; returns the instance's name.
+    /// Launches a template through the form of its page. Returns the instance's name.
     pub(crate) async fn launch(&self, template_id: &str) -> String {
         let action = format!("/launch/{template_id}");
         let form = self.get(&action).await.form(&action);
@@ -96,7 +96,7 @@ impl Browser {
         place.strip_prefix("/#workshop-").unwrap_or_else(|| panic!("launched to {place}")).to_owned()
     }
 
-    /// Returns the page as soon as it contains `text`.
+    /// Loads the page until it contains `text`. Returns the page.
     pub(crate) async fn get_until(&self, path: &str, text: &str) -> Answer {
         eventually(std::time::Duration::from_secs(20), async || {
             let page = self.get(path).await;
@@ -106,7 +106,7 @@ impl Browser {
     }
 }
 
-/// A response.
+/// A response to the browser.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -124,19 +124,19 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Returns the target of a `303 See Other`.
+    /// Returns the path to which a `303 See Other` redirects.
     pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.body);
         self.header("location")
     }
 
-    /// Returns the body without its time of rendering.
+    /// Returns the body without the time when the page was rendered.
     pub(crate) fn timeless(&self) -> String {
         let now = self.body.split_once("data-now=\"").and_then(|(_, rest)| rest.split_once('"'));
         now.map_or_else(|| self.body.clone(), |(now, _)| self.body.replace(now, ""))
     }
 
-    /// Returns the fields of the form with this action, as a browser would send them unchanged.
+    /// Returns the fields of the form with this action, as a browser would send the unchanged form.
     pub(crate) fn form(&self, action: &str) -> Vec<(String, String)> {
         let start = format!("action=\"{action}\"");
         let form = self.body.split("<form").find(|form| form.contains(&start));
@@ -149,7 +149,7 @@ impl Answer {
                 fields.push((name, attribute(tag, "value").unwrap_or_default()));
             } else if tag.starts_with("textarea") {
                 let text = tag.split_once('>').map_or("", |(_, text)| text);
-                // Browsers read every line break as LF, and drop the one directly after the tag.
+                // A browser reads every line break as LF, and drops a line break directly after the tag `<textarea>`.
                 let text = text.replace("\r\n", "\n").replace('\r', "\n");
                 fields.push((name, unescape(text.strip_prefix('\n').unwrap_or(&text))));
             } else if tag.starts_with("select") {
@@ -168,7 +168,7 @@ pub(crate) fn borrowed(fields: &[(String, String)]) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
-/// Returns the fields with one of them changed or added.
+/// Returns the fields with one field changed or added.
 pub(crate) fn with<'a>(fields: &'a [(String, String)], name: &'a str, value: &'a str) -> Vec<(&'a str, &'a str)> {
     borrowed(fields).into_iter().filter(|(known, _)| *known != name).chain([(name, value)]).collect()
 }
@@ -178,7 +178,8 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     tag.split_once(&start).and_then(|(_, rest)| rest.split_once('"')).map(|(value, _)| unescape(value))
 }
 
-fn unescape(text: &str) -> String {
+/// Replaces the HTML character references that the templates write.
+pub(crate) fn unescape(text: &str) -> String {
     [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")]
         .into_iter()
         .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))

@@ -1,5 +1,5 @@
-//! Text in code: string literals that read like words. A single word in lower case may be a name, so it counts only
-//! where the code shows it directly.
+//! Finds text in code: string literals that read like text. A single word in lower case may be a name, so it counts
+//! only if the code shows it directly.
 
 use super::{Found, line_of};
 
@@ -9,10 +9,10 @@ pub(crate) enum Language {
     Rust,
 }
 
-/// Code with one of these endings shows the literal that follows.
+/// Code that shows the string literal that follows it.
 const SHOWS: [&str; 6] = ["say(", "textContent =", "innerText =", ".title =", "alert(", "confirm("];
 
-/// Returns the text in a source file, with line numbers.
+/// Returns all text in a source file, with line numbers.
 pub(crate) fn words(source: &str, language: Language) -> Vec<Found> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(first) = source[at..].chars().next() {
@@ -38,12 +38,12 @@ pub(crate) fn words(source: &str, language: Language) -> Vec<Found> {
     found
 }
 
-/// Returns true if a slash after this code begins a pattern, not a division.
+/// Returns true if a slash after this code begins a regular expression, not a division.
 fn is_operand(before: &str) -> bool {
     before.trim_end().chars().next_back().is_none_or(|last| "(,=:[!&|?{};".contains(last))
 }
 
-/// Returns the length of a literal, including its quotation marks.
+/// Returns the length of a string literal, including its quotation marks.
 fn literal(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, character) in rest.char_indices().skip(1) {
@@ -57,7 +57,7 @@ fn literal(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// Returns the length of a character literal; 1 for the mark of a lifetime.
+/// Returns the length of a character literal; 1 for the quotation mark of a lifetime.
 fn character(rest: &str) -> usize {
     let mut characters = rest.char_indices().skip(1);
     match (characters.next(), characters.next()) {
@@ -67,7 +67,7 @@ fn character(rest: &str) -> usize {
     }
 }
 
-/// Returns the literal without interpolated values, which are code.
+/// Returns the string literal without its interpolated values, because these are code.
 fn without_values(literal: &str, quote: char, language: Language) -> String {
     let open = match (language, quote) {
         (Language::JavaScript, '`') => "${",
@@ -82,7 +82,7 @@ fn without_values(literal: &str, quote: char, language: Language) -> String {
     text + rest
 }
 
-/// Returns true for two or more words, or for one with a capital letter.
+/// Returns true for two or more words, and for one word with a capital letter.
 fn is_readable(text: &str) -> bool {
     let words: Vec<&str> = text.split(' ').collect();
     let is_word =
@@ -94,7 +94,7 @@ fn is_readable(text: &str) -> bool {
 }
 
 #[test]
-fn code_scanner_finds_text_but_not_names() {
+fn code_scanner_finds_text_and_ignores_names() {
     use Language::{JavaScript, Rust};
     let lines = [
         (JavaScript, r#"say("granted");"#, Some("granted")),

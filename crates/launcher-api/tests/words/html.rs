@@ -1,8 +1,9 @@
-//! Text in templates: text nodes, and attributes that people read or hear.
+//! Finds text in templates: text between tags, and attributes that people read or hear.
 
 use super::{Found, line_of};
 
-/// Attributes that people read or hear, or that the script shows. Attributes that begin with `data-` count as well.
+/// Attributes with text that people read or hear, or that the script shows. Attributes that begin with `data-` count
+/// too.
 const READ: [&str; 10] = [
     "alt",
     "aria-description",
@@ -16,7 +17,7 @@ const READ: [&str; 10] = [
     "title",
 ];
 
-/// Returns the text in a template, with line numbers.
+/// Returns all text in a template, with line numbers.
 pub(crate) fn words(template: &str) -> Vec<Found> {
     let (html, mut found) = without_code(template);
     let mut at = 0;
@@ -50,7 +51,7 @@ fn add(found: &mut Vec<Found>, whole: &str, at: usize, text: &str) {
     }
 }
 
-/// Returns true if the text has a letter outside of character references such as `&nbsp;`.
+/// Returns true if the text contains a letter outside character references such as `&nbsp;`.
 fn has_letters(text: &str) -> bool {
     text.split('&').enumerate().any(|(index, part)| {
         let reference = if index == 0 { None } else { part.split_once(';') };
@@ -58,7 +59,8 @@ fn has_letters(text: &str) -> bool {
     })
 }
 
-/// Replaces `{{ … }}`, `{% … %}` and `{# … #}` by spaces, and returns the literals in `{{ "…" }}`.
+/// Replaces `{{ … }}`, `{% … %}` and `{# … #}` by spaces. Also returns the string literals in `{{ "…" }}`, which a page
+/// shows.
 fn without_code(template: &str) -> (String, Vec<Found>) {
     let (mut html, mut found, mut at) = (String::new(), Vec::new(), 0);
     let next = |at: usize| {
@@ -81,7 +83,7 @@ fn without_code(template: &str) -> (String, Vec<Found>) {
     (html, found)
 }
 
-/// Returns the end of a tag: the first `>` outside of attribute values.
+/// Returns the position of the end of a tag: the first `>` outside attribute values.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     for (at, character) in tag.char_indices() {
@@ -95,7 +97,7 @@ fn end_of_tag(tag: &str) -> usize {
     tag.len()
 }
 
-/// Returns the values of a tag's attributes that people read.
+/// Returns the values of a tag's attributes that people read or hear.
 fn read_attributes(tag: &str) -> Vec<&str> {
     let attributes = attributes(tag);
     let has = |name: &str, values: &[&str]| attributes.iter().any(|(n, value)| *n == name && values.contains(value));
@@ -110,7 +112,7 @@ fn read_attributes(tag: &str) -> Vec<&str> {
     attributes.iter().filter(|(name, _)| is_read(name)).map(|(_, value)| *value).collect()
 }
 
-/// Returns the attributes with a value, which all templates write in quotation marks.
+/// Returns the names and values of a tag's attributes. All templates write the values in quotation marks.
 fn attributes(tag: &str) -> Vec<(&str, &str)> {
     let (mut attributes, mut rest) = (Vec::new(), tag);
     while let Some((before, after)) = rest.split_once('=') {

@@ -4,29 +4,31 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AppType, SecurityProfile, Template};
+use super::app_type::AppType;
+use super::entry::Template;
+use super::security_profile::SecurityProfile;
 
-/// Body of a create, an update or a seed. Missing fields take their defaults. Unknown fields are rejected: a mistyped
-/// `memroy_limit` must not silently become the default.
+/// Body of a request that creates or updates a template, or an entry of the seed file. Missing fields get their
+/// defaults. Unknown fields are rejected: with a mistyped `memroy_limit` the default would apply silently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateDraft {
-    /// 1–80 characters.
+    /// Name of the template, 1–80 characters.
     pub name: String,
-    /// Markdown, at most 4,000 characters.
+    /// Description in Markdown, at most 4,000 characters.
     #[serde(default)]
     pub description: String,
     /// The kind of app.
     pub app_type: AppType,
     /// An image reference of at most 255 characters.
     pub image: String,
-    /// Port of the app. Defaults to the port of the kind; required for `custom`.
+    /// Port of the app. The default depends on the kind of app; a `custom` app requires a port.
     #[serde(default)]
     pub port: Option<i64>,
-    /// Replaces the image's entry point when not empty.
+    /// Command: replaces the image's entry point, unless empty.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Replaces the image's arguments when not empty.
+    /// Arguments: replace the image's arguments, unless empty.
     #[serde(default)]
     pub args: Vec<String>,
     /// Environment of the app.
@@ -47,7 +49,7 @@ pub struct TemplateDraft {
     /// Time from ready to the latest possible expiry, in seconds; default 28800.
     #[serde(default)]
     pub max_lifetime_seconds: Option<i64>,
-    /// True when users see it in the catalog; the default.
+    /// True when users see the template in the catalog; default true.
     #[serde(default = "yes")]
     pub active: bool,
 }
@@ -75,7 +77,7 @@ fn yes() -> bool {
 }
 
 impl From<&Template> for TemplateDraft {
-    /// Returns the draft that recreates this template: the starting point of an edit.
+    /// Returns the draft that recreates this template. An admin's edit form starts with it.
     fn from(template: &Template) -> Self {
         let settings = template.settings.clone();
         Self {

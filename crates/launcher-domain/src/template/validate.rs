@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{AppType, Resources, ResourcesDraft, TemplateDraft, TemplateSettings};
+use super::app_type::AppType;
+use super::draft::{ResourcesDraft, TemplateDraft};
+use super::settings::{Resources, TemplateSettings};
 use crate::quantity::Quantity;
 
 const MAX_NAME: usize = 80;
@@ -21,16 +23,16 @@ const LIFETIME_SECONDS: u32 = 7200;
 const EXTENSION_SECONDS: u32 = 3600;
 const MAX_LIFETIME_SECONDS: u32 = 28_800;
 
-/// One error in a body.
+/// One invalid field of a request body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
-    /// Location: a JSON pointer (RFC 6901), as in `/env/PATH`.
+    /// Location of the field: a JSON pointer (RFC 6901), such as `/env/PATH`.
     pub pointer: String,
     /// The rule that the value breaks.
     pub detail: String,
 }
 
-/// Collects all errors: checking continues after an error, so that an admin sees them together.
+/// Collects all errors: validation continues after an error, so that an admin sees all errors at once.
 #[derive(Default)]
 struct Errors(Vec<FieldError>);
 
@@ -47,7 +49,7 @@ impl Errors {
 }
 
 impl TemplateDraft {
-    /// Returns the settings, with defaults filled in.
+    /// Returns the settings, with the default of each missing field.
     ///
     /// # Errors
     /// All errors, each with its location; never empty.
@@ -55,9 +57,9 @@ impl TemplateDraft {
         let mut errors = Errors::default();
         let name = self.name.trim().to_owned();
         errors.check(
-            (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(is_invisible),
+            (1..=MAX_NAME).contains(&name.chars().count()) && !has_invisible(&name),
             "/name",
-            "1 to 80 characters on one line, without invisible ones",
+            "1 to 80 characters on one line, without invisible characters",
         );
         errors.check(
             self.description.chars().count() <= MAX_DESCRIPTION && !self.description.contains('\0'),
@@ -96,7 +98,8 @@ impl TemplateDraft {
         }
     }
 
-    /// Returns lifetime, extension and maximum lifetime. Defaults adapt to the values that the admin wrote.
+    /// Returns lifetime, extension and maximum lifetime in seconds. The defaults of lifetime and extension are at most
+    /// the maximum lifetime. The default of the maximum lifetime is at least the lifetime.
     fn durations(&self, errors: &mut Errors) -> [u32; 3] {
         let lifetime = seconds(self.lifetime_seconds, "/lifetime_seconds", errors);
         let extension = seconds(self.extension_seconds, "/extension_seconds", errors);
@@ -104,24 +107,34 @@ impl TemplateDraft {
         let longest_or_default = longest.unwrap_or(MAX_LIFETIME_SECONDS.max(lifetime.unwrap_or(0)));
         let lifetime = lifetime.unwrap_or(LIFETIME_SECONDS.min(longest_or_default));
         let extension = extension.unwrap_or(EXTENSION_SECONDS.min(longest_or_default));
-        errors.check(
-            lifetime <= longest_or_default,
-            "/max_lifetime_seconds",
-            "at least lifetime_seconds: no workshop lives longer than this",
-        );
+        errors.check(lifetime <= longest_or_default, "/max_lifetime_seconds", "at least lifetime_seconds");
         errors.check(extension <= longest_or_default, "/extension_seconds", "at most max_lifetime_seconds");
         [lifetime, extension, longest_or_default]
     }
 }
 
-/// True for control characters, and for invisible ones that reorder or join the visible text (Unicode 16, 23.2:
+/// True when a text has an invisible character that could make it look like another text. The zero-width joiner and
+/// non-joiner are allowed between two visible characters outside of ASCII: Persian and Indic words and emoji need them.
+fn has_invisible(text: &str) -> bool {
+    let characters: Vec<char> = text.chars().collect();
+    let joins = |place: Option<usize>| {
+        let neighbour = place.and_then(|place| characters.get(place));
+        neighbour.is_some_and(|&next| !next.is_ascii() && !next.is_whitespace() && !is_invisible(next))
+    };
+    characters.iter().enumerate().any(|(place, &character)| {
+        let is_joiner = matches!(character, '\u{200c}' | '\u{200d}');
+        is_invisible(character) && !(is_joiner && joins(place.checked_sub(1)) && joins(place.checked_add(1)))
+    })
+}
+
+/// True for control characters, and for invisible characters that reorder or join the visible text (Unicode 16, 23.2:
 /// zero-width and bidirectional controls).
 fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// True when an image reference has only allowed characters; the registry decides whether it is valid.
+/// True when an image reference has only allowed characters. The registry decides whether the image exists.
 fn is_image(image: &str) -> bool {
     (1..=MAX_IMAGE).contains(&image.len())
         && image.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -168,7 +181,7 @@ fn env(env: &BTreeMap<String, String>, errors: &mut Errors) {
             errors.add(&pointer, "DISABLE_AUTH and SERVICE_… are set by the service; choose another name");
         }
         if value.len() > MAX_ENV_VALUE_BYTES || value.contains('\0') {
-            errors.add(&pointer, "a value has at most 32 KiB, without NUL");
+            errors.add(&pointer, "a variable's value has at most 32 KiB, without NUL");
         }
     }
 }

@@ -1,10 +1,10 @@
-use launcher_domain::access::{Action, Scope, Verdict, decide};
-use launcher_domain::{AdminList, Caller};
+use launcher_domain::access::{Action, Verdict, decide};
+use launcher_domain::{AdminList, Caller, Scope};
 
 use crate::{caller, email};
 
 #[test]
-fn access_decisions_match_the_table() {
+fn each_role_and_action_gets_expected_access_decision() {
     let alice = email("alice@example.org");
     let (owner, other, admin) = (caller("alice@example.org"), caller("bob@example.org"), caller("admin@example.org"));
     use Verdict::{Forbidden, Granted, Hidden};
@@ -49,4 +49,24 @@ fn invalid_admin_list_entry_is_named() {
         error.to_string(),
         "entry 2 (\"admin.example.org\") is not an e-mail address: an e-mail address has exactly one @"
     );
+}
+
+#[test]
+fn scope_everyone_includes_every_owner() {
+    assert!(Scope::Everyone.includes(&email("alice@example.org")));
+}
+
+#[test]
+fn length_of_admin_list_is_number_of_distinct_addresses() {
+    let list = AdminList::parse("b@example.org,,a@example.org, B@EXAMPLE.org ").unwrap();
+    assert_eq!((list.len(), list.is_empty()), (2, false));
+    assert_eq!(list.first(), Some(&email("a@example.org")));
+    let empty = AdminList::parse(" , ,").unwrap();
+    assert_eq!((empty.len(), empty.is_empty(), empty.first()), (0, true, None));
+}
+
+#[test]
+fn position_of_invalid_admin_list_entry_includes_empty_entries() {
+    let error = AdminList::parse("admin@example.org,, oops ,also wrong").unwrap_err();
+    assert_eq!((error.position, error.entry.as_str()), (3, "oops"));
 }

@@ -1,6 +1,8 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
+use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, ActivityAction, EndReason, FailureCode, FailureReason, Instance, InstanceState, Template,
+    Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Instance, InstanceState,
+    SecurityProfile, StartStep, Template, TemplateSettings,
 };
 use uuid::Uuid;
 
@@ -10,8 +12,8 @@ fn act(who: Option<&str>) -> Act {
     Act { actor_email: who.map(email), at: at(50) }
 }
 
-/// Returns action and detail of the entry for a change.
-fn told(before: &Instance, after: Option<Instance>) -> Option<(ActivityAction, Option<String>)> {
+/// Returns action and detail of the log entry for a change of an instance; `None` if the change is not logged.
+fn logged_action(before: &Instance, after: Option<Instance>) -> Option<(ActivityAction, Option<String>)> {
     let line = Activity::of_change(before, &after.unwrap(), &act(None))?;
     assert_eq!((line.subject.as_str(), line.subject_name.as_str()), ("jupyter-aaaaaaaaaa", "Jupyter"));
     assert_eq!((line.owner_email, line.act), (Some(email("alice@example.org")), act(None)));
@@ -22,36 +24,51 @@ fn seen(phase: ObservedPhase) -> Observation {
     Observation { phase, url: None, ready_at: Some(at(0)), log_tail: None }
 }
 
+fn template(active: bool) -> Template {
+    Template {
+        template_id: Uuid::from_u128(7),
+        settings: settings(),
+        active,
+        version: 1,
+        created_by: email("admin@example.org"),
+        created_at: at(0),
+        updated_at: at(0),
+    }
+}
+
 #[test]
 fn extension_end_failure_and_dismissal_are_logged() {
     use ActivityAction::{Dismissed, Ended, Extended, Failed};
     let because = |text: &str| Some(text.to_owned());
     let running = instance(InstanceState::Running);
-    assert_eq!(told(&running, running.extend(None, at(0)).ok()), Some((Extended, because("1970-01-01T03:00:00.000Z"))));
+    assert_eq!(
+        logged_action(&running, running.extend(None, at(0)).ok()),
+        Some((Extended, because("1970-01-01T03:00:00.000Z")))
+    );
     for state in [InstanceState::Queued, InstanceState::Starting, InstanceState::Running] {
         let before = instance(state);
         assert_eq!(
-            told(&before, before.terminate(EndReason::Admin, at(9))),
+            logged_action(&before, before.terminate(EndReason::Admin, at(9))),
             Some((Ended, because("admin"))),
             "{state:?}"
         );
     }
     let expired = running.observe(&seen(ObservedPhase::Expired));
-    assert_eq!(told(&running, expired), Some((Ended, because("expired"))));
-    assert_eq!(told(&running, running.workshop_gone(at(9))), Some((Ended, because("lost"))));
+    assert_eq!(logged_action(&running, expired), Some((Ended, because("expired"))));
+    assert_eq!(logged_action(&running, running.workshop_gone(at(9))), Some((Ended, because("lost"))));
     let crashed = ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.")));
     let failed = running.observe(&seen(crashed));
-    assert_eq!(told(&running, failed.clone()), Some((Failed, because("crashed"))));
+    assert_eq!(logged_action(&running, failed.clone()), Some((Failed, because("crashed"))));
     let failed = failed.unwrap();
-    assert_eq!(told(&failed, failed.terminate(EndReason::Owner, at(9))), Some((Dismissed, None)));
+    assert_eq!(logged_action(&failed, failed.terminate(EndReason::Owner, at(9))), Some((Dismissed, None)));
 }
 
 #[test]
 fn readiness_and_completed_termination_are_not_logged() {
     let starting = instance(InstanceState::Starting);
-    assert_eq!(told(&starting, starting.observe(&seen(ObservedPhase::Running))), None);
+    assert_eq!(logged_action(&starting, starting.observe(&seen(ObservedPhase::Running))), None);
     let ending = instance(InstanceState::Running).terminate(EndReason::Owner, at(9)).unwrap();
-    assert_eq!(told(&ending, ending.workshop_gone(at(9))), None, "its end was told when it was decided");
+    assert_eq!(logged_action(&ending, ending.workshop_gone(at(9))), None, "its end was logged when it was decided");
 }
 
 #[test]
@@ -64,15 +81,7 @@ fn launch_is_logged_with_its_owner_as_actor() {
 #[test]
 fn template_change_is_logged_with_field_names_only() {
     let admin = || email("admin@example.org");
-    let before = Template {
-        template_id: Uuid::from_u128(7),
-        settings: settings(),
-        active: true,
-        version: 1,
-        created_by: admin(),
-        created_at: at(0),
-        updated_at: at(0),
-    };
+    let before = template(true);
     let mut after = Template { updated_at: at(5), ..before.clone() };
     after.settings.env.insert("TOKEN".to_owned(), "secret".to_owned());
     after.settings.name = "Renamed".to_owned();
@@ -87,10 +96,71 @@ fn template_change_is_logged_with_field_names_only() {
     assert_eq!(Activity::of_template_change(&archived, &before, admin()).action, ActivityAction::TemplateRestored);
 }
 
+type Change = fn(&mut TemplateSettings);
+
+/// Returns action and detail of the log entry for a change of a template's settings.
+fn of_settings(change: Change) -> (ActivityAction, Option<String>) {
+    let before = template(true);
+    let mut after = before.clone();
+    change(&mut after.settings);
+    let line = Activity::of_template_change(&before, &after, email("admin@example.org"));
+    (line.action, line.detail)
+}
+
 #[test]
-fn activity_actions_round_trip() {
-    for action in ActivityAction::ALL {
-        assert_eq!(ActivityAction::parse(action.as_str()), Some(action));
+fn each_changed_setting_is_named() {
+    let changes: [(&str, Change); 13] = [
+        ("name", |settings| settings.name.push('x')),
+        ("description", |settings| settings.description.push('x')),
+        ("app_type", |settings| settings.app_type = AppType::Custom),
+        ("image", |settings| settings.image.push('x')),
+        ("port", |settings| settings.port += 1),
+        ("command", |settings| settings.command.push("x".to_owned())),
+        ("args", |settings| settings.args.push("x".to_owned())),
+        ("env", |settings| drop(settings.env.insert("A".to_owned(), "b".to_owned()))),
+        ("resources", |settings| settings.resources.cpu_limit = Quantity::parse("3").unwrap()),
+        ("security_profile", |settings| settings.security_profile = SecurityProfile::Baseline),
+        ("lifetime_seconds", |settings| settings.lifetime_seconds += 1),
+        ("extension_seconds", |settings| settings.extension_seconds += 1),
+        ("max_lifetime_seconds", |settings| settings.max_lifetime_seconds += 1),
+    ];
+    for (name, change) in changes {
+        assert_eq!(of_settings(change), (ActivityAction::TemplateChanged, Some(name.to_owned())));
     }
-    assert_eq!(ActivityAction::parse("Launched"), None);
+    assert_eq!(of_settings(|_| {}), (ActivityAction::TemplateChanged, None));
+}
+
+#[test]
+fn edit_of_archived_template_is_logged_as_change() {
+    let before = template(false);
+    let line = Activity::of_template_change(&before, &before, email("admin@example.org"));
+    assert_eq!(line.action, ActivityAction::TemplateChanged);
+}
+
+#[test]
+fn new_template_is_logged_with_creator_and_seeded_template_without_actor() {
+    let created = template(true);
+    for actor_email in [Some(email("admin@example.org")), None] {
+        let line = Activity::of_new_template(&created, actor_email.clone());
+        assert_eq!(line.act, Act { actor_email, at: at(0) });
+        assert_eq!((line.action, line.detail), (ActivityAction::TemplateCreated, None));
+        assert_eq!((line.subject, line.owner_email), (created.template_id.to_string(), None));
+    }
+}
+
+#[test]
+fn change_of_url_start_step_or_log_tail_is_not_logged() {
+    let running = instance(InstanceState::Running);
+    let starting = instance(InstanceState::Starting);
+    let failed = instance(InstanceState::Failed);
+    let terminating = instance(InstanceState::Terminating);
+    for (before, after) in [
+        (&running, Instance { url: None, ..running.clone() }),
+        (&running, running.clone()),
+        (&starting, Instance { start_step: Some(StartStep::Preparing), ..starting.clone() }),
+        (&failed, Instance { log_tail: Some("x".to_owned()), ..failed.clone() }),
+        (&terminating, Instance { state: InstanceState::Failed, ..terminating.clone() }),
+    ] {
+        assert_eq!(logged_action(before, Some(after)), None, "{:?}", before.state);
+    }
 }

@@ -1,5 +1,5 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{EndReason, FailureCode, FailureReason, InstanceState, StartStep};
+use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceState, StartStep};
 
 use crate::{at, instance};
 
@@ -8,7 +8,7 @@ fn seen(phase: ObservedPhase) -> Observation {
 }
 
 #[test]
-fn ready_starts_the_lifetime_once() {
+fn first_ready_report_starts_the_lifetime() {
     let ready = instance(InstanceState::Starting).observe(&seen(ObservedPhase::Running)).unwrap();
     assert_eq!(ready.state, InstanceState::Running);
     assert_eq!((ready.started_at, ready.expires_at), (Some(at(100)), Some(at(100 + 7200))));
@@ -38,7 +38,7 @@ fn running_report_is_ignored_outside_starting_and_running() {
 }
 
 #[test]
-fn terminate_is_accepted_in_every_state() {
+fn terminate_gives_expected_state_and_end_reason_in_every_state() {
     for (state, next, reason) in [
         (InstanceState::Queued, Some(InstanceState::Terminated), Some(EndReason::Admin)),
         (InstanceState::Starting, Some(InstanceState::Terminating), Some(EndReason::Admin)),
@@ -96,4 +96,106 @@ fn start_step_is_kept_only_while_starting() {
     assert!(left.iter().all(|after| after.start_step.is_none()), "{left:?}");
     assert_eq!(left[0].observe(&step(StartStep::RestartingApp)), None, "it stays running while its app restarts");
     assert!(StartStep::ALL.iter().all(|step| StartStep::parse(step.as_str()) == Some(*step)));
+}
+
+#[test]
+fn transition_increments_spec_version_only_when_the_workshop_must_change() {
+    let version = |after: Option<Instance>| after.unwrap().spec_version;
+    let [queued, starting, running, terminating, failed] = [
+        InstanceState::Queued,
+        InstanceState::Starting,
+        InstanceState::Running,
+        InstanceState::Terminating,
+        InstanceState::Failed,
+    ]
+    .map(instance);
+    let failure = || seen(ObservedPhase::Failed(FailureReason::new(FailureCode::Evicted, None)));
+    let step = seen(ObservedPhase::Starting(Some(StartStep::Preparing)));
+    let terminate = |instance: &Instance| instance.terminate(EndReason::Owner, at(50));
+    for (transition, after, expected) in [
+        ("step", starting.observe(&step), 1),
+        ("ready", starting.observe(&seen(ObservedPhase::Running)), 2),
+        ("failure of a start", starting.observe(&failure()), 2),
+        ("failure", running.observe(&failure()), 2),
+        ("expiry", running.observe(&seen(ObservedPhase::Expired)), 2),
+        ("end in the queue", terminate(&queued), 1),
+        ("end of a start", terminate(&starting), 2),
+        ("end", terminate(&running), 2),
+        ("dismissal", terminate(&failed), 2),
+        ("loss of a start", starting.workshop_gone(at(50)), 1),
+        ("loss", running.workshop_gone(at(50)), 1),
+        ("end of the workload", terminating.workshop_gone(at(50)), 1),
+    ] {
+        assert_eq!(version(after), expected, "{transition}");
+    }
+}
+
+#[test]
+fn changed_url_is_kept_without_a_new_spec_version() {
+    let running = instance(InstanceState::Running);
+    let moved = running.observe(&seen(ObservedPhase::Running)).unwrap();
+    assert_eq!(moved, Instance { url: Some("http://x.localhost/".to_owned()), ..running });
+}
+
+#[test]
+fn second_ready_report_does_not_restart_the_lifetime() {
+    let running = instance(InstanceState::Running);
+    let later = Observation { ready_at: Some(at(5000)), ..seen(ObservedPhase::Running) };
+    let after = running.observe(&later).unwrap();
+    assert_eq!((after.started_at, after.expires_at), (running.started_at, running.expires_at));
+}
+
+#[test]
+fn url_is_cleared_when_the_workshop_ends() {
+    let running = instance(InstanceState::Running);
+    assert!(running.url.is_some());
+    for after in [
+        running.observe(&seen(ObservedPhase::Expired)),
+        running.terminate(EndReason::Owner, at(50)),
+        running.workshop_gone(at(50)),
+    ] {
+        assert_eq!(after.unwrap().url, None);
+    }
+}
+
+#[test]
+fn end_time_is_set_when_the_workload_is_gone() {
+    let queued = instance(InstanceState::Queued).terminate(EndReason::Owner, at(50)).unwrap();
+    assert_eq!(queued.ended_at, Some(at(50)), "a queued instance has no workload");
+    for state in [InstanceState::Starting, InstanceState::Running, InstanceState::Failed] {
+        let terminating = instance(state).terminate(EndReason::Owner, at(50)).unwrap();
+        assert_eq!(terminating.ended_at, None, "{state:?}");
+        assert_eq!(terminating.workshop_gone(at(60)).unwrap().ended_at, Some(at(60)), "{state:?}");
+    }
+}
+
+#[test]
+fn missing_workshop_ends_only_instances_that_should_have_one() {
+    for state in [InstanceState::Queued, InstanceState::Terminated, InstanceState::Failed] {
+        assert_eq!(instance(state).workshop_gone(at(60)), None, "{state:?}");
+    }
+    let lost = instance(InstanceState::Starting).workshop_gone(at(60)).unwrap();
+    assert_eq!((lost.state, lost.end_reason), (InstanceState::Terminated, Some(EndReason::Lost)));
+}
+
+#[test]
+fn starting_report_without_step_clears_the_step() {
+    let preparing = Instance { start_step: Some(StartStep::Preparing), ..instance(InstanceState::Starting) };
+    let unknown = seen(ObservedPhase::Starting(None));
+    assert_eq!(preparing.observe(&unknown).unwrap().start_step, None);
+    assert_eq!(instance(InstanceState::Starting).observe(&unknown), None);
+}
+
+#[test]
+fn only_starting_and_running_instances_want_a_workshop() {
+    let wanting = InstanceState::ALL.into_iter().filter(|state| state.wants_workshop());
+    assert_eq!(wanting.collect::<Vec<_>>(), [InstanceState::Starting, InstanceState::Running]);
+}
+
+#[test]
+fn observation_of_failure_found_by_service_has_only_the_reason() {
+    let reason = FailureReason::new(FailureCode::StartTimeout, None);
+    let found = Observation::of_failure(reason.clone());
+    let expected = Observation { phase: ObservedPhase::Failed(reason), url: None, ready_at: None, log_tail: None };
+    assert_eq!(found, expected);
 }

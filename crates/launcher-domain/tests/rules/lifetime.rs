@@ -1,11 +1,12 @@
-use launcher_domain::InstanceState;
-use launcher_domain::lifetime::{ExtendError, extension};
+use jiff::Timestamp;
+use launcher_domain::lifetime::{ExtendError, extension, first_expiry};
+use launcher_domain::{Instance, InstanceState};
 use proptest::prelude::*;
 
-use crate::{at, instance};
+use crate::{at, instance, settings};
 
 #[test]
-fn extension_beyond_the_limit_is_refused() {
+fn extension_at_maximum_lifetime_is_refused() {
     let mut running = instance(InstanceState::Running);
     for hours in 3..=8 {
         running = running.extend(None, at(0)).unwrap();
@@ -16,14 +17,14 @@ fn extension_beyond_the_limit_is_refused() {
 }
 
 #[test]
-fn the_last_extension_is_cut_at_the_limit() {
+fn extension_beyond_maximum_lifetime_is_shortened_to_it() {
     let mut running = instance(InstanceState::Running);
     running.expires_at = Some(at(8 * 3600 - 60));
     assert_eq!(running.extend(None, at(0)).unwrap().expires_at, Some(at(8 * 3600)));
 }
 
 #[test]
-fn a_double_click_extends_once() {
+fn second_extension_request_of_a_double_click_is_refused() {
     let running = instance(InstanceState::Running);
     let seen = running.expires_at;
     let extended = running.extend(seen, at(0)).unwrap();
@@ -63,4 +64,78 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn full_extension_up_to_maximum_lifetime_is_granted() {
+    let mut running = instance(InstanceState::Running);
+    running.expires_at = Some(at(7 * 3600));
+    let extended = running.extend(None, at(0)).unwrap();
+    assert_eq!(extended.expires_at, Some(at(8 * 3600)));
+    assert_eq!(extended.extend(None, at(0)), Err(ExtendError::LifetimeLimitReached));
+}
+
+#[test]
+fn extension_by_one_second_is_granted() {
+    let mut running = instance(InstanceState::Running);
+    running.expires_at = Some(at(8 * 3600 - 1));
+    assert_eq!(running.extend(None, at(0)).unwrap().expires_at, Some(at(8 * 3600)));
+}
+
+#[test]
+fn extension_of_expiry_beyond_maximum_lifetime_is_refused() {
+    let mut running = instance(InstanceState::Running);
+    running.expires_at = Some(at(9 * 3600));
+    assert_eq!(running.extend(None, at(0)), Err(ExtendError::LifetimeLimitReached));
+}
+
+#[test]
+fn extension_changes_only_expiry_and_spec_version() {
+    let running = instance(InstanceState::Running);
+    let extended = running.extend(None, at(0)).unwrap();
+    let expected = Instance { expires_at: Some(at(10_800)), spec_version: 2, ..running };
+    assert_eq!(extended, expected);
+}
+
+#[test]
+fn wrong_expected_expiry_is_reported_before_lifetime_limit() {
+    let mut running = instance(InstanceState::Running);
+    assert_eq!(running.extend(Some(at(7199)), at(0)), Err(ExtendError::ExpiryChanged));
+    running.expires_at = Some(at(8 * 3600));
+    assert_eq!(running.extend(Some(at(7200)), at(0)), Err(ExtendError::ExpiryChanged));
+    assert_eq!(running.extend(Some(at(8 * 3600)), at(0)), Err(ExtendError::LifetimeLimitReached));
+}
+
+#[test]
+fn extension_preview_shows_extension_seconds_and_latest_expiry() {
+    let mut running = instance(InstanceState::Running);
+    running.settings.extension_seconds = 900;
+    let preview = extension(&running, at(0));
+    assert_eq!((preview.outcome, preview.extend_by_seconds), (Ok(at(7200 + 900)), 900));
+    assert_eq!(preview.latest_expires_at, Some(at(28_800)));
+    let starting = extension(&instance(InstanceState::Starting), at(0));
+    assert_eq!((starting.extend_by_seconds, starting.latest_expires_at), (3600, None));
+}
+
+#[test]
+fn running_instance_without_ready_time_or_expiry_cannot_be_extended() {
+    let running = instance(InstanceState::Running);
+    let incomplete = [Instance { started_at: None, ..running.clone() }, Instance { expires_at: None, ..running }];
+    for instance in incomplete {
+        assert_eq!(instance.extend(None, at(0)), Err(ExtendError::NotRunning));
+    }
+}
+
+#[test]
+fn first_expiry_is_ready_time_plus_lifetime() {
+    let mut settings = settings();
+    settings.lifetime_seconds = 61;
+    assert_eq!(first_expiry(at(100), &settings), at(161));
+    assert_eq!(first_expiry(Timestamp::MAX, &settings), Timestamp::MAX);
+}
+
+#[test]
+fn extend_errors_have_stable_codes() {
+    let errors = [ExtendError::NotRunning, ExtendError::LifetimeLimitReached, ExtendError::ExpiryChanged];
+    assert_eq!(errors.map(ExtendError::code), ["not-running", "lifetime-limit-reached", "expiry-changed"]);
 }

@@ -1,14 +1,14 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::{EndReason, InstanceState, LaunchRate};
+use launcher_domain::{EndReason, InstanceState, LaunchRate, Limits};
 
 use crate::{at, instance};
 
 /// Six launches per minute: one token every ten seconds.
 const RATE: LaunchRate = LaunchRate { per_minute: 6, burst: 3 };
 
-/// Takes this many tokens at this moment, and returns when the bucket is full again.
+/// Takes `tokens` from the bucket at `now`, and returns the time at which the bucket is full again.
 fn take(tokens: u32, full_at: Timestamp, now: Timestamp) -> Timestamp {
     (0..tokens).fold(full_at, |full_at, _| RATE.take(full_at, now).unwrap())
 }
@@ -38,7 +38,7 @@ fn idle_bucket_holds_no_more_than_its_burst() {
 }
 
 #[test]
-fn impossible_bucket_time_costs_at_most_one_interval() {
+fn bucket_time_too_far_in_future_delays_launch_by_one_interval() {
     for (full_at, now) in [(at(9_000_000), at(0)), (Timestamp::MAX, Timestamp::MIN), (at(31), at(0))] {
         assert_eq!(RATE.take(full_at, now), Err(Duration::from_secs(10)));
     }
@@ -46,7 +46,7 @@ fn impossible_bucket_time_costs_at_most_one_interval() {
 }
 
 #[test]
-fn extreme_rates_neither_overflow_nor_stand_still() {
+fn extreme_launch_rates_do_not_overflow_and_still_refill() {
     for per_minute in [0, 1, 7, 60_000, u32::MAX] {
         for burst in [0, 1, u32::MAX] {
             let rate = LaunchRate { per_minute, burst };
@@ -61,7 +61,7 @@ fn extreme_rates_neither_overflow_nor_stand_still() {
 }
 
 #[test]
-fn counting_against_limit_depends_on_state_and_end_reason() {
+fn state_and_end_reason_decide_if_instance_counts_against_limit() {
     for (state, end_reason, counts) in [
         (InstanceState::Queued, None, true),
         (InstanceState::Starting, None, true),
@@ -77,4 +77,12 @@ fn counting_against_limit_depends_on_state_and_end_reason() {
         row.end_reason = end_reason;
         assert_eq!(row.counts_against_limit(), counts, "{state:?} {end_reason:?}");
     }
+}
+
+#[test]
+fn default_limits_have_expected_values() {
+    let limits = Limits::default();
+    assert_eq!((limits.max_instances_per_user, limits.max_concurrent_starts, limits.max_queued), (3, 64, 1000));
+    assert_eq!(limits.launch_rate, LaunchRate { per_minute: 6, burst: 20 });
+    assert_eq!((limits.start_timeout.as_secs(), limits.history.as_secs()), (600, 2_592_000));
 }

@@ -22,3 +22,11 @@ fn only_local_paths_are_accepted() {
         assert_eq!(LocalPath::parse(text), None, "{text:?}");
     }
 }
+
+#[test]
+fn local_path_has_at_most_2048_bytes() {
+    let path = |length: usize| LocalPath::parse(&format!("/{}", "a".repeat(length - 1)));
+    assert!(path(2048).is_some());
+    assert_eq!(path(2049), None);
+    assert_eq!(LocalPath::root().as_str(), "/");
+}

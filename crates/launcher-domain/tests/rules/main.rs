@@ -3,14 +3,19 @@
 
 mod access;
 mod activity;
+mod clock;
 mod email;
+mod failure;
 mod identity;
 mod instance;
 mod lifetime;
 mod limits;
 mod local_path;
 mod names;
+mod quantity;
 mod template;
+mod template_limits;
+mod text_enum;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -40,8 +45,8 @@ fn settings() -> TemplateSettings {
     draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap()
 }
 
-/// Alice's instance in a state, with a lifetime of 2 h, extensions of 1 h and at most 8 h. A running instance became
-/// ready at second 0.
+/// Alice's instance in this state, with a lifetime of 2 h, extensions of 1 h, and a maximum lifetime of 8 h. A running
+/// instance was first ready at second 0.
 fn instance(state: InstanceState) -> Instance {
     let ready = matches!(state, InstanceState::Running).then(|| at(0));
     Instance {
@@ -77,7 +82,7 @@ impl Clock for FixedClock {
     }
 }
 
-/// Entropy that counts up: each draw differs, and each run is the same.
+/// Entropy that counts up. Each call gives other bytes, and each run of a test gives the same bytes.
 #[derive(Debug, Default)]
 struct Counter(AtomicU8);
 

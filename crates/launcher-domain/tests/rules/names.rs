@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use crate::{Counter, FixedClock, at};
 
 #[test]
-fn name_is_slug_and_ten_unambiguous_characters() {
+fn instance_name_is_slug_and_ten_unambiguous_characters() {
     let name = k8s_name("  R für Einsteiger (2026)! ", &Counter::default());
     let (slug, random) = name.rsplit_once('-').unwrap();
     assert_eq!(slug, "r-f-r-einsteiger-202");
@@ -38,7 +38,7 @@ fn ten_thousand_names_are_distinct() {
 
 proptest! {
     #[test]
-    fn name_is_always_a_dns_label(template in "\\PC{0,100}", seed: u8) {
+    fn instance_name_is_always_a_dns_label(template in "\\PC{0,100}", seed: u8) {
         let name = k8s_name(&template, &Counter(seed.into()));
         prop_assert!(is_k8s_name(&name), "{}", name);
         prop_assert!(name.len() <= 31);
@@ -50,4 +50,42 @@ fn invalid_k8s_name_is_detected() {
     for text in ["", "Abc", "a_b", "-a", "a-", "1a", "a/b", "a b", &"a".repeat(64)] {
         assert!(!is_k8s_name(text), "{text:?}");
     }
+}
+
+#[test]
+fn valid_k8s_name_is_accepted() {
+    for text in ["a", "a1", "a-b", "a--b", &"a".repeat(63)] {
+        assert!(is_k8s_name(text), "{text:?}");
+    }
+}
+
+#[test]
+fn slug_is_cut_at_20_characters_without_trailing_dash() {
+    for (template, slug) in [
+        ("abcdefghijklmnopqrst", "abcdefghijklmnopqrst"),
+        ("abcdefghijklmnopqrstu", "abcdefghijklmnopqrst"),
+        ("abcdefghijklmnopqrs tuv", "abcdefghijklmnopqrs"),
+        ("4R  &  Stats 101", "r-stats-101"),
+        ("-R-", "r"),
+    ] {
+        let name = k8s_name(template, &Counter::default());
+        assert_eq!(name.rsplit_once('-').unwrap().0, slug, "{template}");
+    }
+}
+
+#[test]
+fn random_part_of_name_uses_five_bits_of_each_byte() {
+    let first = k8s_name("x", &Counter::default());
+    assert_eq!(first, "x-abcdefghij");
+    assert_eq!(k8s_name("x", &Counter(32.into())), first, "only the lower five bits count");
+    assert_eq!(k8s_name("x", &Counter(22.into())), "x-yz23456789");
+}
+
+#[test]
+fn earliest_identifier_before_the_epoch_is_nil() {
+    assert!(earliest_uuid(at(-1)).is_nil());
+    assert!(earliest_uuid(at(0)).is_nil());
+    assert_eq!(earliest_uuid(at(1)).as_u128(), 1000 << 80);
+    let early = uuid_v7(&FixedClock(at(-1)), &Counter::default());
+    assert_eq!(early.as_u128() >> 80, 0);
 }

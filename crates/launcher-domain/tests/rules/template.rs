@@ -12,8 +12,8 @@ fn minimal() -> Value {
     json!({"name": "Files", "app_type": "custom", "image": "python:3", "port": 8000})
 }
 
-/// The minimal template with some fields replaced, validated.
-fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
+/// Validates the minimal template with these fields replaced.
+pub(crate) fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>> {
     let mut body = minimal();
     for (name, value) in changes.as_object().unwrap() {
         body[name] = value.clone();
@@ -87,14 +87,14 @@ fn all_field_errors_are_reported_together() {
 }
 
 #[test]
-fn default_lifetimes_adapt_to_given_ones() {
+fn default_lifetimes_adapt_to_given_maximum_lifetime() {
     let settings = with(&json!({"max_lifetime_seconds": 600})).unwrap();
     assert_eq!((settings.lifetime_seconds, settings.extension_seconds), (600, 600));
     assert_eq!(with(&json!({"lifetime_seconds": 90_000})).unwrap().max_lifetime_seconds, 90_000);
 }
 
 #[test]
-fn an_unknown_field_is_refused() {
+fn unknown_template_field_is_refused() {
     let error = draft(r#"{"name": "x", "app_type": "notebook", "image": "x", "memroy_limit": "1Gi"}"#).unwrap_err();
     assert!(error.to_string().contains("memroy_limit"));
 }
@@ -112,7 +112,7 @@ fn template(settings: TemplateSettings) -> Template {
 }
 
 #[test]
-fn a_template_edited_without_a_change_stays_the_same() {
+fn template_saved_without_changes_keeps_its_settings() {
     let settings = with(&json!({
         "description": "quotes \" ' and {{braces}}\nnewline", "args": ["--x={\"a\": 1}", "a b", ""],
         "env": {"A": "line\nline", "B": "=\"'$("},
@@ -133,7 +133,7 @@ fn quantities_compare_by_amount() {
     }
 }
 
-/// Arbitrary text, and text of the kinds that the rules mention.
+/// Generates arbitrary text, and text that is close to the validation rules.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-zA-Z0-9_./:-]{1,20}",
@@ -180,7 +180,7 @@ prop_compose! {
     }
 }
 
-fn assert_well_judged(draft: &TemplateDraft) -> bool {
+fn assert_refused_or_round_trips(draft: &TemplateDraft) -> bool {
     let written = serde_json::to_string(draft).unwrap();
     assert_eq!(&self::draft(&written).unwrap(), draft, "a draft is read as it was written");
     match draft.clone().validate() {
@@ -203,21 +203,21 @@ fn assert_well_judged(draft: &TemplateDraft) -> bool {
 }
 
 #[test]
-fn generated_drafts_include_valid_and_invalid() {
+fn generated_drafts_include_valid_and_invalid_ones() {
     let mut runner = TestRunner::deterministic();
     let drafts = (0..1000).map(|_| any_draft().new_tree(&mut runner).unwrap().current());
-    let accepted = drafts.filter(assert_well_judged).count();
+    let accepted = drafts.filter(assert_refused_or_round_trips).count();
     assert!((20..980).contains(&accepted), "{accepted}");
 }
 
 proptest! {
     #[test]
     fn any_draft_is_refused_with_errors_or_round_trips(draft in any_draft()) {
-        assert_well_judged(&draft);
+        assert_refused_or_round_trips(&draft);
     }
 
     #[test]
-    fn any_text_is_a_quantity_or_an_error(text in "\\PC{0,20}|[0-9.]{1,20}[mkMGTPEi]{0,2}") {
+    fn parsing_quantity_from_any_text_never_panics(text in "\\PC{0,20}|[0-9.]{1,20}[mkMGTPEi]{0,2}") {
         if let Ok(quantity) = Quantity::parse(&text) {
             prop_assert_eq!(quantity.as_str(), text);
         }

@@ -1,8 +1,8 @@
-//! Converts the API server's errors into the fleet's.
+//! Converts the API server's errors into [`FleetError`].
 
 use crate::port::FleetError;
 
-/// The status code of the API server's answer; `None` if it has not answered.
+/// Returns the HTTP status code of the API server's response, or `None` if there was no response.
 pub(super) fn status_code(error: &kube::Error) -> Option<u16> {
     match error {
         kube::Error::Api(status) => Some(status.code),
@@ -10,23 +10,29 @@ pub(super) fn status_code(error: &kube::Error) -> Option<u16> {
     }
 }
 
-/// Converts an error: a spec that the API server finds invalid is refused permanently, every other error is temporary.
+/// Converts an error. Only a spec that the API server rejects as invalid becomes a permanent refusal: every other error
+/// is temporary.
 pub(super) fn to_fleet_error(error: &kube::Error) -> FleetError {
     let kube::Error::Api(status) = error else {
         return FleetError::Unavailable(format!("the API server cannot be reached: {}", innermost(error)));
     };
     match status.code {
         400 | 422 => FleetError::Refused(status.message.clone()),
-        // There is room again when other Workshops have been terminated.
+        // Exceeded quota is temporary: the end of another Workshop frees room in the quota.
         403 if status.message.contains("exceeded quota") => FleetError::Unavailable(status.message.clone()),
         403 => FleetError::Unavailable(format!("{} (is deploy/rbac.yaml applied?)", status.message)),
-        // The resource type is unknown: callers handle a missing object themselves.
+        // 404 here means that the Workshop CRD is missing: callers handle a missing Workshop before this function.
         404 => FleetError::Unavailable(format!("{} (is crds/workshops.yaml applied?)", status.message)),
         _ => FleetError::Unavailable(format!("the API server answered {}: {}", status.code, status.message)),
     }
 }
 
-/// The innermost error, because the outer layers add no information.
+/// Converts the error of a request that could not be built, or of a response that could not be parsed.
+pub(super) fn unavailable(error: &dyn std::error::Error) -> FleetError {
+    FleetError::Unavailable(error.to_string())
+}
+
+/// Returns the innermost error of the chain, because the outer errors add no information.
 fn innermost(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), innermost)
 }

@@ -3,19 +3,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::process::Stdio;
 
 use launcher_domain::AppType;
 use launcher_domain::clock::SystemEntropy;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use tokio::process::Command;
 
-use super::command::{RSTUDIO_REMEDY, inherited};
-use super::jupyter;
-use super::layout::Layout;
 use super::ports::PortPool;
+use super::records::Layout;
 use super::settings::{LocalFleetError, LocalSettings};
+use super::workload::{ProgramFault, check_program};
 
 /// The examined local fleet.
 #[derive(Debug)]
@@ -24,23 +21,11 @@ pub struct LocalExamination {
     layout: Layout,
 }
 
-/// A program that workshops need and that does not run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{program} {problem}")]
-pub struct ProgramFault {
-    /// The program as in the settings.
-    pub program: String,
-    /// The problem.
-    pub problem: String,
-    /// The remedy.
-    pub remedy: &'static str,
-}
-
 impl LocalExamination {
-    /// Examines the fleet that [`LocalFleet::open`](super::LocalFleet::open) would open.
+    /// Examines the fleet that [`LocalFleet::open`](super::LocalFleet::open) would open with these settings.
     ///
     /// # Errors
-    /// [`LocalFleetError`]: a setting that it would refuse.
+    /// [`LocalFleetError`] if `LocalFleet::open` would refuse a setting.
     pub fn new(settings: LocalSettings) -> Result<Self, LocalFleetError> {
         let settings = settings.absolute()?;
         let layout = Layout::new(&settings.data_dir);
@@ -50,7 +35,7 @@ impl LocalExamination {
     /// The fleet's identity; `None` if no launcher has used the data directory yet.
     ///
     /// # Errors
-    /// [`LocalFleetError::Directory`].
+    /// [`LocalFleetError::Directory`] if the identity file cannot be read.
     pub fn identity(&self) -> Result<Option<String>, LocalFleetError> {
         let path = self.layout.id();
         if_there(&path, fs::read_to_string(&path)).map(|id| id.map(|id| id.trim().to_owned()))
@@ -59,11 +44,12 @@ impl LocalExamination {
     /// True if a launcher is using the data directory.
     ///
     /// # Errors
-    /// [`LocalFleetError::Directory`].
+    /// [`LocalFleetError::Directory`] if the lock file cannot be opened or locked.
     pub fn is_in_use(&self) -> Result<bool, LocalFleetError> {
         let path = self.layout.lock();
         let Some(file) = if_there(&path, File::open(&path))? else { return Ok(false) };
-        // Released at once; a launcher that starts at this moment retries.
+        // This check holds the lock until it returns, which closes the file. A launcher that starts meanwhile retries
+        // its own lock.
         match flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => Ok(false),
             Err(Errno::WOULDBLOCK) => Ok(true),
@@ -77,32 +63,13 @@ impl LocalExamination {
         Some(PortPool::of_this_machine().allocate(&SystemEntropy)?.port())
     }
 
-    /// Runs the program that workshops of this kind need, and returns its version output; `None` for `custom`, whose
-    /// templates name their own programs.
+    /// Runs the program of this app type with its version argument, and returns the output. `None` for `custom`,
+    /// because each template of that type names a program.
     ///
     /// # Errors
-    /// [`ProgramFault`].
+    /// [`ProgramFault`] if the program is missing or fails.
     pub async fn version(&self, app: AppType) -> Result<Option<String>, ProgramFault> {
-        let (program, remedy) = match app {
-            AppType::Notebook => (&self.settings.jupyter, jupyter::REMEDY),
-            AppType::Rstudio => (&self.settings.rstudio, RSTUDIO_REMEDY),
-            AppType::Custom => return Ok(None),
-        };
-        let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy };
-        let output = Command::new(program)
-            .arg("--version")
-            .env_clear()
-            .envs(inherited(std::env::vars_os()))
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .map_err(|error| fault(format!("cannot be started: {error}")))?;
-        if !output.status.success() {
-            let said = last_line(&output.stderr);
-            return Err(fault(format!("--version ends with {}: {said}", output.status)));
-        }
-        Ok(Some(format!("{} {}", program.display(), last_line(&output.stdout))))
+        check_program(&self.settings, app).await
     }
 }
 
@@ -112,9 +79,4 @@ fn if_there<T>(path: &Path, outcome: io::Result<T>) -> Result<Option<T>, LocalFl
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(LocalFleetError::Directory { path: path.to_owned(), source }),
     }
-}
-
-fn last_line(output: &[u8]) -> String {
-    let text = String::from_utf8_lossy(output);
-    text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it says nothing").to_owned()
 }

@@ -1,64 +1,63 @@
-//! Opens a fleet exclusively, and adopts the Workshops of an earlier launcher.
+//! Locks a data directory, opens its local fleet, and adopts the Workshops of an earlier launcher.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use launcher_domain::Clock;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::uuid_v7;
-use launcher_domain::{Clock, StartStep};
 use launcher_process::stop::Stop;
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::Phase;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::exit::ExitWatch;
-use super::layout::{self, Layout};
-use super::listener::{Listener, find_listener_in};
-use super::ports::PortPool;
-use super::process_snapshot::{ProcessScanner, ProcessSnapshot};
+use super::fleet::LocalFleet;
+use super::ports::{Listener, PortPool, find_listener_in};
+use super::process::{AppProcesses, ExitWatch, ProcessScanner, ProcessSnapshot, terminate};
+use super::records::{Layout, Record, data_dir_identity, make_private, replace_file, store};
+use super::registry::Registry;
 use super::settings::{LocalFleetError, LocalSettings};
-use super::state::{self, Record};
-use super::watch_cache::WatchCache;
-use super::workload::Workload;
-use super::{Context, Inner, LocalFleet, data_dir_identity, termination};
+use super::workload::{Context, Workload};
 
-/// Number of tries for the lock, and the pause between them.
+/// Maximum number of attempts to lock the data directory.
 const LOCK_ATTEMPTS: u32 = 20;
+/// Pause between two attempts to lock the data directory.
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 impl LocalFleet {
-    /// Opens the fleet of a data directory and takes over its Workshops. Processes that still run keep running; an app
-    /// whose port another program has taken meanwhile restarts on another port. A Workshop that should run and does
-    /// not, because the machine or the launcher stopped or the app crashed without a launcher, restarts in the same
-    /// directory. Expiries and deletions that are due are carried out. Processes of this fleet without a Workshop are
-    /// terminated. Processes of another copy of the directory are left alone.
+    /// Opens the fleet of a data directory and takes over its Workshops:
     ///
-    /// `stop` ends the connections of [`LocalFleet::gateway`]. Call it within a tokio runtime.
+    /// - Apps that still run keep running. If another program has taken an app's port, the app restarts on a new port.
+    /// - An app that should run, but has exited, restarts in the same directory. It may have exited because of a reboot,
+    ///   a stop of the launcher, or a crash while no launcher ran.
+    /// - The fleet terminates expired Workshops and continues deletions.
+    /// - The fleet terminates its processes that belong to no Workshop. It does not touch processes of another copy of
+    ///   the data directory.
+    ///
+    /// `stop` closes the connections of [`LocalFleet::gateway`]. Call this function within a tokio runtime.
     ///
     /// # Errors
-    /// [`LocalFleetError`]: another launcher uses the directory, or it is unusable.
+    /// [`LocalFleetError`] if another launcher uses the directory, or the directory is unusable.
     pub fn open(settings: LocalSettings, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, LocalFleetError> {
         let settings = settings.absolute()?;
         let layout = Layout::new(&settings.data_dir);
         for directory in [layout.records(), layout.workings()] {
-            at(&directory, layout::make_private(&directory))?;
+            at(&directory, make_private(&directory))?;
         }
         let lock = take_lock(&layout)?;
         let fleet_id = identity(&layout, &*clock)?;
-        let mut records = at(&layout.records(), state::load(&layout))?;
+        let mut records = at(&layout.records(), store::load(&layout))?;
         let data_dir_id = at(
             &layout.data_dir_identity(),
             data_dir_identity::resolve(&layout, &lock, &fleet_id, &mut records, &*clock),
         )?;
-        // Taken before this launcher starts any process, so it lists only processes of earlier launchers.
+        // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir_id);
-        let context = Arc::new(Context {
+        let registry = Registry::new(Context {
             settings,
             layout,
             scanner: ProcessScanner::new(data_dir_id.clone()),
@@ -70,42 +69,37 @@ impl LocalFleet {
             closing: CancellationToken::new(),
             _lock: lock,
         });
-        let inner = Arc::new(Inner {
-            context,
-            workloads: Mutex::new(BTreeMap::new()),
-            cache: WatchCache::new(),
-            closed: tokio::sync::Mutex::new(false),
-            tasks: TaskTracker::new(),
-        });
-        let workloads = inner.create_workloads(records);
-        let markers = workloads.iter().map(|workload| workload.marker()).collect();
+        let workloads = registry.create_workloads(records);
+        let markers = workloads.iter().map(|workload| workload.processes().marker).collect();
         for workload in workloads {
-            inner.restore(workload, &snapshot)?;
+            registry.restore(workload, &snapshot)?;
         }
-        inner.terminate_orphans(&snapshot, markers);
-        Ok(Self(inner))
+        registry.terminate_orphans(&snapshot, markers);
+        Ok(Self(registry))
     }
 }
 
-impl Inner {
-    /// Creates the Workshops from their records. All of them hold their ports before the first one starts.
+impl Registry {
+    /// Creates the workloads from their stored records. This reserves the ports of all workloads before any app starts.
     fn create_workloads(&self, records: Vec<(String, Record)>) -> Vec<Arc<Workload>> {
         let workload = |(name, record)| Workload::new(name, Arc::clone(&self.context), Arc::clone(&self.cache), record);
         records.into_iter().map(workload).map(Arc::new).collect()
     }
 
-    /// Takes over one Workshop.
+    /// Takes over one Workshop: adopts its running app, or starts its supervisor to restart the app.
     fn restore(self: &Arc<Self>, workload: Arc<Workload>, snapshot: &ProcessSnapshot) -> Result<(), LocalFleetError> {
-        let (phase, started) = (workload.phase(), workload.record().process);
+        let (phase, started) = (workload.record().phase(), workload.record().get().process);
         let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
         let state = self.context.layout.state(workload.name());
         match started.filter(|_| adopted.is_some()) {
-            // Its descendants may still run: its record has their process group.
-            None => at(&state, workload.adopt(false).map_err(io::Error::other))?,
+            // No leading process runs, but its descendants may. The record keeps their process group, and the
+            // supervisor terminates them before it starts the app.
+            None => at(&state, workload.record().adopt(false).map_err(io::Error::other))?,
             Some(started) if phase == Phase::Running => {
                 let path = Path::new("/proc/net/tcp");
-                let is_ours = at(path, find_listener_in(&workload, started.port, snapshot))? == Listener::Own;
-                at(&state, workload.adopt(is_ours).map_err(io::Error::other))?;
+                let is_ours =
+                    at(path, find_listener_in(snapshot, &workload.processes(), started.port))? == Listener::Own;
+                at(&state, workload.record().adopt(is_ours).map_err(io::Error::other))?;
                 if is_ours {
                     workload.attach_proxy(&started);
                 }
@@ -123,22 +117,11 @@ impl Inner {
         for marker in orphans {
             tracing::warn!(marker, "terminating orphaned processes");
             let context = Arc::clone(&self.context);
+            let orphans = AppProcesses { marker, leader: None };
             self.tasks.spawn(async move {
-                termination::terminate(&context.scanner, &marker, None, context.settings.stop_grace).await
+                terminate(&context.scanner, &orphans, context.settings.stop_grace).await;
             });
         }
-    }
-}
-
-impl Record {
-    /// The record while its app does not answer: its lifetime continues, and it has no URL.
-    pub(super) fn not_ready(&self) -> Self {
-        let mut next = self.clone();
-        let status = self.status();
-        if matches!(status.phase, Phase::Starting | Phase::Running) {
-            next.set_status(WorkshopStatus::starting(StartStep::StartingApp, status.ready_at));
-        }
-        next
     }
 }
 
@@ -148,8 +131,8 @@ fn take_lock(layout: &Layout) -> Result<File, LocalFleetError> {
     for attempt in 1.. {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => break,
-            // A launcher that was just killed may have left a forked child that has not called exec yet. It holds the
-            // lock until then.
+            // A killed launcher may leave a forked child that has not called exec yet. That child holds the lock until
+            // exec: retry.
             Err(Errno::WOULDBLOCK) if attempt < LOCK_ATTEMPTS => std::thread::sleep(LOCK_PAUSE),
             Err(Errno::WOULDBLOCK) => return Err(LocalFleetError::Locked(path)),
             Err(error) => return at(&path, Err(error.into())),
@@ -158,7 +141,7 @@ fn take_lock(layout: &Layout) -> Result<File, LocalFleetError> {
     Ok(file)
 }
 
-/// The fleet's identity: generated once per data directory.
+/// Reads the fleet's identity, or generates it if the data directory has none.
 fn identity(layout: &Layout, clock: &dyn Clock) -> Result<String, LocalFleetError> {
     let path = layout.id();
     match fs::read_to_string(&path) {
@@ -166,7 +149,7 @@ fn identity(layout: &Layout, clock: &dyn Clock) -> Result<String, LocalFleetErro
         Err(error) if error.kind() != io::ErrorKind::NotFound => at(&path, Err(error)),
         _ => {
             let id = uuid_v7(clock, &SystemEntropy).to_string();
-            at(&path, state::replace(&path, id.as_bytes()))?;
+            at(&path, replace_file(&path, id.as_bytes()))?;
             Ok(id)
         }
     }

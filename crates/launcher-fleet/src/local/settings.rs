@@ -10,22 +10,22 @@ use launcher_domain::proof::ProxySecret;
 /// Settings of a local fleet.
 #[derive(Debug, Clone)]
 pub struct LocalSettings {
-    /// Contains `fleet/` (state and logs) and `workshops/{k8s_name}/` (the working directories, removed with their
-    /// Workshop).
+    /// The data directory. It contains `fleet/` (state and logs), and `workshops/{k8s_name}/` (the working directories,
+    /// which are removed with their Workshops).
     pub data_dir: PathBuf,
-    /// The launcher's own origin, as in `http://localhost:8000`: workshops have the same scheme and port.
+    /// The launcher's public origin, for example `http://localhost:8000`. Workshops have the same scheme and port.
     pub public_origin: http::Uri,
-    /// A workshop's host is `{k8s_name}.{workshop_domain}`. Browsers resolve every name below `localhost` to this
-    /// machine.
+    /// Parent domain of the workshops' hosts, which are `{k8s_name}.{workshop_domain}`. With `localhost` no DNS is
+    /// needed: browsers resolve every name below it to this machine.
     pub workshop_domain: String,
     /// JupyterLab: a program name to look up in PATH, or a path.
     pub jupyter: PathBuf,
     /// RStudio Server: a program name to look up in PATH, or a path.
     pub rstudio: PathBuf,
-    /// The keeper program of a Workshop: it calls [`keeper::run`](crate::keeper::run) if its first argument is
+    /// The program that runs as keeper. It must call [`keeper::run`](crate::keeper::run) if its first argument is
     /// [`keeper::COMMAND`](crate::keeper::COMMAND).
     pub keeper: PathBuf,
-    /// Maximum time until an app answers.
+    /// Maximum time from the start of an app until it answers.
     pub start_timeout: Duration,
     /// Grace period of processes between SIGTERM and SIGKILL.
     pub stop_grace: Duration,
@@ -33,14 +33,14 @@ pub struct LocalSettings {
     pub trusted_header: TrustedHeader,
     /// The proxy secret. If set, an identity without it counts as forged.
     pub proxy_secret: Option<ProxySecret>,
-    /// True if only the owner has access.
+    /// True if only the owner of a workshop has access to it. False gives access to every request.
     pub require_authentication: bool,
-    /// Name prefix of the auth proxy's cookies, which are removed from requests to apps.
+    /// Name prefix of the auth proxy's cookies. The sidecar removes these cookies from requests to apps.
     pub session_cookie_prefix: String,
 }
 
 impl LocalSettings {
-    /// The URL of the workshop with this name.
+    /// Returns the URL of the workshop with this name.
     pub(super) fn url(&self, name: &str) -> String {
         let scheme = self.public_origin.scheme_str().unwrap_or("http");
         match self.public_origin.port_u16() {
@@ -49,7 +49,7 @@ impl LocalSettings {
         }
     }
 
-    /// The value of `Host` in requests to the workshop with this name.
+    /// Returns the value of the `Host` header in requests to the workshop with this name.
     pub(super) fn host(&self, name: &str) -> String {
         match self.public_origin.port_u16() {
             Some(port) => format!("{name}.{}:{port}", self.workshop_domain),
@@ -57,7 +57,7 @@ impl LocalSettings {
         }
     }
 
-    /// Makes all paths absolute, because programs start in other directories.
+    /// Makes all paths absolute, because apps start in other working directories.
     pub(super) fn absolute(mut self) -> Result<Self, LocalFleetError> {
         if self.public_origin.scheme().is_none() || self.public_origin.host().is_none() {
             return Err(LocalFleetError::PublicOrigin(self.public_origin));
@@ -75,11 +75,11 @@ impl LocalSettings {
     }
 }
 
-/// Why a local fleet does not open.
+/// Error of opening or examining a local fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum LocalFleetError {
     /// Another launcher uses the same data directory.
-    #[error("another launcher uses {0}: stop it, or give this one a data directory of its own (SERVICE_DATA_DIR)")]
+    #[error("another launcher uses {0}: stop it, or set SERVICE_DATA_DIR to another directory")]
     Locked(PathBuf),
     /// A file or directory of the fleet is unusable.
     #[error("the local fleet cannot use {path}: {source}; make it readable and writable for this user")]
@@ -90,6 +90,6 @@ pub enum LocalFleetError {
         source: io::Error,
     },
     /// The public address has no scheme or no host.
-    #[error("the public address {0} is not one that a browser can open: write it as in http://localhost:8000")]
+    #[error("the public address {0} has no scheme or no host: write it as in http://localhost:8000")]
     PublicOrigin(http::Uri),
 }

@@ -1,4 +1,5 @@
-//! A real JupyterLab behind the gateway, used like its owner's browser. TEST_JUPYTER names its program.
+//! Tests with a real JupyterLab behind the gateway. A client sends the same requests as the owner's browser.
+//! `TEST_JUPYTER` has the path of the program `jupyter-lab`.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 #[path = "../local/support.rs"]
@@ -31,7 +32,8 @@ fn home() -> Home {
     home
 }
 
-/// As in a template for a cluster: an address and a port of the image, and an option of JupyterLab.
+/// A notebook Workshop with arguments of a cluster template: address and port of the image, and an option of
+/// JupyterLab.
 fn notebook() -> Workshop {
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
@@ -52,14 +54,14 @@ async fn listen(fleet: &LocalFleet) -> SocketAddr {
     address
 }
 
-/// The address and headers of a browser.
+/// A client that sends the headers of the owner's browser.
 struct Browser {
     address: SocketAddr,
     headers: HeaderMap,
 }
 
 impl Browser {
-    /// Opens the page and keeps its cookies.
+    /// Opens JupyterLab's page and keeps the cookies for later requests.
     async fn open(address: SocketAddr) -> Self {
         let headers = HeaderMap::from_iter([
             (HOST, HOSTNAME.parse().unwrap()),
@@ -137,7 +139,7 @@ async fn owner_runs_code_in_jupyterlab() {
     let working = home.working("lab-a").canonicalize().unwrap();
     assert_eq!(browser.run(&kernel, "import os; os.getcwd()").await, format!("'{}'", working.display()));
 
-    // The kernel has its own session, but is terminated, too.
+    // The kernel runs in a separate session, but the deletion must terminate it, too.
     assert!(home.processes().len() >= 2);
     fleet.delete("lab-a", None).await.unwrap();
     wait_until_gone(&fleet, "lab-a").await;
@@ -161,14 +163,14 @@ async fn jupyter_refuses_foreign_host() {
     fleet.stop().await;
 }
 
-/// The port on which Jupyter listens.
+/// Returns the port on which JupyterLab listens.
 fn port(home: &Home) -> u16 {
     let record = std::fs::read(home.record("lab-a").join("state.json")).unwrap();
     serde_json::from_slice::<Value>(&record).unwrap()["process"]["port"].as_u64().unwrap().try_into().unwrap()
 }
 
 #[tokio::test]
-async fn jupyter_refuses_other_users_of_the_machine() {
+async fn jupyter_refuses_requests_without_token() {
     let home = home();
     let fleet = home.open();
     fleet.apply(&notebook()).await.unwrap();
@@ -197,7 +199,7 @@ async fn jupyter_refuses_other_users_of_the_machine() {
 }
 
 #[tokio::test]
-async fn foreign_page_cannot_use_the_gateways_login() {
+async fn foreign_page_cannot_use_gateway_login() {
     let home = home();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -205,8 +207,8 @@ async fn foreign_page_cannot_use_the_gateways_login() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let mut browser = Browser::open(address).await;
 
-    // A browser's request for a foreign page: with the cookies, but without the header that only the workshop's own
-    // pages know.
+    // A browser sends a foreign page's requests with the cookies, but without this header: only the workshop's pages
+    // can set it.
     browser.headers.remove("x-xsrftoken");
     for origin in [None, Some("http://evil.example"), Some("http://lab-b.localhost:8000")] {
         browser.headers.remove("origin");
@@ -222,7 +224,7 @@ async fn foreign_page_cannot_use_the_gateways_login() {
 }
 
 #[tokio::test]
-async fn owner_works_in_a_terminal() {
+async fn owner_runs_command_in_jupyter_terminal() {
     let home = home();
     let fleet = home.open();
     let address = listen(&fleet).await;

@@ -1,14 +1,15 @@
-//! Data directories that were copied or moved.
+//! Tests of data directories that were copied or moved.
 
 use std::fs;
 
 use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
 
-use crate::restart::{Launcher, done, role};
+use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, server, wait_for, wait_until_gone};
 
-/// The other launcher of these tests: runs one workshop and waits to be killed. Does nothing in the test's own process.
+/// In the launcher process that a test kills: runs one workshop and waits for the kill. In the process of the test:
+/// does nothing.
 async fn run_one_in_its_role() {
     if let Some(home) = role() {
         let fleet = home.open();
@@ -84,13 +85,13 @@ async fn moved_data_directory_keeps_its_workshops() {
 }
 
 #[tokio::test]
-async fn data_directory_without_identity_keeps_workshops_and_gains_identity() {
+async fn data_directory_without_identity_keeps_workshops_and_gets_identity() {
     run_one_in_its_role().await;
     let home = Home::new();
-    let test = "copies::data_directory_without_identity_keeps_workshops_and_gains_identity";
+    let test = "copies::data_directory_without_identity_keeps_workshops_and_gets_identity";
     Launcher::start(&home, test).await.kill();
     let processes = home.processes();
-    // State of an earlier version.
+    // Remove the identity of the data directory: earlier launcher versions did not write this file.
     fs::remove_file(home.path().join("fleet/place.json")).unwrap();
 
     let fleet = home.open();

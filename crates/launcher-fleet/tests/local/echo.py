@@ -1,4 +1,4 @@
-"""Answers each request with the bytes of its head, and WebSockets with what they say."""
+"""Test app: answers each request with the bytes of its head, and echoes WebSocket messages."""
 import base64
 import hashlib
 import os

@@ -1,4 +1,4 @@
-//! Processes that leave their Workshop's process group and clear their environment.
+//! Tests of escaped processes: processes that leave their app's process group and clear their environment.
 
 use std::fs;
 
@@ -6,12 +6,13 @@ use launcher_fleet::{Fleet, LocalFleet};
 use launcher_workshop::{Phase, Workshop};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::restart::{Launcher, done, role};
+use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, NONE, eventually, has_ended, kill, script, wait_for, wait_until_gone};
 
-/// Starts an orphaned process in its own session with an empty environment; then serves.
+/// A Workshop whose app starts an escaped process, and then serves HTTP. The escaped process has a separate session, an
+/// empty environment and no living parent.
 ///
-/// `app` has the PID of the app, `keeper` that of its parent, and `escaped` that of the escaping process.
+/// The app writes PIDs to three files: `app` (the app), `keeper` (its parent) and `escaped` (the escaped process).
 fn escaping(name: &str) -> Workshop {
     let escape =
         r#"setsid env -i /bin/sh -c '/bin/sleep 1000 & echo $! > "$0.new"; /bin/mv "$0.new" "$0"' "$PWD/escaped""#;
@@ -19,14 +20,14 @@ fn escaping(name: &str) -> Workshop {
     script(name, &format!("echo $$ > app; echo $PPID > keeper; {escape}; {serve}"))
 }
 
-/// Launches a Workshop and waits until its process has escaped.
+/// Launches an [`escaping`] Workshop and waits until its process has escaped.
 async fn launch(home: &Home, fleet: &LocalFleet) {
     fleet.apply(&escaping("lab-a")).await.unwrap();
     wait_for(fleet, "lab-a", Phase::Running).await;
     eventually("a process has escaped", || home.working("lab-a").join("escaped").exists()).await;
 }
 
-/// The PIDs of a Workshop's processes. Dropping it kills those that a failed test leaves.
+/// The PIDs of an [`escaping`] Workshop. The drop kills processes that a failed test leaves.
 struct Escaped {
     app: i32,
     keeper: i32,
@@ -60,7 +61,7 @@ impl Drop for Escaped {
 }
 
 #[tokio::test]
-async fn escaped_process_ends_with_its_workshop() {
+async fn deleted_workshop_leaves_no_escaped_process() {
     let home = Home::new();
     let fleet = home.open();
     launch(&home, &fleet).await;
@@ -74,7 +75,7 @@ async fn escaped_process_ends_with_its_workshop() {
 }
 
 #[tokio::test]
-async fn escaped_process_ends_when_the_app_crashes() {
+async fn crashed_app_leaves_no_escaped_process() {
     let home = Home::new();
     let fleet = home.open();
     launch(&home, &fleet).await;
@@ -90,13 +91,13 @@ async fn escaped_process_ends_when_the_app_crashes() {
 }
 
 #[tokio::test]
-async fn escaped_process_ends_with_its_workshop_after_the_launcher_was_killed() {
+async fn deleted_workshop_of_killed_launcher_leaves_no_escaped_process() {
     if let Some(home) = role() {
         launch(&home, &home.open()).await;
         done(&home).await;
     }
     let home = Home::new();
-    let test = "escapes::escaped_process_ends_with_its_workshop_after_the_launcher_was_killed";
+    let test = "escapes::deleted_workshop_of_killed_launcher_leaves_no_escaped_process";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
 
@@ -111,13 +112,13 @@ async fn escaped_process_ends_with_its_workshop_after_the_launcher_was_killed() 
 }
 
 #[tokio::test]
-async fn escaped_process_of_dead_app_ends_before_restart() {
+async fn escaped_process_is_terminated_before_dead_app_restarts() {
     if let Some(home) = role() {
         launch(&home, &home.open()).await;
         done(&home).await;
     }
     let home = Home::new();
-    let test = "escapes::escaped_process_of_dead_app_ends_before_restart";
+    let test = "escapes::escaped_process_is_terminated_before_dead_app_restarts";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
     kill(processes.app);
@@ -133,16 +134,16 @@ async fn escaped_process_of_dead_app_ends_before_restart() {
 }
 
 #[tokio::test]
-async fn orphaned_escaped_process_ends_when_the_launcher_starts() {
+async fn orphaned_escaped_process_is_terminated_at_launcher_start() {
     if let Some(home) = role() {
         launch(&home, &home.open()).await;
         done(&home).await;
     }
     let home = Home::new();
-    let test = "escapes::orphaned_escaped_process_ends_when_the_launcher_starts";
+    let test = "escapes::orphaned_escaped_process_is_terminated_at_launcher_start";
     Launcher::start(&home, test).await.kill();
     let processes = Escaped::of(&home);
-    // Only the escaped process is left, and no record refers to it.
+    // Only the keeper and the escaped process are left, and no record refers to them.
     kill(processes.app);
     fs::remove_dir_all(home.record("lab-a")).unwrap();
 
@@ -201,7 +202,7 @@ async fn app_without_keeper_keeps_running_and_its_exit_is_detected() {
     kill(processes.app);
 
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
-    assert!(failed.message.unwrap().contains("kept its processes was killed"));
+    assert!(failed.message.unwrap().contains("its keeper process was killed"));
     assert_eq!(home.processes(), NONE, "what carries the marker has ended");
     fleet.stop().await;
 }

@@ -1,11 +1,11 @@
-//! A failed Workshop explains its failure.
+//! Tests that the status of a failed Workshop explains the failure.
 
 use std::time::Duration;
 
 use launcher_fleet::Fleet;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
-use crate::restart::{Launcher, done, role};
+use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, NONE, custom, eventually, has_ended, kill, script, wait_for};
 
 async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
@@ -39,7 +39,7 @@ async fn app_exit_with_status_0_is_a_failure() {
     let home = Home::new();
     let status = failure(&home, &script("lab-a", "exit 0")).await;
     assert_eq!(status.reason.as_deref(), Some("crashed"));
-    assert_eq!(status.message.as_deref(), Some("The workshop's program ended by itself. It ended with status 0."));
+    assert_eq!(status.message.as_deref(), Some("The workshop's program stopped unexpectedly. It ended with status 0."));
 }
 
 #[tokio::test]
@@ -62,7 +62,8 @@ async fn crash_of_running_app_terminates_its_descendants() {
     fleet.stop().await;
 }
 
-/// Starts a helper in the group that shows no marker, as programs that overwrite their environment.
+/// Script that starts a helper without a marker in the app's process group. Some real programs overwrite their
+/// environment and thus have no marker.
 const WITH_AN_UNMARKED_HELPER: &str = "env -i sleep 1000 & echo $! > helper; echo $$ > leader; \
     exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
 
@@ -106,7 +107,7 @@ async fn crash_while_launcher_is_down_terminates_unmarked_processes() {
     assert!(has_ended(again.0));
 }
 
-/// A process that a failed test could not find by its marker. Dropping it kills the process.
+/// A process without a marker. The drop kills it, because the cleanup of a failed test cannot find it by its marker.
 struct Forgotten(i32);
 
 impl Drop for Forgotten {
@@ -122,7 +123,21 @@ fn command_line(pid: i32) -> String {
 }
 
 #[tokio::test]
-async fn missing_program_is_named_with_remedy() {
+async fn unusable_working_directory_is_reported_as_failed_start() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("workshops")).unwrap();
+    std::fs::write(home.working("lab-a"), "a file where the directory belongs").unwrap();
+
+    let status = failure(&home, &script("lab-a", "exec sleep 1000")).await;
+
+    assert_eq!(status.reason.as_deref(), Some("crashed"));
+    let message = status.message.unwrap();
+    assert!(message.starts_with("The workshop could not start: its directories cannot be created"), "{message}");
+    assert!(status.remedy.unwrap().contains("administrator"));
+}
+
+#[tokio::test]
+async fn missing_program_is_reported_with_its_name_and_remedy() {
     let home = Home::new();
     let status = failure(&home, &custom("lab-a", &["no-such-program", "--now"])).await;
     assert_eq!(status.reason.as_deref(), Some("app-not-available"));
@@ -131,7 +146,7 @@ async fn missing_program_is_named_with_remedy() {
 }
 
 #[tokio::test]
-async fn missing_jupyterlab_names_its_setting() {
+async fn missing_jupyterlab_is_reported_with_its_setting() {
     let home = Home::new();
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
@@ -142,7 +157,7 @@ async fn missing_jupyterlab_names_its_setting() {
 }
 
 #[tokio::test]
-async fn missing_rstudio_names_its_setting() {
+async fn missing_rstudio_is_reported_with_its_setting() {
     let home = Home::new();
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "rstudio".to_owned();
@@ -160,7 +175,7 @@ async fn custom_workshop_without_command_is_an_invalid_spec() {
 }
 
 #[tokio::test]
-async fn unresponsive_app_fails_after_the_start_timeout() {
+async fn unresponsive_app_fails_after_start_timeout() {
     let mut home = Home::new();
     home.settings.start_timeout = Duration::from_millis(400);
     let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;

@@ -1,4 +1,5 @@
-//! Files that cannot be written or removed, as for users other than root.
+//! Tests with files that the launcher's user may not write or remove. The tests drop root's right to ignore
+//! permissions.
 
 use std::fs::{self, Permissions};
 use std::future::Future;
@@ -13,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::support::{Home, NONE, eventually, in_time, kill, script, server, wait_for, wait_until_gone};
 
-/// Runs a test on separate threads that obey file permissions, even if the tests run as root.
+/// Runs a test on threads that obey file permissions, even if the tests run as root.
 fn unprivileged(test: impl Future<Output = ()> + Send) {
     let run = || {
         give_up_privileges();
@@ -22,7 +23,8 @@ fn unprivileged(test: impl Future<Output = ()> + Send) {
     thread::scope(|scope| scope.spawn(run).join()).unwrap();
 }
 
-/// Drops privileges of this thread, its threads and their programs, so that the test can still inspect these programs.
+/// Drops the privileges to ignore file permissions. Later threads and programs of this thread inherit this, so the test
+/// has the same privileges as its apps and may read their `/proc` files.
 fn give_up_privileges() {
     let mut sets = capabilities(None).unwrap();
     for privilege in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
@@ -44,7 +46,8 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Creates nonempty directories that their own user may not write, or not even read; a link leads out of them.
+/// Creates a directory that its owner may not write, and one that its owner may not read. A link in the first directory
+/// points to `outside`.
 fn lock_away(within: &Path, outside: &Path) {
     let (unwritable, unreadable) = (within.join("kernels"), within.join("closed"));
     fs::create_dir_all(unwritable.join("python/deep")).unwrap();
@@ -120,7 +123,8 @@ fn unwritable_records_do_not_block_launcher_stop() {
             wait_for(&fleet, name, Phase::Running).await;
             set_mode(&home.record(name), 0o500);
         }
-        // Its new state can no longer be written when the stop begins.
+        // The fleet must record the exit of this app, but cannot write the record. The stop must not retry the write
+        // forever.
         kill(home.noted("lab-b", "pid"));
         eventually("its helper is ended with it", || home.processes().len() == 1).await;
 

@@ -1,4 +1,4 @@
-//! A workshop's origin on the launcher's listener.
+//! Tests of the gateway: requests to a workshop's origin on the launcher's listener.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ use crate::support::{Home, OWNER, custom, eventually, in_time, kill, script, ser
 
 pub(crate) const IDENTITY: &str = "X-Auth-Request-Email";
 
-/// A listener that treats every request as a workshop's; the launcher's own listener does so for workshop hosts.
+/// Starts a listener that passes every request to the gateway. The launcher's listener does this for workshop hosts.
 pub(crate) async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn echo(name: &str) -> Workshop {
     custom(name, &["python3", "-c", include_str!("echo.py")])
 }
 
-/// Requests a page of a workshop, with this identity or unauthenticated.
+/// Requests a page of a workshop with this identity, or without an identity.
 pub(crate) async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> reqwest::Response {
     let mut headers = HeaderMap::from_iter([(HOST, format!("{name}.localhost:8000").parse().unwrap())]);
     if let Some(who) = who {
@@ -48,7 +48,7 @@ pub(crate) async fn get(address: SocketAddr, name: &str, who: Option<&str>) -> r
 }
 
 #[tokio::test]
-async fn only_the_owner_reaches_the_app() {
+async fn request_reaches_app_for_its_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -70,7 +70,7 @@ async fn only_the_owner_reaches_the_app() {
 }
 
 #[tokio::test]
-async fn request_reaches_the_sidecar_unchanged() {
+async fn gateway_forwards_request_head_unchanged() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -102,7 +102,7 @@ async fn request_reaches_the_sidecar_unchanged() {
 }
 
 #[tokio::test]
-async fn websocket_passes_for_the_owner_only() {
+async fn websocket_is_forwarded_for_owner_only() {
     let home = Home::new();
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -123,7 +123,7 @@ async fn websocket_passes_for_the_owner_only() {
 
     assert!(connect("bob@example.org").await.is_err());
 
-    // The deletion of the workshop closes the connection.
+    // The deletion of the workshop must close the WebSocket.
     fleet.delete("lab-a", None).await.unwrap();
     let ended = in_time(async { while let Some(Ok(_)) = socket.next().await {} });
     ended.await;
@@ -150,7 +150,7 @@ async fn large_download_arrives_complete() {
 }
 
 #[tokio::test]
-async fn page_of_terminating_workshop_does_not_refresh() {
+async fn page_of_terminating_workshop_does_not_reload() {
     let mut home = Home::new();
     home.settings.stop_grace = std::time::Duration::from_secs(1000);
     let fleet = home.open();
@@ -249,7 +249,7 @@ async fn gateway_without_authentication_admits_all_requests() {
 }
 
 #[tokio::test]
-async fn hosts_below_the_workshop_domain_are_workshops() {
+async fn host_below_workshop_domain_names_a_workshop() {
     let mut home = Home::new();
     home.settings.public_origin = "http://launcher.localhost:8000".parse().unwrap();
     let fleet = home.open();

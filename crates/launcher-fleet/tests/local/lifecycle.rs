@@ -1,4 +1,4 @@
-//! A Workshop from its start to its end.
+//! Tests of a Workshop's lifecycle: start, extension, expiry and deletion.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use launcher_workshop::Phase;
 use crate::support::{Home, NONE, custom, eventually, in_time, script, server, wait_for, wait_until_gone};
 
 #[tokio::test]
-async fn an_app_that_answers_is_running() {
+async fn app_that_answers_gets_status_running() {
     let home = Home::new();
     let fleet = home.open();
 
@@ -86,7 +86,7 @@ async fn environment_reaches_app_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn fleet_identity_belongs_to_its_data_directory() {
+async fn fleet_identity_is_the_same_after_reopening_data_directory() {
     let (home, other) = (Home::new(), Home::new());
     let fleet = home.open();
     let identity = fleet.identity().await.unwrap();
@@ -103,7 +103,7 @@ async fn fleet_identity_belongs_to_its_data_directory() {
 }
 
 #[tokio::test]
-async fn apply_is_idempotent_and_refuses_a_new_owner() {
+async fn repeated_apply_changes_nothing_and_new_owner_is_refused() {
     let home = Home::new();
     let fleet = home.open();
     let wanted = server("lab-a");
@@ -142,7 +142,7 @@ async fn invalid_name_or_owner_is_refused() {
 }
 
 #[tokio::test]
-async fn workshop_expires_at_its_expiry_and_not_before() {
+async fn workshop_is_terminated_at_its_expiry_and_not_before() {
     let home = Home::new();
     let fleet = home.open();
     let mut workshop = server("lab-a");
@@ -152,7 +152,7 @@ async fn workshop_expires_at_its_expiry_and_not_before() {
     fleet.apply(&witness).await.unwrap();
     wait_for(&fleet, "lab-b", Phase::Running).await;
 
-    // The first is extended beyond its lifetime of one hour; the second is not.
+    // Both Workshops have a lifetime of one hour. Extend only the first.
     workshop.spec.expires_at = Some(home.clock.now() + SignedDuration::from_hours(2));
     fleet.apply(&workshop).await.unwrap();
     home.clock.advance(3600);
@@ -233,7 +233,7 @@ async fn starting_workshop_can_be_deleted() {
 }
 
 #[tokio::test]
-async fn lagging_watcher_gets_a_full_list() {
+async fn lagging_watcher_gets_full_list() {
     let home = Home::new();
     let fleet = home.open();
     let mut workshop = server("lab-a");

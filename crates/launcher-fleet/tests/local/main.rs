@@ -1,11 +1,14 @@
-//! The local fleet with real processes: small Python and shell programs.
+//! Tests of the local fleet with real processes. The apps are small Python and shell programs.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod contract;
 mod copies;
 mod escapes;
 mod failures;
 mod files;
 mod gateway;
+mod kill;
+mod launcher_process;
 mod lifecycle;
 mod ports;
 mod proofs;

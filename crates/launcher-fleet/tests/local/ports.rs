@@ -1,4 +1,4 @@
-//! The owner reaches only the owner's own app, even if another program has its port.
+//! Tests that the gateway never forwards the owner's requests to another program that took the app's port.
 
 use std::fs;
 use std::net::TcpListener;
@@ -11,12 +11,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::task::JoinHandle;
 
 use crate::gateway::{get, listen};
-use crate::restart::{Launcher, done, role};
+use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, NONE, OWNER, custom, eventually, script, wait_for};
 
 const FOREIGN: &str = "somebody else's app";
 
-/// Another program on this machine, which answers every connection at once.
+/// A foreign program on a port, which answers every connection at once.
 struct Foreign(JoinHandle<()>);
 
 impl Foreign {
@@ -39,10 +39,10 @@ impl Drop for Foreign {
     }
 }
 
-/// The successive ports of a Workshop's app, which writes them to its file `ports`.
+/// Returns the ports of an app's successive starts. The app appends each port to the file `ports`.
 fn ports(home: &Home, name: &str) -> Vec<u16> {
     let text = fs::read_to_string(home.working(name).join("ports")).unwrap_or_default();
-    // An incomplete line does not count.
+    // Ignore an incomplete line, which the app is still writing.
     let complete = text.rfind('\n').map_or("", |end| &text[..end]);
     complete.lines().map(|line| line.parse().unwrap()).collect()
 }
@@ -74,15 +74,16 @@ async fn app_with_taken_port_restarts_on_other_port() {
 }
 
 #[tokio::test]
-async fn app_that_exits_over_taken_port_restarts_on_other_port() {
+async fn app_that_exits_because_of_taken_port_restarts_on_other_port() {
     let home = Home::new();
     let fleet = home.open();
-    // The message is JupyterLab's; every program has its own.
+    // JupyterLab prints this message if its port is taken. Other programs print other messages, so the fleet must not
+    // parse it.
     let text = "echo \"$PORT\" >> ports; if [ \"$(wc -l < ports)\" -eq 1 ]; then \
         while [ ! -e go ]; do sleep 0.01; done; echo \"The port $PORT is already in use.\" >&2; exit 1; fi; \
         exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
     fleet.apply(&script("lab-a", text)).await.unwrap();
-    // This listener never answers.
+    // This foreign listener takes the port and never answers.
     let _silent = TcpListener::bind(("127.0.0.1", next_port(&home, "lab-a", 0).await)).unwrap();
     fs::write(home.working("lab-a").join("go"), "").unwrap();
 
@@ -93,7 +94,7 @@ async fn app_that_exits_over_taken_port_restarts_on_other_port() {
 }
 
 #[tokio::test]
-async fn app_fails_after_three_taken_ports() {
+async fn workshop_fails_after_three_taken_ports() {
     let home = Home::new();
     let fleet = home.open();
     fleet.apply(&script("lab-a", "echo \"$PORT\" >> ports; exec sleep 1000")).await.unwrap();
@@ -111,7 +112,8 @@ async fn app_fails_after_three_taken_ports() {
     fleet.stop().await;
 }
 
-/// Serves its directory. At its first start it closes its port once a file `drop` exists, and keeps running.
+/// Program that serves its directory. At its first start it closes its port when a file `drop` appears, and keeps
+/// running.
 const DROPS_ITS_PORT: &str = "
 import http.server, os, threading, time
 first = not os.path.exists('ports')

@@ -1,4 +1,5 @@
-//! Identities that did not come through the auth proxy.
+//! Test that the gateway refuses an identity header without the proxy secret: such a header did not come from the auth
+//! proxy.
 
 use http::StatusCode;
 use http::header::HOST;

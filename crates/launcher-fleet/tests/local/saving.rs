@@ -1,4 +1,4 @@
-//! Processes get time to save when they are terminated.
+//! Tests that an app has time to save its data when the fleet terminates it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use launcher_workshop::{Phase, Workshop};
 
 use crate::support::{Home, NONE, script, wait_for, wait_until_gone};
 
-/// An app that saves on SIGTERM for a moment. A second signal would interrupt the saving.
+/// A Workshop whose app needs a moment to save its data after SIGTERM. A second SIGTERM would interrupt the saving.
 fn saving(name: &str, to: &Path) -> Workshop {
     let app = "import http.server, os, signal, sys, time\n\
                def save(*_):\n    \

@@ -1,4 +1,4 @@
-//! A fleet in a temporary directory, with a clock that tests set.
+//! Test support: a local fleet in a temporary directory, with a clock that tests advance.
 
 use std::fs;
 use std::future::Future;
@@ -21,14 +21,14 @@ use tempfile::TempDir;
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An empty list of processes.
+/// An empty list of PIDs, to compare with [`Home::processes`].
 pub(crate) const NONE: [i32; 0] = [];
 
 pub(crate) const OWNER: &str = "alice@example.org";
 
-/// A data directory. If it owns the directory, dropping it kills all processes of its fleet.
+/// A data directory. The drop kills all processes of its fleet, unless another value owns the directory.
 pub(crate) struct Home {
-    /// Removed with this value; `None` if another value owns the directory.
+    /// The temporary directory, which is removed with this value; `None` if another value owns the directory.
     directory: Option<TempDir>,
     pub(crate) clock: Arc<TestClock>,
     pub(crate) settings: LocalSettings,
@@ -42,19 +42,19 @@ impl Home {
         home
     }
 
-    /// Uses an existing data directory.
+    /// Uses an existing data directory that another value owns.
     pub(crate) fn at(directory: &Path) -> Self {
         Self { directory: None, clock: Arc::new(TestClock::new()), settings: settings(directory) }
     }
 
-    /// A data directory that does not exist yet.
+    /// Returns a data directory that does not exist yet.
     pub(crate) fn empty() -> Self {
         let mut home = Self::new();
         home.settings.data_dir.push("data");
         home
     }
 
-    /// A copy of this data directory, made by `cp`.
+    /// Copies this data directory with `cp`.
     pub(crate) fn copy(&self) -> Self {
         let copy = Self::empty();
         assert!(Command::new("cp").arg("-a").args([self.path(), copy.path()]).status().unwrap().success());
@@ -77,28 +77,28 @@ impl Home {
         self.path().join("workshops").join(name)
     }
 
-    /// A number that a Workshop's program has written in its working directory.
+    /// Reads a number from a file that the app has written to its working directory.
     pub(crate) fn noted(&self, name: &str, file: &str) -> i32 {
         fs::read_to_string(self.working(name).join(file)).unwrap().trim().parse().unwrap()
     }
 
-    /// State directory of a Workshop.
+    /// Returns the state directory of a Workshop.
     pub(crate) fn record(&self, name: &str) -> PathBuf {
         self.path().join("fleet/workshops").join(name)
     }
 
-    /// The identity of this directory's fleet.
+    /// Returns the identity of this directory's fleet, or an empty string before its first start.
     pub(crate) fn fleet_id(&self) -> String {
         fs::read_to_string(self.path().join("fleet/id")).unwrap_or_default()
     }
 
-    /// Identifier of the processes that were started from this directory.
+    /// Returns the identifier of the processes that were started from this directory.
     fn data_dir_id(&self) -> Option<String> {
         let identity: Value = serde_json::from_slice(&fs::read(self.path().join("fleet/place.json")).ok()?).unwrap();
         Some(identity["id"].as_str().unwrap().to_owned())
     }
 
-    /// The processes of this directory's fleet, by their environment.
+    /// Returns the PIDs of this fleet's processes, which have its marker in their environment.
     pub(crate) fn processes(&self) -> Vec<i32> {
         let line = format!("WORKSHOP_LAUNCHER_ID={}/", self.data_dir_id().unwrap_or_else(|| self.fleet_id()));
         let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -123,7 +123,7 @@ pub(crate) fn kill(pid: i32) {
     let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
 }
 
-/// True if a process has exited; it may be a zombie.
+/// True if a process has exited. A zombie has exited, too.
 pub(crate) fn has_ended(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
@@ -146,7 +146,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
     }
 }
 
-/// A stopped clock that a test advances.
+/// A clock that only the test advances.
 #[derive(Debug)]
 pub(crate) struct TestClock(Mutex<Timestamp>);
 
@@ -166,7 +166,7 @@ impl Clock for TestClock {
     }
 }
 
-/// A Workshop that runs a command for an hour.
+/// A Workshop that runs a command, with a lifetime of one hour.
 pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
     let quantity = |text: &str| text.to_owned();
     let spec = WorkshopSpec {
@@ -192,14 +192,25 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
     workshop
 }
 
-/// A Workshop that serves its working directory.
+/// A Workshop whose app serves its working directory over HTTP.
 pub(crate) fn server(name: &str) -> Workshop {
     custom(name, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"])
 }
 
-/// A Workshop that runs a shell script.
+/// A Workshop whose app is a shell script.
 pub(crate) fn script(name: &str, text: &str) -> Workshop {
     custom(name, &["sh", "-c", text])
+}
+
+/// A Workshop whose app appends its PID to a file at each start, and has a child process in another session.
+pub(crate) fn numbered(name: &str) -> Workshop {
+    let text = "echo $$ >> pid; setsid sleep 1000 & exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    script(name, text)
+}
+
+/// Returns the file with the PIDs of a [`numbered`] Workshop, one per start.
+pub(crate) fn pid_file(home: &Home, name: &str) -> PathBuf {
+    home.working(name).join("pid")
 }
 
 /// Waits until the Workshop is in this phase.
@@ -215,7 +226,7 @@ pub(crate) async fn wait_for(fleet: &LocalFleet, name: &str, phase: Phase) -> Wo
     seen
 }
 
-/// Waits until the Workshop and all its resources are gone.
+/// Waits until the Workshop and its workload are gone.
 pub(crate) async fn wait_until_gone(fleet: &LocalFleet, name: &str) {
     let gone = find(fleet, |event| match event {
         FleetEvent::Deleted(workshop) => (workshop.metadata.name.as_deref() == Some(name)).then_some(()),
@@ -227,7 +238,7 @@ pub(crate) async fn wait_until_gone(fleet: &LocalFleet, name: &str) {
     in_time(gone).await;
 }
 
-/// The first match in the events of a new watch.
+/// Opens a new watch and returns the first match among its events.
 async fn find<T>(fleet: &LocalFleet, wanted: impl Fn(FleetEvent) -> Option<T>) -> T {
     let mut events = fleet.watch();
     loop {
@@ -246,7 +257,7 @@ pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, future).await.expect("it takes too long")
 }
 
-/// Polls until the condition is true.
+/// Polls until the condition is true. `what` describes the condition in the failure message.
 pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     let asked = async {
         while !condition() {

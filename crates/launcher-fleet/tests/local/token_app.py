@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""An app that wants a token as Jupyter does: in a file of JUPYTER_CONFIG_PATH, exchanged for a cookie.
+"""Test app that requires a token. Like Jupyter, it reads the token from a file in JUPYTER_CONFIG_PATH and sets a cookie.
 
-Answers each request that carries the cookie with the lines of its head, and every other with 403.
+Requests with the token or the cookie get their head back as the response. All other requests get 403.
 """
 import http.server
 import json

@@ -1,4 +1,5 @@
-//! The token that blocks other users of the machine from an app, and the gateway's login with it.
+//! Tests of the token that keeps other users of the machine away from an app, and of the gateway's login with the
+//! token.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -11,10 +12,10 @@ use launcher_workshop::{Phase, Workshop};
 use serde_json::Value;
 
 use crate::gateway::{get, listen};
-use crate::restart::{Launcher, done, role};
+use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, OWNER, custom, in_time, wait_for};
 
-/// Replaces this data directory's JupyterLab by a program that requires a token.
+/// Configures a small program that requires a token, in place of JupyterLab.
 fn with_token_app(mut home: Home) -> Home {
     let program = home.path().join("token-app");
     if !program.exists() {
@@ -29,24 +30,25 @@ fn notebook(args: &[&str]) -> Workshop {
     let mut workshop = custom("lab-a", &[]);
     workshop.spec.app_type = "notebook".to_owned();
     workshop.spec.args = args.iter().map(|argument| (*argument).to_owned()).collect();
-    // As in a template for a cluster.
+    // A template that was written for a cluster may set this variable. The launcher adds its own directory before this
+    // one.
     workshop.spec.env.insert("JUPYTER_CONFIG_PATH".to_owned(), "/etc/jupyter-of-the-image".to_owned());
     workshop
 }
 
-/// The fleet's record of the process.
+/// Returns the process in the stored record of the Workshop.
 fn process(home: &Home) -> Value {
     let record: Value = serde_json::from_slice(&fs::read(home.record("lab-a").join("state.json")).unwrap()).unwrap();
     record["process"].clone()
 }
 
-/// Requests the app directly, bypassing the gateway, as another user of this machine can.
+/// Requests the app directly and not through the gateway, as any other user of this machine can.
 async fn past_the_gateway(home: &Home) -> StatusCode {
     let port = process(home)["port"].as_u64().unwrap();
     in_time(reqwest::get(format!("http://127.0.0.1:{port}/"))).await.unwrap().status()
 }
 
-/// Sends a request as the owner's browser, with these headers.
+/// Sends the owner's request through the gateway, with these additional headers.
 async fn send(address: SocketAddr, headers: &[(http::HeaderName, &str)]) -> reqwest::Response {
     let request = reqwest::Client::new().get(format!("http://{address}/lab"));
     let request = request.header(HOST, "lab-a.localhost:8000").header("x-auth-request-email", OWNER);
@@ -55,7 +57,7 @@ async fn send(address: SocketAddr, headers: &[(http::HeaderName, &str)]) -> reqw
 }
 
 #[tokio::test]
-async fn notebook_app_is_reached_through_the_gateway_only() {
+async fn notebook_app_is_reachable_through_gateway_only() {
     let home = with_token_app(Home::new());
     let fleet = home.open();
     let address = listen(&fleet).await;
@@ -155,7 +157,7 @@ async fn adopted_app_keeps_its_token() {
 }
 
 #[tokio::test]
-async fn app_started_without_token_is_adopted_without_token() {
+async fn app_started_without_token_keeps_running_after_adoption() {
     if let Some(home) = role() {
         let home = with_token_app(home);
         let fleet = home.open();
@@ -164,8 +166,8 @@ async fn app_started_without_token_is_adopted_without_token() {
         done(&home).await;
     }
     let home = with_token_app(Home::new());
-    Launcher::start(&home, "tokens::app_started_without_token_is_adopted_without_token").await.kill();
-    // A record of an earlier version.
+    Launcher::start(&home, "tokens::app_started_without_token_keeps_running_after_adoption").await.kill();
+    // Remove the token from the record, because earlier launcher versions recorded none.
     let path = home.record("lab-a").join("state.json");
     let mut record: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     assert!(record["process"].as_object_mut().unwrap().remove("token").is_some());
@@ -181,11 +183,12 @@ async fn app_started_without_token_is_adopted_without_token() {
 }
 
 #[tokio::test]
-async fn token_of_template_is_not_replaced() {
+async fn notebook_with_token_in_template_gets_no_token_from_launcher() {
     let home = with_token_app(Home::new());
     let fleet = home.open();
     let mut workshop = notebook(&["--IdentityProvider.token=of-the-template"]);
-    // It gets no file with a token, and exits at once.
+    // The launcher sets this variable only if it gives the app a token. Without the variable this test app exits at
+    // once.
     workshop.spec.env.remove("JUPYTER_CONFIG_PATH");
     fleet.apply(&workshop).await.unwrap();
 

@@ -1,9 +1,9 @@
-//! The keeper of the tests' workshops, equivalent to `launcher keep`.
+//! The keeper program for the tests. It does the same as `launcher keep`.
 
 use std::env::args_os;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // Skips its name, `keep` and `--`.
+    // Skip the program's name, `keep` and `--`.
     launcher_fleet::keeper::run(args_os().skip(3))
 }

@@ -1,4 +1,4 @@
-//! Applies the Deployment without restarting a workshop in use: see [`crate::rollout`].
+//! Applies the Deployment without restarting a workshop in use. [`crate::rollout`] decides what to apply.
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -6,19 +6,21 @@ use kube::api::{ListParams, Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
 
-use super::cache::{Entry, Version};
-use super::{ApplyError, ensure as apply};
-use crate::FIELD_MANAGER;
+use super::error::ApplyError;
+use super::object::ensure as apply;
+use crate::apply_cache::{Entry, Version};
 use crate::context::Context;
+use crate::identifiers::FIELD_MANAGER;
 use crate::rollout::{Rollout, annotations, decide, has_annotations};
 
-/// Creates, changes or keeps the Deployment.
+/// Applies the Deployment: completely, or everything except the pod template.
 pub(super) async fn ensure(context: &Context, mut wanted: Deployment, has_been_ready: bool) -> Result<(), ApplyError> {
     let name = wanted.name_any();
     let seen = context.children.deployment(&context.settings.namespace, &name);
     let (live, is_watched) = match seen {
         Some(seen) => (Some(seen.metadata.clone()), true),
-        // The watch selects by labels: a Deployment that has lost a label is not in the cache but may exist.
+        // The watch selects by labels. A Deployment that has lost a label is missing in the cache but may exist: read
+        // it from the API server.
         None if has_been_ready => (find(context, &name).await?, false),
         None => (None, false),
     };
@@ -40,13 +42,14 @@ pub(super) async fn ensure(context: &Context, mut wanted: Deployment, has_been_r
     }
 }
 
-/// A Deployment's generation counts changes of its spec and its annotations, but not of its status.
+/// Returns the uid and the generation. Unlike the resource version, the generation of a Deployment does not change with
+/// its status.
 fn version_by_generation(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.generation.map(|generation| generation.to_string()))
 }
 
-/// Reads the metadata of the Deployment from the API server. It lists with a field selector, because the operator's
-/// role has no `get`.
+/// Reads the metadata of the Deployment from the API server. It uses a list with a field selector, because the
+/// operator's Role does not allow `get` for Deployments.
 async fn find(context: &Context, name: &str) -> Result<Option<ObjectMeta>, ApplyError> {
     let api: Api<Deployment> = Api::namespaced(context.client.clone(), &context.settings.namespace);
     let listed = api.list_metadata(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
@@ -54,7 +57,7 @@ async fn find(context: &Context, name: &str) -> Result<Option<ObjectMeta>, Apply
     Ok(found.items.into_iter().next().map(|object| object.metadata))
 }
 
-/// Patches everything that does not restart the pod.
+/// Patches the fields of the Deployment that do not restart the pod: everything except the pod template.
 async fn patch_all_but_template(context: &Context, wanted: &Deployment) -> Result<(), ApplyError> {
     let Deployment { metadata, spec, status: _ } = wanted;
     let strategy = spec.strategy.as_ref().and_then(|strategy| strategy.type_.as_ref());

@@ -1,15 +1,17 @@
-//! The Deployment: one pod, never two at a time.
+//! Builds the Deployment. It has one pod, and never two at a time.
 
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 
-use super::{SPEC_DIGEST, digest, labels, metadata, pod, selector};
+use super::digest::{self, SPEC_DIGEST};
+use super::metadata::{labels, metadata, selector};
+use super::pod;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
-/// Annotations for the cluster autoscaler and Karpenter: they must not remove a node while a workshop runs there,
-/// because the work in its memory would be lost.
+/// Annotations that forbid the cluster autoscaler and Karpenter to remove a node while a workshop runs on it. The work
+/// in the workshop's memory would be lost.
 const NO_EVICTION: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
 
@@ -19,7 +21,7 @@ pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> D
         metadata: ObjectMeta { annotations: Some(annotations), ..metadata(workshop) },
         spec: DeploymentSpec {
             replicas: Some(1),
-            // The old pod must be gone before a new one starts, so that two never write the same files.
+            // Recreate: the old pod must be gone before a new pod starts. Two pods must never write the same files.
             strategy: Some(DeploymentStrategy { type_: Some("Recreate".to_owned()), rolling_update: None }),
             revision_history_limit: Some(0),
             selector: LabelSelector { match_labels: Some(selector(workshop)), match_expressions: None },

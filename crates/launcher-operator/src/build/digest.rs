@@ -1,4 +1,5 @@
-//! Digest of the Workshop's fields that decide its pod. Only a change of these fields restarts a running workshop.
+//! Digest of the Workshop's fields that determine the pod template. Only a change of these fields restarts the pod of a
+//! running workshop.
 
 use launcher_workshop::WorkshopResources;
 use serde_json::json;
@@ -6,11 +7,13 @@ use sha2::{Digest, Sha256};
 
 use crate::validate::Validated;
 
-/// Version of the list of fields below. An annotation of another version is replaced without a comparison, so that
-/// running workshops survive an operator that digests other fields.
+/// Annotation of a Deployment with the digest of the Workshop's fields that determine the pod template.
+pub const SPEC_DIGEST: &str = "workshoplauncher.dev/spec-digest";
+/// Version of the list of fields in the digest; increase it when the list changes. The operator does not compare
+/// digests of different versions, so an upgraded operator does not restart running workshops.
 const VERSION: &str = "1";
 
-/// The digest in the form of the annotation [`super::SPEC_DIGEST`]: `VERSION-HEX`.
+/// Returns the value of the annotation [`SPEC_DIGEST`] for this Workshop: `VERSION-HEX`.
 pub(super) fn of(workshop: &Validated) -> String {
     let Validated {
         name,
@@ -43,7 +46,7 @@ pub(super) fn of(workshop: &Validated) -> String {
     format!("{VERSION}-{hex}")
 }
 
-/// True if both digests have the same version, so that a difference means a changed Workshop.
+/// True if both digests have the same version. Only then does a difference mean that the Workshop changed.
 pub(crate) fn are_comparable(one: &str, other: &str) -> bool {
     let version = |digest: &str| digest.split_once('-').map(|(version, _)| version.to_owned());
     version(one).is_some() && version(one) == version(other)

@@ -1,4 +1,4 @@
-//! The Ingress: gives each workshop its own host, and therefore its own origin.
+//! Builds the Ingress. Each workshop has a separate host, and therefore a separate origin in browsers.
 
 use k8s_openapi::api::networking::v1::{
     HTTPIngressPath, HTTPIngressRuleValue, Ingress, IngressBackend, IngressRule, IngressServiceBackend, IngressSpec,
@@ -6,7 +6,7 @@ use k8s_openapi::api::networking::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::metadata;
+use super::metadata::metadata;
 use super::service::SERVICE_PORT;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;

@@ -1,10 +1,10 @@
-//! The Service: exposes only the sidecar's port of the pod, as port 80.
+//! Builds the Service. It exposes only the sidecar's port of the pod, as port 80.
 
 use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use launcher_workshop::app::SIDECAR_PORT;
 
-use super::sidecar::SIDECAR_PORT;
-use super::{metadata, selector};
+use super::metadata::{metadata, selector};
 use crate::validate::Validated;
 
 /// The port of every workshop's Service.
@@ -20,7 +20,7 @@ pub(super) fn service(workshop: &Validated) -> Service {
                 name: Some("http".to_owned()),
                 port: SERVICE_PORT,
                 protocol: Some("TCP".to_owned()),
-                target_port: Some(IntOrString::Int(SIDECAR_PORT)),
+                target_port: Some(IntOrString::Int(SIDECAR_PORT.into())),
                 ..ServicePort::default()
             }]),
             ..ServiceSpec::default()

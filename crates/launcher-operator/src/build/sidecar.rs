@@ -1,33 +1,35 @@
-//! The sidecar's container: the reverse proxy that admits only the owner.
+//! Builds the container of the sidecar, the reverse proxy that admits only the owner.
+
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{
     Container, ContainerPort, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler, Probe, SecretVolumeSource,
     SecurityContext, SleepAction, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use launcher_workshop::app::{HttpProbe, LIVENESS, READINESS, SIDECAR_PORT, TELEMETRY_PORT};
 
 use super::limits::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
-use super::pod::variables;
+use super::literal::variables;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
 /// The name of the sidecar's container.
 pub const SIDECAR_CONTAINER: &str = "sidecar";
-/// Port for the owner's requests.
-pub(super) const SIDECAR_PORT: i32 = 8080;
-/// Port of the probes.
-const TELEMETRY_PORT: i32 = 8081;
-/// preStop sleep of the sidecar, in seconds: it keeps serving until the endpoint removal has propagated to the proxies.
-/// If it stopped earlier, an app that is still running could bind its port and receive the remaining requests.
+/// preStop sleep of the sidecar, in seconds. The sidecar serves requests until the endpoint removal has propagated to
+/// the proxies. If it stopped earlier, an app that still runs could bind the sidecar's port and receive the remaining
+/// requests.
 const SIDECAR_STAYS: i64 = 5;
 
-/// The volume with the proxy secret, and its folder in the sidecar's container. The folder is mounted without a
-/// subPath, because the kubelet then refreshes it when the Secret changes.
+/// Name of the volume with the proxy secret.
 const PROXY_SECRET_VOLUME: &str = "proxy-secret";
-/// Key in the Secret, and name of the file.
+/// Key in the Secret, and name of the mounted file.
 pub const PROXY_SECRET_KEY: &str = "secrets";
+/// Mount path of the volume. It is mounted without a `subPath`: only then does the kubelet update the file when the
+/// Secret changes.
 const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
-/// Readable by all users, because the sidecar's user is in no group of the volume. No other container mounts it.
+/// File mode of the proxy secret: readable by all users, because the files belong to root and the sidecar has another
+/// user. No other container mounts the volume.
 const PROXY_SECRET_MODE: i32 = 0o444;
 
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
@@ -44,7 +46,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     }
     let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)].map(|(name, port)| ContainerPort {
         name: Some(name.to_owned()),
-        container_port: port,
+        container_port: i32::from(port),
         protocol: Some("TCP".to_owned()),
         ..ContainerPort::default()
     });
@@ -54,9 +56,8 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
         env: Some(variables(env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
         ports: Some(ports.into()),
-        // The sidecar is ready when the app answers. It is probed every second, because the owner is waiting.
-        readiness_probe: Some(probe("/readyz", 1, 3)),
-        liveness_probe: Some(probe("/healthz", 20, 3)),
+        readiness_probe: Some(probe(READINESS)),
+        liveness_probe: Some(probe(LIVENESS)),
         lifecycle: Some(Lifecycle {
             pre_stop: Some(LifecycleHandler {
                 sleep: Some(SleepAction { seconds: SIDECAR_STAYS }),
@@ -71,7 +72,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     }
 }
 
-/// The volumes of the pod: the proxy secret, if the settings name one.
+/// Returns the volumes of the pod: the proxy secret, or `None` if the settings name no proxy secret.
 pub(super) fn volumes(settings: &OperatorSettings) -> Option<Vec<Volume>> {
     let name = settings.sidecar.proxy_secret.as_ref()?;
     let file =
@@ -94,18 +95,20 @@ fn proxy_secret_mount() -> VolumeMount {
     }
 }
 
-fn probe(path: &str, period: i32, failures: i32) -> Probe {
+fn probe(probe: HttpProbe) -> Probe {
+    let HttpProbe { path, period, timeout, failure_threshold } = probe;
+    let seconds = |duration: Duration| i32::try_from(duration.as_secs()).unwrap_or(i32::MAX);
     Probe {
         http_get: Some(HTTPGetAction {
             path: Some(path.to_owned()),
-            port: IntOrString::Int(TELEMETRY_PORT),
+            port: IntOrString::Int(TELEMETRY_PORT.into()),
             scheme: Some("HTTP".to_owned()),
             ..HTTPGetAction::default()
         }),
-        period_seconds: Some(period),
-        timeout_seconds: Some(2),
+        period_seconds: Some(seconds(period)),
+        timeout_seconds: Some(seconds(timeout)),
         success_threshold: Some(1),
-        failure_threshold: Some(failures),
+        failure_threshold: Some(failure_threshold.into()),
         ..Probe::default()
     }
 }

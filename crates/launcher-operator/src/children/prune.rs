@@ -1,4 +1,5 @@
-//! Drops large fields that are never read: thousands of these objects are in memory.
+//! Removes the fields that the operator never reads from watched objects. The watch caches can have thousands of
+//! objects in memory.
 
 use std::mem::take;
 
@@ -7,27 +8,28 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
-use crate::WORKSHOP_LABEL;
 use crate::build::SPEC_DIGEST;
+use crate::identifiers::WORKSHOP_LABEL;
 use crate::rollout::{APPLIED_REVISION, REVISION};
 
-/// Pod conditions that the diagnosis or the start's trace reads.
+/// Pod conditions that the diagnosis or the trace of a start reads.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
 
-/// Drops managed fields and annotations.
+/// Removes managed fields and annotations.
 pub(crate) fn metadata(metadata: &mut ObjectMeta) {
     metadata.managed_fields = None;
     metadata.annotations = None;
 }
 
-/// Prunes a Workshop's metadata, but keeps the time of its dispatch for the start's trace.
+/// Prunes the metadata of a Workshop. Keeps the annotation with the dispatch time, which the trace of a start reads.
 pub(crate) fn workshop(found: &mut ObjectMeta) {
     let dispatched = found.annotations.take().and_then(|mut noted| noted.remove_entry(DISPATCHED_AT));
     metadata(found);
     found.annotations = dispatched.map(|one| [one].into());
 }
 
-/// Prunes a Deployment to its identity, its rollout annotations, and the reason why it creates no pod.
+/// Prunes a Deployment to its identity, the annotations that [`crate::rollout`] reads, and the condition that explains
+/// why it creates no pod.
 pub(super) fn deployment(deployment: &mut Deployment) {
     let mut annotations = deployment.metadata.annotations.take();
     metadata(&mut deployment.metadata);
@@ -43,7 +45,7 @@ pub(super) fn deployment(deployment: &mut Deployment) {
     }
 }
 
-/// Prunes a pod to the fields that the diagnosis reads.
+/// Prunes a pod to the fields that the diagnosis and the trace of a start read.
 pub fn pod(pod: &mut Pod) {
     metadata(&mut pod.metadata);
     pod.metadata.owner_references = None;
@@ -73,4 +75,28 @@ fn container(status: &mut ContainerStatus) {
     let (name, state, last_state) = (take(&mut status.name), status.state.take(), status.last_state.take());
     let restart_count = status.restart_count;
     *status = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pruned_workshop_keeps_only_the_annotation_with_its_dispatch_time() {
+        let note = |name: &str| (name.to_owned(), "value".to_owned());
+        let annotations = [note(DISPATCHED_AT), note("kubectl.kubernetes.io/last-applied-configuration")].into();
+        let mut found = ObjectMeta {
+            name: Some("app".to_owned()),
+            annotations: Some(annotations),
+            managed_fields: Some(vec![Default::default()]),
+            ..ObjectMeta::default()
+        };
+        workshop(&mut found);
+        let kept = ObjectMeta {
+            name: Some("app".to_owned()),
+            annotations: Some([note(DISPATCHED_AT)].into()),
+            ..ObjectMeta::default()
+        };
+        assert_eq!(found, kept);
+    }
 }

@@ -6,7 +6,7 @@ use tokio::time::timeout;
 use super::*;
 
 #[tokio::test]
-async fn all_waiters_resume_after_the_initial_lists() {
+async fn all_reconciles_continue_after_initial_lists_are_complete() {
     let (children, mut watches) = Children::new();
     let waiters: Vec<_> = (0..4)
         .map(|_| {

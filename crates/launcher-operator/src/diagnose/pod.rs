@@ -1,4 +1,4 @@
-//! Diagnosis from a pod's own status.
+//! Diagnoses the conditions and the start step of a pod.
 
 use std::time::Duration;
 
@@ -8,18 +8,19 @@ use kube::ResourceExt;
 use launcher_domain::{FailureCode, StartStep};
 
 use super::container::{app, isolation, statuses};
-use super::{Deadline, Evidence, Failure, sentence};
+use super::deadline::Deadline;
+use super::failure::{DetailSource, Failure, sentence};
 
-/// Grace period for failing image pulls: a registry may fail briefly.
+/// Grace period before a failing image pull becomes a failure, because a registry may be unavailable briefly.
 const PULL_GRACE: Duration = Duration::from_secs(15);
 
-/// True if the sidecar is ready, which requires that the app answers.
+/// True if the pod is ready. Its sidecar is ready only while the app answers.
 pub(super) fn is_ready(pod: &Pod) -> bool {
     condition(pod, "Ready").is_some_and(|condition| condition.status == "True")
 }
 
-/// Returns the failure of a pod that the cluster has taken off its node. The work in its memory is lost, so the
-/// operator does not restart it without the owner's knowledge.
+/// Returns the failure of a pod that the cluster has evicted or lost with its node. The work in its memory is lost, so
+/// the owner must learn of it: the operator does not restart the pod silently.
 pub(super) fn find_disruption(pod: &Pod) -> Option<Failure> {
     let status = pod.status.as_ref()?;
     let reason = status.reason.as_deref().unwrap_or_default();
@@ -36,7 +37,7 @@ pub(super) fn find_disruption(pod: &Pod) -> Option<Failure> {
     Some(Failure::new(code, detail.map(sentence).as_deref()))
 }
 
-/// Returns the deadline of the pod's current wait.
+/// Returns the deadline of a pod that waits for a node or whose image pull fails; otherwise `None`.
 pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
     if let Some(scheduled) = condition(pod, "PodScheduled")
         && is_unschedulable(scheduled)
@@ -50,29 +51,29 @@ pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: T
     Some(Deadline::new(pull_fails_since, PULL_GRACE, failure))
 }
 
-/// The state of a container whose image pull has just failed. The kubelet retries it.
+/// Returns the waiting state of a container whose image pull has failed. The kubelet retries the pull.
 pub(super) fn failed_pull(pod: &Pod) -> Option<&ContainerStateWaiting> {
     let mut waiting = statuses(pod).filter_map(|status| status.state.as_ref()?.waiting.as_ref());
     waiting.find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
 }
 
-/// The current step of the start, for the owner.
+/// Returns the current step of the start, which the owner sees.
 pub(super) fn step(pod: &Pod) -> StartStep {
     let holds = |kind| condition(pod, kind).is_some_and(|condition| condition.status == "True");
     let state = app(pod).and_then(|status| Some((status.state.as_ref()?, status.restart_count)));
     match state {
         Some((state, 0)) if state.running.is_some() => StartStep::StartingApp,
         Some((state, restarts)) if restarts > 0 || state.terminated.is_some() => StartStep::RestartingApp,
-        // The init container holds the app back: its image is not pulled yet.
+        // The app waits for the isolation init container. The kubelet pulls the app's image only after that.
         _ if isolation(pod).is_some() => StartStep::Preparing,
-        // The sandbox exists, with its network and volumes: only the image is missing.
+        // Network and volumes of the pod are ready, so the app waits only for its image.
         Some(_) if holds("PodReadyToStartContainers") => StartStep::PullingImage,
         _ if condition(pod, "PodScheduled").is_some_and(is_unschedulable) => StartStep::WaitingForRoom,
         _ => StartStep::Preparing,
     }
 }
 
-/// When the pod was scheduled, if its volumes and network are not prepared yet.
+/// Returns the time at which the pod was scheduled, if its volumes or its network are not ready yet.
 pub(super) fn unprepared(pod: &Pod) -> Option<Timestamp> {
     let scheduled = condition(pod, "PodScheduled").filter(|scheduled| scheduled.status == "True")?;
     let prepared = condition(pod, "PodReadyToStartContainers")?;
@@ -83,17 +84,18 @@ fn is_unschedulable(scheduled: &PodCondition) -> bool {
     scheduled.status == "False" && scheduled.reason.as_deref() == Some("Unschedulable")
 }
 
-/// The failure of a pod that never became ready. Details may be in the app's log, or else in the pod's events.
+/// Returns the failure of a workload that did not become ready in time. If the app runs, its log may explain the cause;
+/// otherwise the pod's events may.
 pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
     let mut failure = Failure::new(FailureCode::StartTimeout, None);
     if let Some(pod) = pods.first() {
         let runs = app(pod).and_then(|status| status.state.as_ref()?.running.as_ref()).is_some();
         let name = pod.name_any();
-        failure.evidence = if runs {
-            failure.reason.message.push_str(" Its program runs, but does not answer on its port.");
-            Evidence::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
+        failure.details = if runs {
+            failure.reason.message.push_str(" The app runs but does not answer on its port.");
+            DetailSource::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
         } else {
-            Evidence::Events { pod: name }
+            DetailSource::Events { pod: name }
         };
     }
     failure

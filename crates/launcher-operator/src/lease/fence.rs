@@ -1,16 +1,18 @@
-//! The fence: the time until which a leader may act.
+//! The fence: the time until which this operator may act as the leader.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use launcher_domain::sync::lock;
 use tokio::time::Instant;
 
-/// We do not lead, or are no longer sure that we do.
+/// Error of an operator that does not lead, or whose lease may have expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this operator is no longer the leader")]
 pub struct NotLeading;
 
-/// Open while a lease is held. Every change to the cluster checks it first. Clones share one state.
+/// Open while this operator certainly holds the lease. The operator checks the fence before every change to the
+/// cluster. Clones share one state.
 #[derive(Debug, Clone)]
 pub struct Fence(Arc<Mutex<Option<Instant>>>);
 
@@ -21,18 +23,18 @@ impl Fence {
         Self(Arc::new(Mutex::new(Some(asked + usable(duration)))))
     }
 
-    /// Succeeds if we may act now.
+    /// Succeeds if this operator may act now.
     ///
     /// # Errors
-    /// [`NotLeading`] if the lease may have expired, or was given up.
+    /// [`NotLeading`] if the lease may have expired, or the fence was closed.
     pub fn check(&self) -> Result<(), NotLeading> {
-        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = *lock(&self.0);
         if until.is_some_and(|until| Instant::now() < until) { Ok(()) } else { Err(NotLeading) }
     }
 
-    /// Extends the fence after a renewal whose request began at `asked`.
+    /// Extends the fence after a renewal that was requested at `asked`. A closed fence stays closed.
     pub fn renewed(&self, asked: Instant, duration: Duration) {
-        let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = lock(&self.0);
         if until.is_some() {
             *until = Some(asked + usable(duration));
         }
@@ -40,11 +42,12 @@ impl Fence {
 
     /// Closes the fence permanently.
     pub fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.0) = None;
     }
 }
 
-/// The usable part of a lease. It leaves a fifth of the lease for a request sent at the last moment.
+/// Returns the part of the lease duration in which the leader may act. The last fifth is reserved for requests that
+/// were sent at the last moment.
 fn usable(duration: Duration) -> Duration {
     duration * 4 / 5
 }

@@ -1,4 +1,4 @@
-//! Reading and writing a Lease. Pure.
+//! Reads and changes the content of a Lease. Pure.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use tokio::time::Instant;
 
-/// The decision of a candidate about a lease.
+/// The decision of an operator about a lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseDecision {
-    /// The lease is ours, free, or expired.
+    /// Take or renew the lease: this operator holds it, no operator holds it, or it has expired.
     Take,
-    /// Another operator holds it.
+    /// Wait: another operator holds the lease.
     Wait,
 }
 
-/// The last seen content of a lease, and when it last changed on our own clock.
+/// The last seen content of another operator's lease, and the time on this operator's monotonic clock when it changed.
 #[derive(Debug, Default)]
 pub struct ObservedLease(Option<(LeaseSpec, Instant)>);
 
 impl ObservedLease {
-    /// Decides if `me` may take the lease. Another holder's lease expires after we have seen it unchanged for its whole
-    /// duration.
+    /// Decides whether the operator `me` may take the lease. The lease of another operator counts as expired after `me`
+    /// has seen it unchanged for its whole duration.
     pub fn decide(&mut self, lease: &Lease, me: &str, now: Instant) -> LeaseDecision {
         let spec = lease.spec.clone().unwrap_or_default();
         if matches!(spec.holder_identity.as_deref(), None | Some("")) || spec.holder_identity.as_deref() == Some(me) {
@@ -45,7 +45,7 @@ impl ObservedLease {
     }
 }
 
-/// The holder of a lease.
+/// Returns the holder of a lease.
 pub(super) fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref()
 }
@@ -63,7 +63,7 @@ pub(super) fn take(lease: &mut Lease, me: &str, duration: Duration, now: Timesta
     spec.renew_time = Some(MicroTime(now));
 }
 
-/// Writes an empty holder.
+/// Removes the holder, so that another operator can take the lease at once.
 pub(super) fn release(lease: &mut Lease, now: Timestamp) {
     let spec = lease.spec.get_or_insert_default();
     spec.holder_identity = Some(String::new());

@@ -5,7 +5,7 @@ use launcher_domain::{FailureCode, StartStep};
 use launcher_workshop::WorkshopSpec;
 
 use super::*;
-use crate::diagnose::Evidence;
+use crate::diagnose::DetailSource;
 
 fn at(text: &str) -> Timestamp {
     format!("2026-01-01T{text}Z").parse().unwrap()
@@ -59,13 +59,13 @@ fn ready_at_is_set_once_and_url_only_while_running() {
 }
 
 #[test]
-fn unchanged_diagnosis_keeps_the_status() {
+fn status_is_unchanged_if_diagnosis_is_unchanged() {
     let once = step(None, &Diagnosis::Ready, "12:00:01");
     assert_eq!(step(Some(once.clone()), &Diagnosis::Ready, "12:34:56"), once);
 }
 
 #[test]
-fn status_without_exposure_has_no_url_and_a_condition() {
+fn unexposed_workshop_has_no_url_and_condition_exposed_is_false() {
     let hidden = Applied { url: None, exposure: Exposure::None, deployment: None };
     let status = of_applied(&workshop(None), &hidden, &Diagnosis::Ready, None, at("12:00:01"));
     assert_eq!((status.phase, status.url), (Phase::Running, None));
@@ -74,9 +74,9 @@ fn status_without_exposure_has_no_url_and_a_condition() {
 }
 
 #[test]
-fn failed_status_keeps_reason_log_and_ready_at() {
+fn status_of_failed_workshop_has_reason_log_and_ready_at() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
-    let failure = Failure { reason: FailureReason::new(FailureCode::Crashed, None), evidence: Evidence::None };
+    let failure = Failure { reason: FailureReason::new(FailureCode::Crashed, None), details: DetailSource::None };
     let diagnosis = Diagnosis::Failed(failure);
     let status = of_applied(&workshop(Some(running)), &applied(), &diagnosis, Some("boom".to_owned()), at("12:00:02"));
     assert_eq!((status.phase, status.reason.as_deref()), (Phase::Failed, Some("crashed")));
@@ -85,13 +85,13 @@ fn failed_status_keeps_reason_log_and_ready_at() {
 }
 
 #[test]
-fn expired_status_keeps_ready_at_and_has_no_url() {
+fn status_of_expired_workshop_keeps_ready_at_and_has_no_url() {
     let running = step(None, &Diagnosis::Ready, "12:00:01");
     let status = expired(&workshop(Some(running)), at("12:01:01"));
     assert_eq!((status.phase, status.url, status.ready_at), (Phase::Expired, None, Some(at("12:00:01"))));
 }
 
-/// An applied Workshop whose Deployment was created at that time.
+/// The result of an apply with a Deployment that was created at this time.
 fn made(time: &str) -> Applied {
     let mut deployment = Deployment::default();
     deployment.metadata.creation_timestamp = Some(Time(at(time)));
@@ -99,12 +99,12 @@ fn made(time: &str) -> Applied {
 }
 
 #[test]
-fn start_timeout_counts_from_first_status_or_later_deployment() {
-    // It was launched at noon, when no operator ran.
+fn start_timeout_counts_from_first_status_or_from_deployment_if_later() {
+    // The Workshop was created at 12:00, but no operator ran until 12:30.
     assert_eq!(waiting_since(&workshop(None), &applied(), at("12:30:00")), at("12:30:00"));
     let starting = workshop(Some(step(None, &waiting(), "12:30:00")));
     assert_eq!(waiting_since(&starting, &made("12:30:00"), at("12:35:00")), at("12:30:00"));
-    // Its Deployment is created again, or only now, because an error in the spec has been corrected.
+    // An invalid spec delayed the Deployment: it was created at 12:34, or (second assertion) is created now.
     assert_eq!(waiting_since(&starting, &made("12:34:00"), at("12:35:00")), at("12:34:00"));
     assert_eq!(waiting_since(&starting, &applied(), at("12:35:00")), at("12:35:00"));
 }
@@ -112,7 +112,7 @@ fn start_timeout_counts_from_first_status_or_later_deployment() {
 #[test]
 fn start_timeout_counts_from_loss_of_readiness() {
     let running = step(None, &Diagnosis::Ready, "12:00:02");
-    // It was ready until now, and then lost its pod, for example.
+    // The workshop was ready until now. Then it lost its pod, for example.
     assert_eq!(waiting_since(&workshop(Some(running.clone())), &made("12:00:00"), at("12:30:00")), at("12:30:00"));
     let restarting = step(Some(running), &waiting(), "12:30:00");
     assert_eq!(waiting_since(&workshop(Some(restarting)), &made("12:00:00"), at("12:35:00")), at("12:30:00"));

@@ -1,4 +1,5 @@
-//! A cluster in memory whose watches have died: the operator sees the initial lists, and no change after them.
+//! A simulated cluster in memory. Its watches report only changes that a test schedules; all other changes after the
+//! initial lists stay unknown to the operator.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -15,30 +16,34 @@ use launcher_domain::{Clock, Entropy};
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tower::service_fn;
 
 use crate::support::settings;
 
-/// A recorded request: method and path, as in `PATCH workshops/status`, and the body.
+/// A recorded request: method and path, as in `PATCH workshops/status`, and the body, or the query of a log request.
 pub(crate) type Call = (String, Value);
 
-/// The cluster. Clones share its state.
+/// The simulated API server. Clones share its state.
 #[derive(Clone, Default)]
 pub(crate) struct Cluster(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Objects that a list returns, by kind.
+    /// Objects that list requests return, by kind. They fill the operator's watch cache.
     listed: BTreeMap<&'static str, Vec<Value>>,
-    /// Current objects, by kind and name.
+    /// Current objects, by kind and name. All requests except lists use them.
     there: BTreeMap<(String, String), Value>,
-    /// The next version of the Workshop, stored after the next read.
+    /// The next version of the Workshop. It replaces the current version after the next read of the Workshop.
     next: Option<Value>,
-    /// Refused kinds, with status code and message.
+    /// Kinds whose applies are refused, with status code and message of the response.
     refused: BTreeMap<&'static str, (u16, &'static str)>,
+    /// Scheduled watch events, by kind, each with the delay after the one before it.
+    watched: BTreeMap<&'static str, Vec<(Duration, Value)>>,
+    /// Container logs: of the previous run if true, of the current one if false.
+    logs: BTreeMap<bool, &'static str>,
     calls: Vec<Call>,
-    /// The operator's settings, if they differ from the usual ones.
+    /// The operator's settings; `None` for the default settings of the tests.
     settings: Option<OperatorSettings>,
 }
 
@@ -49,19 +54,19 @@ impl Cluster {
         self
     }
 
-    /// Replaces the listed objects of this kind by one.
+    /// Replaces all listed objects of this kind by this one object.
     pub(crate) fn relisted(self, kind: &'static str, object: &Value) -> Self {
         self.0.lock().unwrap().listed.remove(kind);
         self.listed(kind, object)
     }
 
-    /// Sets the current version of the Workshop.
+    /// Sets the current version of the Workshop, which may differ from the listed version.
     pub(crate) fn by_now(self, workshop: &Value) -> Self {
         self.store("workshops", workshop.clone());
         self
     }
 
-    /// Sets the version of the Workshop that follows the next read.
+    /// Changes the Workshop to this version after the next read of it.
     pub(crate) fn then(self, workshop: &Value) -> Self {
         self.0.lock().unwrap().next = Some(workshop.clone());
         self
@@ -73,26 +78,56 @@ impl Cluster {
         self
     }
 
-    /// Refuses all applies of a kind.
+    /// Changes an object: its watch reports the new version after the delay.
+    pub(crate) fn changing(self, kind: &'static str, after: Duration, object: &Value) -> Self {
+        let event = json!({ "type": "MODIFIED", "object": object });
+        self.0.lock().unwrap().watched.entry(kind).or_default().push((after, event));
+        self
+    }
+
+    /// Adds a container log: of the previous run, or of the current one.
+    pub(crate) fn with_log(self, previous: bool, text: &'static str) -> Self {
+        self.0.lock().unwrap().logs.insert(previous, text);
+        self
+    }
+
+    /// Refuses all writes of a kind except deletions.
     pub(crate) fn refusing(self, kind: &'static str, code: u16, message: &'static str) -> Self {
         self.0.lock().unwrap().refused.insert(kind, (code, message));
         self
     }
 
-    fn store(&self, kind: &str, object: Value) {
+    /// The current Lease.
+    pub(crate) fn lease(&self) -> Option<Value> {
+        self.0.lock().unwrap().there.get(&("leases".to_owned(), "workshop-operator".to_owned())).cloned()
+    }
+
+    /// Stores the current version of an object.
+    pub(crate) fn store(&self, kind: &str, object: Value) {
         let name = object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
         self.0.lock().unwrap().there.insert((kind.to_owned(), name), object);
     }
 
-    /// Runs an operator for two minutes from then on; returns its requests except Lease requests and lists.
+    /// Runs an operator for two minutes, with a clock that starts at `from`. Returns the operator's requests, except
+    /// lists and requests for the Lease.
     pub(crate) async fn run_operator(&self, from: Timestamp) -> Vec<Call> {
+        let operator = self.operator(from);
+        assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
+        self.calls()
+    }
+
+    /// Takes the recorded requests.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        std::mem::take(&mut self.0.lock().unwrap().calls)
+    }
+
+    /// Creates an operator for this cluster, whose clock starts at this time.
+    pub(crate) fn operator(&self, from: Timestamp) -> Operator {
         let cluster = self.clone();
         let service = service_fn(move |request| cluster.clone().take(request));
         let client = Client::new(service, "workshops");
         let settings = self.0.lock().unwrap().settings.clone().unwrap_or_else(settings);
-        let operator = Operator::new(client, settings, "test", Arc::new(Since(from, Instant::now())), &Zeros);
-        assert!(timeout(Duration::from_secs(120), run(operator, Stop::new())).await.is_err(), "it ended by itself");
-        std::mem::take(&mut self.0.lock().unwrap().calls)
+        Operator::new(client, settings, "test", Arc::new(Since(from, Instant::now())), &Zeros)
     }
 
     async fn take(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
@@ -102,9 +137,11 @@ impl Cluster {
         let path: Vec<&str> = head.uri.path().split('/').skip_while(|part| *part != "namespaces").skip(2).collect();
         let (kind, name, part) = (path[0], path.get(1).copied(), path.get(2).copied());
         let query = head.uri.query().unwrap_or_default();
-        // A watch without events, and a log request to an unreachable node.
-        if query.contains("watch=true") || part == Some("log") {
-            return pending().await;
+        if query.contains("watch=true") {
+            return Ok(Response::new(self.watch(kind).await));
+        }
+        if part == Some("log") {
+            return Ok(self.log(query).await);
         }
         let (code, answer) = match name {
             None if head.method == Method::GET => (200, self.list(kind)),
@@ -112,6 +149,45 @@ impl Cluster {
         };
         let answer = serde_json::to_vec(&answer).unwrap();
         Ok(Response::builder().status(code).body(Body::from(answer)).unwrap())
+    }
+
+    /// Answers a watch with its next scheduled event, or never.
+    async fn watch(&self, kind: &str) -> Body {
+        let next = match self.0.lock().unwrap().watched.get_mut(kind) {
+            Some(events) if !events.is_empty() => Some(events.remove(0)),
+            _ => None,
+        };
+        let Some((after, event)) = next else { return pending().await };
+        sleep(after).await;
+        Body::from(format!("{event}\n").into_bytes())
+    }
+
+    /// Answers a log request. If the test added no log, the request gets no answer, as from an unreachable node.
+    async fn log(&self, query: &str) -> Response<Body> {
+        let text = {
+            let mut state = self.0.lock().unwrap();
+            state.calls.push(("GET pods/log".to_owned(), query.into()));
+            if state.logs.is_empty() { None } else { Some(state.logs.get(&query.contains("previous=true")).copied()) }
+        };
+        let Some(text) = text else { return pending().await };
+        let (code, body) = match text {
+            Some(text) => (200, text.to_owned()),
+            None => (400, failure(400, "previous terminated container not found").1.to_string()),
+        };
+        Response::builder().status(code).body(Body::from(body.into_bytes())).unwrap()
+    }
+
+    /// Returns an applied object with the uid, resource version and generation that the lists report.
+    fn applied(&self, kind: &str, mut object: Value) -> Value {
+        let state = self.0.lock().unwrap();
+        let name = object["metadata"]["name"].clone();
+        let listed = state.listed.get(kind).into_iter().flatten().find(|one| one["metadata"]["name"] == name);
+        for field in ["uid", "resourceVersion", "generation"] {
+            if let Some(value) = listed.and_then(|one| one["metadata"].get(field)) {
+                object["metadata"][field] = value.clone();
+            }
+        }
+        object
     }
 
     fn list(&self, kind: &str) -> Value {
@@ -130,7 +206,7 @@ impl Cluster {
             (found, state.refused.get(kind).copied())
         };
         let version = |object: &Value| object["metadata"]["resourceVersion"].clone();
-        if let (&Method::PATCH, Some((code, message))) = (method, refused) {
+        if let (true, Some((code, message))) = ([Method::PATCH, Method::POST, Method::PUT].contains(method), refused) {
             return failure(code, message);
         }
         match (method.as_str(), found) {
@@ -144,6 +220,7 @@ impl Cluster {
             ("PATCH", Some(found)) if part.is_some() && version(&body) != version(&found) => {
                 failure(409, "it has changed")
             }
+            ("PATCH", None) => (200, self.applied(kind, body)),
             ("DELETE", _) => (200, json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" })),
             ("POST" | "PUT", _) => {
                 self.store(kind, body.clone());
@@ -167,26 +244,29 @@ fn failure(code: u16, message: &str) -> (u16, Value) {
     (code, said)
 }
 
-/// A cluster with all resources of a Workshop.
-pub(crate) fn with_children(workshop: &Value) -> Cluster {
-    let metadata = json!({
+/// A resource of a Workshop.
+pub(crate) fn child(workshop: &Value) -> Value {
+    json!({ "metadata": {
         "name": workshop["metadata"]["name"], "namespace": "workshops", "uid": "child", "resourceVersion": "1",
         "ownerReferences": [{
             "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop", "name": workshop["metadata"]["name"],
             "uid": workshop["metadata"]["uid"],
         }],
-    });
-    let object = json!({ "metadata": metadata });
-    let kinds = ["deployments", "services", "ingresses"];
-    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &object))
+    }})
 }
 
-/// The written statuses.
+/// A cluster with all resources of a Workshop.
+pub(crate) fn with_children(workshop: &Value) -> Cluster {
+    let kinds = ["deployments", "services", "ingresses"];
+    kinds.into_iter().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &child(workshop)))
+}
+
+/// Returns the statuses that the operator wrote.
 pub(crate) fn statuses(calls: &[Call]) -> impl Iterator<Item = &Value> {
     calls.iter().filter(|(what, _)| what == "PATCH workshops/status").map(|(_, body)| &body["status"])
 }
 
-/// A clock: the given start time plus the tokio time elapsed since the given instant. Tests pause tokio's time.
+/// A clock that begins at the given time and advances with tokio's time, which tests pause.
 #[derive(Debug)]
 struct Since(Timestamp, Instant);
 

@@ -1,17 +1,17 @@
-//! The observed state of a workload, as the cluster reports it, and its diagnosis.
+//! Tests of the diagnosis: pods as the cluster reports them, and the diagnosed state.
 
 use k8s_openapi::api::apps::v1::DeploymentStatus;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
-use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, ObservedWorkload, diagnose, prune};
+use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose, prune};
 use serde_json::{Value, json};
 
 use crate::support::{at, settings};
 
-const START: &str = "12:00:00";
+pub(crate) const START: &str = "12:00:00";
 
-fn pod(status: Value) -> Pod {
+pub(crate) fn pod(status: Value) -> Pod {
     serde_json::from_value(json!({
         "metadata": { "name": "intro-1", "creationTimestamp": "2026-01-01T12:00:00Z" },
         "status": status,
@@ -19,7 +19,7 @@ fn pod(status: Value) -> Pod {
     .unwrap()
 }
 
-fn app(state: Value, last: Value) -> Pod {
+pub(crate) fn app(state: Value, last: Value) -> Pod {
     pod(json!({
         "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" }],
         "containerStatuses": [{
@@ -30,11 +30,12 @@ fn app(state: Value, last: Value) -> Pod {
 }
 
 /// Diagnoses pods as the operator caches them.
-fn diagnose_pods(pods: &[Pod], now: &str) -> Diagnosis {
+pub(crate) fn diagnose_pods(pods: &[Pod], now: &str) -> Diagnosis {
     diagnose_since(None, pods, now)
 }
 
-/// The same, for pods whose image pull has failed since then.
+/// Diagnoses pods as the operator caches them. Their image pull has failed since the time `failed`; `None` if no pull
+/// fails.
 fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune);
@@ -43,21 +44,21 @@ fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     diagnose(&observed, &settings(), at(now))
 }
 
-fn waiting(step: StartStep, until: &str) -> Diagnosis {
+pub(crate) fn waiting(step: StartStep, until: &str) -> Diagnosis {
     Diagnosis::Waiting { step, until: at(until), stuck_pod: None }
 }
 
-fn failure(diagnosis: Diagnosis) -> Failure {
+pub(crate) fn failure(diagnosis: Diagnosis) -> Failure {
     let Diagnosis::Failed(failure) = diagnosis else { unreachable!("not failed: {diagnosis:?}") };
     failure
 }
 
-fn ready(status: &str) -> Value {
+pub(crate) fn ready(status: &str) -> Value {
     json!([{ "type": "Ready", "status": status }])
 }
 
 #[test]
-fn ready_condition_of_pod_decides_readiness() {
+fn workload_is_ready_if_ready_condition_of_its_pod_is_true() {
     assert_eq!(diagnose_pods(&[pod(json!({ "conditions": ready("True") }))], "12:00:01"), Diagnosis::Ready);
     let not = diagnose_pods(&[pod(json!({ "conditions": ready("False") }))], "12:00:01");
     assert_eq!(not, waiting(Preparing, "12:10:00"));
@@ -75,7 +76,7 @@ fn terminating_pod_is_not_ready() {
 fn image_pull_error_fails_after_15_seconds() {
     let pod = app(json!({ "waiting": { "reason": "ImagePullBackOff", "message": "not found" } }), json!(null));
     let pods = std::slice::from_ref(&pod);
-    // The pull took long before it failed.
+    // The pull failed 40 seconds after the start. The grace period begins at the failure.
     assert_eq!(diagnose_pods(pods, "12:00:40"), waiting(Preparing, "12:00:55"));
     let seen = Some("12:00:40");
     assert_eq!(diagnose_since(seen, pods, "12:00:54"), waiting(Preparing, "12:00:55"));
@@ -91,25 +92,25 @@ fn invalid_image_name_fails_at_once() {
 }
 
 #[test]
-fn crash_loop_fails_with_exit_status_and_log() {
+fn app_in_crash_loop_fails_with_exit_code_and_log() {
     let pod = app(
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 3, "reason": "Error" } }),
     );
     let failure = failure(diagnose_pods(&[pod], "12:00:05"));
     assert_eq!(failure.reason.code, FailureCode::Crashed);
-    assert!(failure.reason.message.contains("status 3"), "{}", failure.reason.message);
-    assert_eq!(failure.evidence, Evidence::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
+    assert!(failure.reason.message.contains("exit code 3"), "{}", failure.reason.message);
+    assert_eq!(failure.details, DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
 }
 
 #[test]
-fn app_that_exited_once_is_restarting() {
+fn app_that_exited_once_is_reported_as_restarting() {
     let pod = app(json!({ "running": {} }), json!({ "terminated": { "exitCode": 0, "reason": "Completed" } }));
     assert_eq!(diagnose_pods(&[pod], "12:00:05"), waiting(RestartingApp, "12:10:00"));
 }
 
 #[test]
-fn missing_command_is_an_invalid_spec() {
+fn container_with_missing_command_fails_as_invalid_spec() {
     let pod = app(
         json!({ "waiting": { "reason": "CrashLoopBackOff" } }),
         json!({ "terminated": { "exitCode": 128, "reason": "StartError", "message": "exec: \"nope\": not found" } }),
@@ -138,7 +139,7 @@ fn unschedulable_pod_fails_after_one_minute() {
 }
 
 #[test]
-fn exceeded_quota_and_pod_security_violation_have_different_codes() {
+fn exceeded_quota_and_pod_security_violation_fail_with_different_codes() {
     for (message, code) in [
         ("pods \"x\" is forbidden: exceeded quota: compute", FailureCode::QuotaExceeded),
         ("pods \"x\" is forbidden: violates PodSecurity", FailureCode::InvalidSpec),
@@ -187,7 +188,7 @@ fn unresponsive_app_times_out_with_its_log() {
     let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
-    assert!(matches!(failure.evidence, Evidence::Log { .. }));
+    assert!(matches!(failure.details, DetailSource::Log { .. }));
 }
 
 #[test]
@@ -195,11 +196,11 @@ fn pod_that_never_runs_times_out_with_its_events() {
     let pod = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
     let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
-    assert_eq!(failure.evidence, Evidence::Events { pod: "intro-1".to_owned() });
+    assert_eq!(failure.details, DetailSource::Events { pod: "intro-1".to_owned() });
 }
 
 #[test]
-fn start_step_follows_the_pod_status() {
+fn start_step_is_derived_from_pod_status() {
     let creating = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
     let mut pulling = creating.clone();
     let sandbox = json!({ "type": "PodReadyToStartContainers", "status": "True" });

@@ -1,4 +1,4 @@
-//! A minimal Workshop is validated and built; the complete result is compared with a committed file.
+//! Tests that compare the built resources of a Workshop with committed golden files, and tests of single fields.
 
 use std::path::PathBuf;
 
@@ -60,9 +60,9 @@ fn workshop_without_auth_middleware_has_no_ingress() {
     let open = build(&validated, &settings);
     assert_eq!((open.ingress, open.url), (None, None));
     settings.ingress.has_external_auth = true;
-    let gated = build(&validated, &settings);
-    assert!(gated.ingress.is_some());
-    assert_eq!(gated.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
+    let protected = build(&validated, &settings);
+    assert!(protected.ingress.is_some());
+    assert_eq!(protected.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn workload_objects_are_owned_by_their_workshop() {
 }
 
 #[test]
-fn extension_leaves_the_workload_unchanged() {
+fn extended_workshop_builds_the_same_workload() {
     let extended: fn(&mut Workshop) =
         |workshop| workshop.spec.expires_at = Some("2026-01-01T18:00:00Z".parse().unwrap());
     assert_eq!(built(|_| {}), built(extended));

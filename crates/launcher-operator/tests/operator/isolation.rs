@@ -1,10 +1,10 @@
-//! The init container that waits for the network, and the diagnosis of its exit.
+//! Tests of the isolation init container, which waits until the network policies are enforced, and of its diagnosis.
 
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, StartStep};
-use launcher_operator::diagnose::{Diagnosis, Evidence, Failure, ObservedWorkload, diagnose, prune};
+use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose, prune};
 use serde_json::{Value, json};
 
 use crate::support::{at, pod, settings};
@@ -23,7 +23,7 @@ fn isolation_init_container_has_sidecar_image_and_restrictions() {
         assert_eq!(env, json!([{ "name": "SERVICE_ISOLATION_TIMEOUT", "value": "120" }]));
         let context = init[0].security_context.as_ref().unwrap();
         assert_eq!(context, pod.containers[1].security_context.as_ref().unwrap(), "as tightly held as the sidecar");
-        // The init container runs before the sidecar and requests no more, so it does not raise the pod's requests.
+        // The same requests as the sidecar's: the init container must not increase the pod's requests.
         let requests = |resources: &Option<_>| serde_json::to_value(resources).unwrap()["requests"].clone();
         assert_eq!(requests(&init[0].resources), requests(&pod.containers[1].resources));
     }
@@ -43,7 +43,7 @@ fn user_namespaces_setting_applies_to_baseline_pods_only() {
     assert_eq!(pod(&settings, "restricted").host_users, None);
 }
 
-/// A pod whose init container is in this state, and whose app waits for it.
+/// A pod whose isolation init container is in this state, and whose app waits for it.
 fn waits(state: &Value, last: &Value) -> Pod {
     let status = |name: &str, state: &Value, last: &Value| {
         json!({
@@ -77,23 +77,23 @@ fn failed(pod: &Pod) -> Failure {
 }
 
 #[test]
-fn pod_without_isolation_fails_at_once_with_remedy() {
+fn pod_that_is_not_isolated_at_timeout_fails_with_remedy() {
     let ended = json!({ "terminated": { "exitCode": 3, "reason": "Error", "message": "network-not-isolated" } });
     for (state, last) in [(&ended, &Value::Null), (&json!({ "running": {} }), &ended)] {
-        let Failure { reason, evidence } = failed(&waits(state, last));
+        let Failure { reason, details } = failed(&waits(state, last));
         assert_eq!(reason.code, FailureCode::NetworkNotIsolated);
         assert_eq!(reason.code.as_str(), "network-not-isolated");
         assert!(reason.remedy.contains("network policies"), "{}", reason.remedy);
-        assert_eq!(evidence, Evidence::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() });
+        assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() });
     }
 }
 
 #[test]
-fn crash_of_isolation_check_names_the_check() {
+fn crash_of_isolation_check_is_reported_as_network_check() {
     let ended = json!({ "terminated": { "exitCode": 2, "reason": "Error" } });
     let reason = failed(&waits(&json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended)).reason;
     assert_eq!(reason.code, FailureCode::Crashed);
-    assert!(reason.message.contains("the check of its network"), "{}", reason.message);
+    assert!(reason.message.contains("network check"), "{}", reason.message);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which operator may act, and until when.
+//! Tests of the leader election: which operator may act, and until when.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn held_by(holder: Option<&str>, transitions: i32) -> Lease {
 }
 
 #[test]
-fn free_lease_and_own_lease_are_taken() {
+fn free_lease_and_own_lease_are_taken_at_once() {
     let now = Instant::now();
     for lease in [Lease::default(), held_by(None, 1), held_by(Some(""), 1), held_by(Some("me"), 1)] {
         assert_eq!(ObservedLease::default().decide(&lease, "me", now), LeaseDecision::Take);
@@ -46,11 +46,11 @@ fn renewal_of_foreign_lease_restarts_the_wait() {
 }
 
 #[tokio::test]
-async fn leader_stops_before_a_standby_may_take_over() {
+async fn leader_fence_closes_before_standby_may_take_the_lease() {
     pause();
     let asked = Instant::now();
     let fence = Fence::new(asked, DURATION);
-    // A standby that saw the renewal at the same moment waits for the whole duration.
+    // The leader must stop after 4/5 of the lease duration. A standby waits for the whole duration.
     advance(DURATION * 4 / 5 - Duration::from_millis(1)).await;
     assert_eq!(fence.check(), Ok(()));
     advance(Duration::from_millis(1)).await;
@@ -61,7 +61,7 @@ async fn leader_stops_before_a_standby_may_take_over() {
 }
 
 #[tokio::test]
-async fn renewal_counts_from_its_request_and_reopens_no_closed_fence() {
+async fn fence_is_extended_from_time_of_renewal_request_and_stays_closed_after_close() {
     pause();
     let fence = Fence::new(Instant::now(), DURATION);
     let asked = Instant::now();

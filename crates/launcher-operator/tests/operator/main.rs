@@ -1,8 +1,11 @@
-//! The operator through its public API: its pure parts, and the whole operator with an API server in memory.
+//! Tests of the operator's public API: the pure functions, and the whole operator with a simulated API server.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod cluster;
 mod diagnose;
+mod diagnose_failures;
+mod election;
+mod failure_details;
 mod golden;
 mod isolation;
 mod lease;
@@ -10,6 +13,7 @@ mod pod_security;
 mod pod_status;
 mod presets;
 mod proxy_secret;
+mod reconcile;
 mod refusals;
 mod rollout;
 mod stale_cache;

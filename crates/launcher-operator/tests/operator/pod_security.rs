@@ -1,4 +1,4 @@
-//! Pods conform to the profiles `restricted` and `baseline` of the Pod Security Standards.
+//! Tests that built pods conform to the profiles `restricted` and `baseline` of the Pod Security Standards.
 
 use k8s_openapi::api::core::v1::{Container, PodSpec};
 
@@ -55,14 +55,14 @@ fn pod_of_either_profile_has_no_host_access_and_no_api_token() {
 }
 
 #[test]
-fn restricted_profile_restricts_app_and_sidecar() {
+fn pod_of_restricted_profile_restricts_app_and_sidecar() {
     let pod = pod("restricted");
     assert_eq!(pod.containers.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["app", "sidecar"]);
     assert!(pod.containers.iter().all(is_restricted));
 }
 
 #[test]
-fn baseline_profile_allows_root_app_and_restricts_sidecar() {
+fn pod_of_baseline_profile_allows_root_app_and_restricts_sidecar() {
     let pod = pod("baseline");
     let app = pod.containers[0].security_context.as_ref().unwrap();
     assert_eq!((app.run_as_non_root, app.run_as_user), (None, None));

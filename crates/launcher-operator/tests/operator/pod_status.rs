@@ -1,25 +1,20 @@
-//! From a reported pod status to the written Workshop status.
+//! Tests of the whole operator: from the status of a pod to the status that the operator writes.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, statuses, with_children};
-use crate::support::{at, running};
+use crate::cluster::{Cluster, child, statuses, with_children};
+use crate::support::{at, pod_object, running, settings};
 
-/// A cluster with one Workshop and its pod with this status.
+/// A simulated API server with one Workshop whose pod has this status.
 fn with_pod(workshop: &Value, status: &Value) -> Cluster {
-    let pod = json!({
-        "metadata": {
-            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
-            "labels": { "workshoplauncher.dev/workshop": workshop["metadata"]["name"] },
-        },
-        "status": status,
-    });
-    with_children(workshop).listed("workshops", workshop).by_now(workshop).listed("pods", &pod)
+    with_children(workshop).listed("workshops", workshop).by_now(workshop).listed("pods", &pod_object(status))
 }
 
 #[tokio::test(start_paused = true)]
-async fn failure_on_unreachable_node_is_reported_without_log() {
+async fn failure_of_pod_on_unreachable_node_is_reported_without_log() {
     let workshop = running();
     let crashed = json!({ "containerStatuses": [{
         "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 3,
@@ -33,7 +28,7 @@ async fn failure_on_unreachable_node_is_reported_without_log() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn start_step_in_status_follows_the_pod() {
+async fn start_step_in_workshop_status_follows_pod_status() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let app = |restarts: u32, state: Value| {
@@ -56,7 +51,7 @@ async fn start_step_in_status_follows_the_pod() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn image_pull_error_after_long_pull_fails_after_15_seconds() {
+async fn image_pull_that_fails_late_still_has_15_seconds_to_recover() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     let failing = json!({
@@ -74,18 +69,100 @@ async fn image_pull_error_after_long_pull_fails_after_15_seconds() {
     assert_eq!(when[1].duration_since(when[0]).as_secs(), 15);
 }
 
-/// When it became not ready.
+/// Returns the last transition time of the condition `Ready`.
 fn ready_since(status: &Value) -> Timestamp {
     let ready = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == "Ready");
     ready.unwrap()["lastTransitionTime"].as_str().unwrap().parse().unwrap()
 }
 
 #[tokio::test(start_paused = true)]
-async fn start_timeout_excludes_time_without_operator() {
+async fn start_timeout_does_not_count_time_without_operator() {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     workshop["spec"]["expiresAt"] = Value::Null;
     let calls = Cluster::default().listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:30:00")).await;
     let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["startStep"])).collect();
     assert_eq!(told, [(&json!("Starting"), &json!("preparing"))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn deployment_over_quota_waits_for_room_and_then_fails() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let mut deployment = child(&workshop);
+    deployment["status"] = json!({ "conditions": [
+        { "type": "Progressing", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" },
+        {
+            "type": "ReplicaFailure", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z",
+            "message": "pods \"intro-1\" is forbidden: exceeded quota: few",
+        },
+    ]});
+    let cluster = with_children(&workshop).relisted("deployments", &deployment);
+    let calls = cluster.listed("workshops", &workshop).by_now(&workshop).run_operator(at("12:00:10")).await;
+    let told: Vec<_> =
+        statuses(&calls).map(|one| one["startStep"].as_str().or(one["reason"].as_str()).unwrap_or_default()).collect();
+    assert_eq!(told, ["waiting-for-room", "quota-exceeded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn change_of_pod_updates_the_status_without_another_apply() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    ready["metadata"]["resourceVersion"] = "2".into();
+    let mut deployment = child(&workshop);
+    deployment["metadata"]["generation"] = 1.into();
+    let cluster = with_pod(&workshop, &json!({})).relisted("deployments", &deployment);
+    let calls = cluster.changing("pods", Duration::from_secs(30), &ready).run_operator(at("12:00:05")).await;
+    let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["url"])).collect();
+    let url = json!("https://intro-abcdefghij.workshops.example.org/");
+    assert_eq!(told, [(&json!("Starting"), &Value::Null), (&json!("Running"), &url)]);
+    let ready_at: Timestamp = statuses(&calls).last().unwrap()["readyAt"].as_str().unwrap().parse().unwrap();
+    assert_eq!(ready_at.duration_since(at("12:00:05")).as_secs(), 30);
+    for kind in ["services", "ingresses"] {
+        assert_eq!(calls.iter().filter(|(what, _)| *what == format!("PATCH {kind}")).count(), 1, "{kind}");
+    }
+}
+
+/// The status, reason and message of a condition.
+fn condition<'a>(status: &'a Value, kind: &str) -> [&'a str; 3] {
+    let found = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == kind).unwrap();
+    ["status", "reason", "message"].map(|field| found[field].as_str().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn conditions_of_running_workshop_name_its_exposure() {
+    let (ready, mut workshop) = (json!({ "conditions": [{ "type": "Ready", "status": "True" }] }), running());
+    workshop["status"] = Value::Null;
+    let ingress = settings();
+    let (mut external, mut none) = (settings(), settings());
+    external.ingress.has_external_route = true;
+    none.ingress.annotations.clear();
+    let url = json!("https://intro-abcdefghij.workshops.example.org/");
+    let no_gate = "No Ingress: the operator's settings name no auth middleware.";
+    for (settings, url, exposed) in [
+        (ingress, &url, ["True", "IngressApplied", ""]),
+        (external, &url, ["True", "RoutedElsewhere", ""]),
+        (none, &Value::Null, ["False", "NoGate", no_gate]),
+    ] {
+        let calls = with_pod(&workshop, &ready).with_settings(settings).run_operator(at("12:00:05")).await;
+        let status = statuses(&calls).next().unwrap();
+        assert_eq!(condition(status, "Ready"), ["True", "Answers", ""]);
+        assert_eq!((condition(status, "Exposed"), &status["url"]), (exposed, url));
+        assert_eq!(
+            (&status["observedGeneration"], &status["conditions"][0]["observedGeneration"]),
+            (&json!(2), &json!(2))
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_without_exposure_loses_its_ingress() {
+    let (ready, workshop) = (json!({ "conditions": [{ "type": "Ready", "status": "True" }] }), running());
+    let mut settings = settings();
+    settings.ingress.annotations.clear();
+    let calls = with_pod(&workshop, &ready).with_settings(settings).run_operator(at("12:00:05")).await;
+    let changes: Vec<_> =
+        calls.iter().map(|(what, _)| what.as_str()).filter(|what| what.ends_with("ingresses")).collect();
+    assert!(!changes.is_empty() && changes.iter().all(|what| *what == "DELETE ingresses"), "{changes:?}");
 }

@@ -1,4 +1,4 @@
-//! The presets of stock images, and how a template overrides them.
+//! Tests of the presets for stock images, and of templates that override them.
 
 use k8s_openapi::api::core::v1::Container;
 use launcher_workshop::Workshop;
@@ -14,7 +14,7 @@ fn env(container: &Container, name: &str) -> Option<String> {
 }
 
 #[test]
-fn template_arguments_override_the_preset() {
+fn template_arguments_replace_preset_arguments() {
     let args = app(|workshop| {
         workshop.spec.app_type = "notebook".to_owned();
         workshop.spec.args = vec!["start-notebook.py".to_owned(), "--my=own".to_owned()];
@@ -24,7 +24,7 @@ fn template_arguments_override_the_preset() {
 }
 
 #[test]
-fn template_command_gets_only_the_options_of_notebook_preset() {
+fn template_command_of_notebook_gets_preset_options() {
     let app = app(|workshop| {
         workshop.spec.app_type = "notebook".to_owned();
         workshop.spec.command = vec!["jupyter".to_owned(), "lab".to_owned()];
@@ -80,7 +80,7 @@ fn variable_references_in_template_are_escaped() {
         workshop.spec.args = vec!["$(HOME)".to_owned(), "$$x".to_owned(), "\"{}\n'".to_owned()];
         workshop.spec.env.insert("SECRET".to_owned(), "$(SERVICE_OWNER_EMAIL)".to_owned());
     });
-    // Kubernetes reads `$$` as `$`, so it expands nothing here.
+    // Kubernetes reads `$$` as `$`, so it does not expand these texts.
     assert_eq!(app.args.as_ref().unwrap(), &["$$(HOME)", "$$$$x", "\"{}\n'"]);
     assert_eq!(env(&app, "SECRET").as_deref(), Some("$$(SERVICE_OWNER_EMAIL)"));
 }
@@ -95,7 +95,7 @@ fn only_port_is_substituted_in_command_and_arguments() {
     assert_eq!(app.args.unwrap(), ["8888:8888", "$$PORT", "$$(DISABLE_AUTH)"]);
 }
 
-/// Expands text like a kubelet: `$$` becomes `$`, and known variables are replaced.
+/// Expands text as the kubelet does: `$$` becomes `$`, and references to known variables become `<replaced>`.
 fn expanded(text: &str) -> String {
     let (mut expanded, mut rest) = (String::new(), text);
     while let Some((before, behind)) = rest.split_once('$') {

@@ -1,4 +1,4 @@
-//! The proxy secret: mounted only into the sidecar, and explained when it is missing.
+//! Tests of the proxy secret: its mount in the sidecar, and the failure of a Workshop while its Secret is missing.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn mounts(pod: &PodSpec) -> Vec<&str> {
 }
 
 #[test]
-fn secret_is_mounted_read_only_into_the_sidecar_alone() {
+fn proxy_secret_is_mounted_read_only_into_sidecar_only() {
     let mut settings = with_secret();
     settings.wait_for_isolation = Some(Duration::from_secs(120));
     for profile in ["restricted", "baseline"] {
@@ -40,7 +40,7 @@ fn secret_is_mounted_read_only_into_the_sidecar_alone() {
         assert_eq!(volume, json!([{ "name": "proxy-secret", "secret": secret }]));
         let mount = &pod.containers[1].volume_mounts.as_ref().unwrap()[0];
         assert_eq!((mount.mount_path.as_str(), mount.read_only), ("/etc/workshop-launcher/proxy", Some(true)));
-        // The kubelet does not refresh subPath mounts.
+        // The mount must not use a subPath: the kubelet does not update such a mount when the Secret changes.
         assert_eq!((&mount.sub_path, &mount.sub_path_expr), (&None, &None));
         let named: Vec<bool> = pod.containers.iter().map(names_the_file).collect();
         assert_eq!(named, [false, true]);
@@ -57,7 +57,8 @@ fn pod_without_proxy_secret_setting_has_no_mounts() {
     assert!(!pod.containers.iter().any(names_the_file));
 }
 
-/// A cluster with a Workshop whose pod has not been prepared since noon, and this warning about it.
+/// A simulated API server with a Workshop whose pod has waited since 12:00 for its volumes, and this warning about the
+/// pod.
 fn unprepared(warning: &str) -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;
@@ -80,7 +81,7 @@ fn unprepared(warning: &str) -> Cluster {
 }
 
 #[tokio::test(start_paused = true)]
-async fn missing_proxy_secret_is_named_in_the_failure() {
+async fn workshop_without_proxy_secret_fails_with_name_of_secret() {
     for warning in [
         "MountVolume.SetUp failed for volume \"proxy-secret\" : secret \"workshop-proxy\" not found",
         "MountVolume.SetUp failed for volume \"proxy-secret\" : references non-existent secret key: secrets",
@@ -100,7 +101,7 @@ async fn missing_proxy_secret_is_named_in_the_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pod_waiting_for_other_reason_stays_starting() {
+async fn workshop_with_other_pod_warning_than_missing_secret_stays_starting() {
     let calls = unprepared("failed to set up sandbox network").run_operator(at("12:00:10")).await;
     assert!(statuses(&calls).all(|one| one["phase"] == "Starting"), "{calls:?}");
 }

@@ -1,4 +1,4 @@
-//! Applies that the API server refuses: the status meanwhile, and when the Workshop fails.
+//! Tests of refused applies: the status during the refusal, and the failure after the grace period.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,14 +13,14 @@ const POLICY: &str =
     "deployments.apps \"intro-abcdefghij\" is forbidden: ValidatingAdmissionPolicy 'few' denied request";
 const INVALID: &str = "Deployment.apps \"intro-abcdefghij\" is invalid: spec.template: Invalid value";
 
-/// A cluster that refuses this kind for a new Workshop.
+/// A simulated API server with a new Workshop, which refuses applies of this kind.
 fn refusing(kind: &'static str, code: u16, message: &'static str) -> Cluster {
     let mut workshop = running();
     workshop["status"] = Value::Null;
     Cluster::default().listed("workshops", &workshop).by_now(&workshop).refusing(kind, code, message)
 }
 
-/// The distinct reported statuses.
+/// Returns the written statuses without repetitions: phase, and step or reason.
 fn told(calls: &[Call]) -> Vec<(&str, &str)> {
     let mut told: Vec<_> = statuses(calls)
         .map(|status| {
@@ -32,7 +32,7 @@ fn told(calls: &[Call]) -> Vec<(&str, &str)> {
     told
 }
 
-/// When the last status was reported.
+/// Returns the transition time in the last written status.
 fn last_told(calls: &[Call]) -> Timestamp {
     statuses(calls).last().unwrap()["conditions"][0]["lastTransitionTime"].as_str().unwrap().parse().unwrap()
 }
@@ -41,6 +41,9 @@ fn last_told(calls: &[Call]) -> Timestamp {
 async fn workshop_over_quota_waits_and_then_fails() {
     let calls = refusing("services", 403, QUOTA).run_operator(at("12:00:00")).await;
     assert_eq!(told(&calls), [("Starting", "waiting-for-room"), ("Failed", "quota-exceeded")]);
+    let condition = &statuses(&calls).next().unwrap()["conditions"][0];
+    assert_eq!(["type", "status", "reason"].map(|field| &condition[field]), ["Ready", "False", "Refused"]);
+    assert!(condition["message"].as_str().unwrap().ends_with(QUOTA), "{condition}");
     let last = statuses(&calls).last().unwrap();
     assert!(last["message"].as_str().unwrap().ends_with(QUOTA), "{last}");
     assert!((at("12:01:00")..at("12:01:31")).contains(&last_told(&calls)), "{last}");
@@ -79,7 +82,7 @@ async fn workshop_that_was_ready_survives_refused_apply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn objects_created_before_the_refusal_are_deleted_on_failure() {
+async fn resources_created_before_refused_apply_are_deleted_on_failure() {
     let mut workshop = running();
     workshop["status"] = json!({ "phase": "Starting" });
     let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);

@@ -1,19 +1,22 @@
-//! Pod templates of running workshops: kept through an upgrade of the operator, replaced when the Workshop changes.
+//! Tests of pod templates of running workshops: an upgrade of the operator keeps them, and a changed Workshop replaces
+//! them.
+
+use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_operator::build::SPEC_DIGEST;
-use launcher_operator::rollout::{APPLIED_REVISION, REVISION, Rollout, annotations, decide};
+use launcher_operator::rollout::{APPLIED_REVISION, REVISION, Rollout, annotations, decide, has_annotations};
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, with_children};
-use crate::support::{at, built, running};
+use crate::support::{at, built, pod_object, running};
 
 fn wanted(change: impl FnOnce(&mut Workshop)) -> ObjectMeta {
     built(change).deployment.metadata
 }
 
-/// The Deployment of the minimal Workshop as the operator and the Deployment controller left it.
+/// Metadata of the minimal Workshop's Deployment, with the annotations of the operator and the Deployment controller.
 fn left() -> ObjectMeta {
     let mut left = wanted(|_| {});
     left.annotations = Some(annotations(Rollout::Whole, None, &left));
@@ -30,30 +33,30 @@ fn change_image(workshop: &mut Workshop) {
 }
 
 #[test]
-fn workshop_that_was_ready_keeps_its_template() {
+fn workshop_that_was_ready_keeps_its_pod_template() {
     assert_eq!(decide(Some(&left()), &wanted(|_| {}), true), Rollout::AllButTemplate);
 }
 
 #[test]
-fn workshop_that_was_never_ready_gets_the_current_template() {
+fn workshop_that_was_never_ready_gets_current_pod_template() {
     assert_eq!(decide(Some(&left()), &wanted(|_| {}), false), Rollout::Whole);
     assert_eq!(decide(None, &wanted(|_| {}), true), Rollout::Whole);
 }
 
 #[test]
-fn changed_workshop_gets_the_current_template() {
+fn changed_workshop_gets_current_pod_template() {
     assert_eq!(decide(Some(&left()), &wanted(change_image), true), Rollout::Whole);
 }
 
 #[test]
-fn template_changed_by_hand_is_applied_again() {
+fn pod_template_changed_by_hand_is_applied_again() {
     let mut edited = left();
     note(&mut edited, REVISION, "2");
     assert_eq!(decide(Some(&edited), &wanted(|_| {}), true), Rollout::Whole);
 }
 
 #[test]
-fn revision_of_new_template_is_recorded_once_known() {
+fn revision_of_new_pod_template_is_recorded_after_its_apply() {
     let mut live = left();
     live.annotations = Some(annotations(Rollout::Whole, Some(&live), &wanted(change_image)));
     assert_eq!(live.annotations.as_ref().unwrap()[APPLIED_REVISION], "");
@@ -65,13 +68,24 @@ fn revision_of_new_template_is_recorded_once_known() {
 }
 
 #[test]
-fn deployment_of_earlier_workshop_is_applied_whole() {
+fn deployment_with_missing_or_other_annotation_lacks_wanted_annotations() {
+    let expected = BTreeMap::from([("name".to_owned(), "wanted".to_owned())]);
+    let mut live = ObjectMeta::default();
+    assert!(!has_annotations(&live, &expected));
+    note(&mut live, "name", "other");
+    assert!(!has_annotations(&live, &expected));
+    note(&mut live, "name", "wanted");
+    assert!(has_annotations(&live, &expected));
+}
+
+#[test]
+fn deployment_of_earlier_workshop_with_same_name_is_replaced() {
     let again = wanted(|workshop| workshop.metadata.uid = Some("another".to_owned()));
     assert_eq!(decide(Some(&left()), &again, true), Rollout::Whole);
 }
 
 #[test]
-fn deployment_with_missing_or_newer_digest_keeps_its_template() {
+fn deployment_with_missing_or_newer_digest_keeps_its_pod_template() {
     let mut older = left();
     older.annotations = None;
     assert_eq!(decide(Some(&older), &wanted(|_| {}), true), Rollout::AllButTemplate);
@@ -81,10 +95,10 @@ fn deployment_with_missing_or_newer_digest_keeps_its_template() {
 }
 
 #[test]
-fn digest_covers_the_pod_and_not_the_lifetime() {
+fn digest_changes_with_pod_fields_and_not_with_lifetime() {
     let digest = |change: fn(&mut Workshop)| wanted(change).annotations.unwrap()[SPEC_DIGEST].clone();
     let before = digest(|_| {});
-    // This value is in the Deployments of running workshops: changing it requires a new VERSION in build/digest.rs.
+    // Deployments of running workshops have this value. If it changes, increase VERSION in build/digest.rs.
     assert_eq!(before, "1-ca0f8e1d0d35fdefff9efc84b63b4fc9");
     assert_eq!(before, digest(|workshop| workshop.spec.expires_at = Some(at("18:00:00"))));
     assert_eq!(before, digest(|workshop| workshop.spec.lifetime_seconds = 60));
@@ -103,7 +117,7 @@ fn digest_covers_the_pod_and_not_the_lifetime() {
     }
 }
 
-/// A cluster with a running Workshop and its changed Deployment.
+/// A simulated API server with a running Workshop whose Deployment has this change.
 fn cluster(change: impl FnOnce(&mut ObjectMeta)) -> Cluster {
     let workshop = running();
     let mut deployment = left();
@@ -121,7 +135,7 @@ fn patches(calls: &[Call]) -> Vec<&Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn new_leader_restores_all_but_the_template_of_a_running_workshop() {
+async fn new_leader_restores_deployment_of_running_workshop_except_pod_template() {
     let unlike: fn(&mut ObjectMeta) = |metadata| metadata.annotations = None;
     for change in [|_: &mut ObjectMeta| {}, unlike] {
         let calls = cluster(change).run_operator(at("12:30:00")).await;
@@ -138,7 +152,27 @@ async fn new_leader_restores_all_but_the_template_of_a_running_workshop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn template_changed_by_hand_is_written_whole() {
+async fn pod_template_changed_by_hand_is_restored_by_apply() {
     let calls = cluster(|metadata| note(metadata, REVISION, "2")).run_operator(at("12:30:00")).await;
     assert_eq!(patches(&calls)[0]["spec"]["template"]["spec"]["containers"][0]["name"], "app");
+}
+
+#[tokio::test(start_paused = true)]
+async fn workshop_with_ready_pod_but_without_status_keeps_its_pod_template() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    let cluster = cluster(|_| {}).relisted("workshops", &workshop).by_now(&workshop).listed("pods", &pod);
+    let calls = cluster.run_operator(at("12:30:00")).await;
+    let patches = patches(&calls);
+    assert!(!patches.is_empty() && patches.iter().all(|patch| patch["spec"]["template"].is_null()), "{patches:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn running_workshop_with_changed_spec_gets_current_pod_template() {
+    let mut workshop = running();
+    workshop["spec"]["image"] = "registry.example.org/app:2".into();
+    let calls = cluster(|_| {}).relisted("workshops", &workshop).by_now(&workshop).run_operator(at("12:30:00")).await;
+    let image = &patches(&calls)[0]["spec"]["template"]["spec"]["containers"][0]["image"];
+    assert_eq!(image, "registry.example.org/app:2");
 }

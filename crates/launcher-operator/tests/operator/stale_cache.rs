@@ -1,4 +1,4 @@
-//! An operator with a stale watch cache never creates or terminates anything based on it.
+//! Tests that the operator never creates or deletes resources based on a stale watch cache.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::{at, running};
 
 const ENDED: [&str; 3] = ["DELETE ingresses", "DELETE services", "DELETE deployments"];
 
-/// The same object after a change.
+/// Returns the object after a change, with a new resource version.
 fn changed(before: &Value, change: impl FnOnce(&mut Value)) -> Value {
     let mut after = before.clone();
     after["metadata"]["resourceVersion"] = "6".into();
@@ -41,7 +41,7 @@ async fn expired_status_is_written_before_the_workload_is_deleted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stale_cache_does_not_expire_extended_workshop() {
+async fn extended_workshop_in_stale_cache_does_not_expire() {
     let seen = running();
     let cluster = with_children(&seen).listed("workshops", &seen).by_now(&extended(&seen));
     let calls = cluster.run_operator(at("13:00:01")).await;
@@ -50,7 +50,7 @@ async fn stale_cache_does_not_expire_extended_workshop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn extension_during_expiry_keeps_the_workload() {
+async fn workshop_extended_during_its_expiry_keeps_its_workload() {
     let seen = running();
     let cluster = with_children(&seen).listed("workshops", &seen).by_now(&seen).then(&extended(&seen));
     let calls = cluster.run_operator(at("13:00:01")).await;
@@ -59,7 +59,7 @@ async fn extension_during_expiry_keeps_the_workload() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stale_cache_does_not_fail_corrected_workshop() {
+async fn corrected_workshop_in_stale_cache_does_not_fail() {
     let right = running();
     let wrong = changed(&right, |workshop| workshop["spec"]["appType"] = "nonsense".into());
     let cluster = || with_children(&right).listed("workshops", &wrong);
@@ -71,7 +71,7 @@ async fn stale_cache_does_not_fail_corrected_workshop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stale_cache_creates_nothing_for_deleted_workshop() {
+async fn deleted_workshop_in_stale_cache_gets_no_workload() {
     let seen = running();
     let cluster = || Cluster::default().listed("workshops", &seen);
     let leaving = changed(&seen, |workshop| workshop["metadata"]["deletionTimestamp"] = "2026-01-01T12:29:59Z".into());
@@ -84,7 +84,7 @@ async fn stale_cache_creates_nothing_for_deleted_workshop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn workshop_with_complete_workload_is_not_read_again() {
+async fn workshop_with_complete_workload_is_reconciled_without_live_read() {
     let seen = running();
     let calls = with_children(&seen).listed("workshops", &seen).by_now(&seen).run_operator(at("12:30:00")).await;
     assert!(!asked(&calls).contains(&"GET workshops"), "{calls:?}");

@@ -1,4 +1,4 @@
-//! Workshops and settings for the tests.
+//! Test support: Workshops, built resources and settings.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use launcher_operator::{IngressSettings, OperatorSettings, Placement, PullPolicy
 use launcher_workshop::Workshop;
 use serde_json::{Value, json};
 
-/// A minimal Workshop.
+/// A minimal valid Workshop, as YAML.
 pub(crate) const MINIMAL: &str = "
 apiVersion: workshoplauncher.dev/v1alpha1
 kind: Workshop
@@ -36,7 +36,7 @@ pub(crate) fn workshop(change: impl FnOnce(&mut Workshop)) -> Workshop {
     workshop
 }
 
-/// A Workshop that runs from noon until 13:00.
+/// A running Workshop that was ready at 12:00 and expires at 13:00.
 pub(crate) fn running() -> Value {
     let mut workshop = serde_json::to_value(workshop(|_| {})).unwrap();
     workshop["metadata"]["resourceVersion"] = "5".into();
@@ -46,11 +46,22 @@ pub(crate) fn running() -> Value {
     workshop
 }
 
+/// The pod of the minimal Workshop with this status.
+pub(crate) fn pod_object(status: &Value) -> Value {
+    json!({
+        "metadata": {
+            "name": "intro-1", "namespace": "workshops", "uid": "pod", "creationTimestamp": "2026-01-01T12:00:00Z",
+            "labels": { "workshoplauncher.dev/workshop": "intro-abcdefghij" },
+        },
+        "status": status,
+    })
+}
+
 pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Manifests {
     build(&validate(&workshop(change)).unwrap(), &settings())
 }
 
-/// The pod of the minimal Workshop with these settings.
+/// Builds the pod of the minimal Workshop with these settings and this security profile.
 pub(crate) fn pod(settings: &OperatorSettings, profile: &str) -> PodSpec {
     let workshop = workshop(|workshop| workshop.spec.security_profile = profile.to_owned());
     build(&validate(&workshop).unwrap(), settings).deployment.spec.template.spec.unwrap()

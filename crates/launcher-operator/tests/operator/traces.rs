@@ -1,4 +1,4 @@
-//! The steps of a start's trace.
+//! Tests of the steps in the trace of a start.
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
@@ -76,7 +76,7 @@ fn trace_has_isolation_step_when_pod_waits_for_isolation() {
 }
 
 #[test]
-fn dispatch_time_within_creation_second_begins_the_trace() {
+fn trace_begins_at_dispatch_time_if_in_same_second_as_creation() {
     let pod = pod(&[("PodScheduled", "12:00:00"), ("PodReadyToStartContainers", "12:00:04")], json!({}));
     let first = |dispatched: &str| {
         let mut workshop = launched();
@@ -91,7 +91,7 @@ fn dispatch_time_within_creation_second_begins_the_trace() {
 }
 
 #[test]
-fn failed_start_ends_trace_at_the_failed_step() {
+fn trace_of_failed_start_ends_with_failed_step() {
     let pulls = json!({ "waiting": { "reason": "ImagePullBackOff" } });
     let pod = pod(&[("PodScheduled", "12:00:02"), ("PodReadyToStartContainers", "12:00:04")], pulls);
     let told = steps(&launched(), &[pod], &status(Phase::Failed, Some("image-pull-failed")), now());
@@ -102,7 +102,7 @@ fn failed_start_ends_trace_at_the_failed_step() {
 }
 
 #[test]
-fn trace_of_start_is_reported_once() {
+fn trace_steps_of_start_are_recorded_once() {
     let mut before = launched();
     before.status = Some(WorkshopStatus { ready_at: Some(at("12:00:10")), ..status(Phase::Starting, None) });
     assert_eq!(steps(&before, &[], &status(Phase::Running, None), now()), []);

@@ -1,4 +1,4 @@
-//! Invalid Workshops are refused with a message that names the field.
+//! Tests that invalid Workshops are refused with a message that names the field.
 
 use jiff::Timestamp;
 use launcher_domain::FailureCode;
@@ -7,7 +7,7 @@ use launcher_workshop::Workshop;
 
 use crate::support::{at, workshop};
 
-/// A change, and the field that the message must name.
+/// A change that makes a Workshop invalid, and the field that the message must name.
 type Wrong = (fn(&mut Workshop), &'static str);
 
 #[test]
@@ -20,6 +20,9 @@ fn invalid_workshop_is_refused_with_its_field() {
         (|workshop| workshop.spec.owner = "alice@example.org,bob@example.org".to_owned(), "spec.owner"),
         (|workshop| workshop.spec.image.clear(), "spec.image"),
         (|workshop| workshop.spec.image = "an image".to_owned(), "spec.image"),
+        (|workshop| workshop.spec.image = "a".repeat(256), "spec.image"),
+        (|workshop| workshop.spec.image = "-flag".to_owned(), "spec.image"),
+        (|workshop| workshop.spec.image = "app$(PORT)".to_owned(), "spec.image"),
         (|workshop| workshop.spec.app_type = "word".to_owned(), "spec.appType"),
         (|workshop| workshop.spec.port = 0, "spec.port"),
         (|workshop| workshop.spec.port = 8080, "spec.port"),
@@ -31,6 +34,9 @@ fn invalid_workshop_is_refused_with_its_field() {
         (|workshop| workshop.spec.resources.cpu_request = "3".to_owned(), "spec.resources.cpuRequest"),
         (|workshop| drop(workshop.spec.env.insert("SERVICE_OWNER_EMAIL".into(), "b@c".into())), "SERVICE_OWNER_EMAIL"),
         (|workshop| drop(workshop.spec.env.insert("DISABLE_AUTH".into(), "false".into())), "DISABLE_AUTH"),
+        (|workshop| drop(workshop.spec.env.insert("1A".into(), "b".into())), "1A"),
+        (|workshop| drop(workshop.spec.env.insert(String::new(), "b".into())), "spec.env"),
+        (|workshop| drop(workshop.spec.env.insert("A-B".into(), "c".into())), "A-B"),
         (|workshop| drop(workshop.spec.env.insert("A=B".into(), "c".into())), "A=B"),
     ];
     for (change, field) in wrong {
@@ -38,6 +44,30 @@ fn invalid_workshop_is_refused_with_its_field() {
         assert_eq!(reason.code, FailureCode::InvalidSpec);
         assert!(reason.message.contains(field), "{field} is not in {}", reason.message);
     }
+}
+
+#[test]
+fn workshop_at_the_limits_is_valid() {
+    let right: &[fn(&mut Workshop)] = &[
+        |workshop| workshop.spec.image = "a".repeat(255),
+        |workshop| workshop.spec.image = "registry.example.org:5000/a_b/c-d:1.0@sha256:00+1".to_owned(),
+        |workshop| workshop.spec.port = 1,
+        |workshop| workshop.spec.port = 8079,
+        |workshop| workshop.spec.port = 65535,
+        |workshop| workshop.spec.lifetime_seconds = 1,
+        |workshop| workshop.spec.resources.cpu_request = workshop.spec.resources.cpu_limit.clone(),
+        |workshop| drop(workshop.spec.env.insert("_a1_B".into(), "$(PORT)".into())),
+    ];
+    for (index, change) in right.iter().enumerate() {
+        assert_eq!(validate(&workshop(change)).err(), None, "change {index}");
+    }
+}
+
+#[test]
+fn owner_reference_keeps_the_workshop_until_its_resources_are_deleted() {
+    let owner = validate(&workshop(|_| {})).unwrap().owner_reference;
+    assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(true)));
+    assert_eq!(owner.uid, "0a1b2c3d-0000-4000-8000-000000000001");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One connection from its first byte to its close.
+//! Serves one client connection until it closes.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -16,44 +16,46 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use super::Body;
+use super::body::Body;
 use super::connections::ConnectionSlot;
 use super::head_tracker::{HeadTracker, IDLE_TIMEOUT};
 use super::stream::BoundedStream;
 use crate::stop::Stop;
 
-/// Maximum size of a request's head, in bytes, before the server stops waiting for more of it. A head of up to twice
-/// this size is still read if it arrives in one piece.
+/// Maximum size of hyper's read buffer, in bytes. hyper refuses a larger head, except one of up to twice this size that
+/// arrives in one piece.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Maximum number of header lines of a request.
 const MAX_HEADERS: usize = 100;
-/// Idle time before the kernel sends TCP keepalive probes to the client.
+/// Idle time of a connection before the kernel probes whether the client still exists (TCP keepalive).
 const KEEPALIVE: Duration = Duration::from_secs(60);
-/// Maximum wait for a head in progress after the listener has closed: an established connection has most likely sent a
-/// request already.
+/// Maximum wait for an incomplete head after the listener has closed. A head that was sent before the close arrives
+/// within this time.
 const LAST_HEAD_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Request extension: the connection of the request.
+/// Request extension with which a handler configures the connection of its request.
 #[derive(Debug, Clone)]
 pub struct Connection(HeadTracker);
 
 impl Connection {
-    /// Marks the connection as carrying a workshop's traffic: it gets larger buffers and longer timeouts.
+    /// Marks the connection as carrying a workshop's traffic. Its kernel buffers become larger, its client may read
+    /// nothing for 5 minutes, and a slow body or a slow reader no longer counts as stuck.
     pub fn carry_workshop(&self) {
         self.0.relax();
     }
 }
 
-/// Shared by all connections of a listener.
+/// State that all connections of a listener share.
 #[derive(Debug, Clone)]
 pub(super) struct ServerContext<A> {
     pub(super) stop: Stop,
-    /// Once cancelled, a connection accepts only a request that is already on its way.
+    /// Cancelled when the listener closes. Each connection then answers the request that it has begun to receive, and
+    /// closes. A new connection waits up to one second for its first request.
     pub(super) closed: CancellationToken,
     pub(super) answer: A,
 }
 
-/// Answers the requests of a connection.
+/// Answers the requests of one connection until it closes.
 pub(super) async fn serve<A, F>(stream: TcpStream, peer: SocketAddr, slot: ConnectionSlot, server: ServerContext<A>)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
@@ -90,7 +92,8 @@ where
         biased;
         outcome = connection.as_mut() => Some(outcome),
         () = closed.cancelled() => {
-            // Continues while a head is being received.
+            // Wait until a head that has begun is complete. Also wait for the first head of a new connection: its
+            // client may have sent the head before the listener closed.
             let last_head = poll_fn(|cx| match connection.as_mut().poll(cx) {
                 Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
                 Poll::Pending if tracker.is_receiving_head() => Poll::Pending,
@@ -107,17 +110,17 @@ where
         }
     };
     if let Err(error) = outcome {
-        tracing::debug!(%error, %peer, "connection ended early");
+        tracing::debug!(%error, %peer, "client connection failed, closed it");
     }
 }
 
 fn set_options(stream: &TcpStream) {
-    // Answers are small and clients wait for them: low latency matters more than fewer packets.
+    // Most answers are small, and clients wait for them. Low latency matters more than fewer packets.
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "setting TCP_NODELAY failed");
+        tracing::debug!(%error, "setting TCP_NODELAY failed, answers may be delayed");
     }
-    // Without keepalive, a tunnel or event stream to a vanished client would stay open forever.
+    // Without TCP keepalive, a WebSocket or event stream to a vanished client would stay open forever.
     if let Err(error) = SockRef::from(stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEPALIVE)) {
-        tracing::debug!(%error, "setting TCP keepalive failed");
+        tracing::debug!(%error, "setting TCP keepalive failed, the connection of a vanished client may stay open");
     }
 }

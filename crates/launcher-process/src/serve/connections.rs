@@ -1,4 +1,4 @@
-//! The open connections of a listener: their limit, and the choice of the connection to close at the limit.
+//! Connection limit of a listener. At the limit, a connection without progress is closed to make room for a new one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,18 +10,16 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::head_tracker::HeadTracker;
-use super::limits::ServeLimits;
+use super::limits::{MAX_CLOSING, ServeLimits};
 
-/// Minimum time without progress before a connection is closed for another one.
+/// Minimum time without progress before a connection may be closed to make room.
 const MIN_STALL_TIME: Duration = Duration::from_millis(250);
-/// Interval between two looks for a connection to close while another one waits.
+/// Interval between two searches for a connection to close, while a new connection waits for a slot.
 const RETRY: Duration = Duration::from_millis(20);
-/// Minimum time between two warnings that the limit is reached.
+/// Minimum time between two warnings about the connection limit.
 const WARN_INTERVAL: Duration = Duration::from_secs(60);
-/// Maximum number of connections that were asked to close and still hold their memory.
-pub(super) const MAX_CLOSING: usize = 32;
 
-/// The open connections of a listener. Clones share them.
+/// The open connections of a listener. Clones share the same connections.
 #[derive(Debug, Clone)]
 pub(super) struct Connections(Arc<Inner>);
 
@@ -38,7 +36,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Open {
     connections: HashMap<u64, Connection>,
-    /// Number of connections that were asked to close.
+    /// Number of connections whose task is aborted but still holds its memory.
     closing: usize,
     warned: Option<Instant>,
 }
@@ -49,7 +47,7 @@ struct Connection {
     task: Option<AbortHandle>,
 }
 
-/// The slot of one connection. Dropping it, together with its socket, frees the slot.
+/// The slot of one connection. The connection's stream owns it, so that closing the socket also frees the slot.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
     id: u64,
@@ -69,7 +67,7 @@ impl Connections {
         }))
     }
 
-    /// Waits for a slot for an accepted connection, and frees one from a connection without progress.
+    /// Waits for a slot for an accepted connection. If none is free, closes a connection without progress.
     pub(super) async fn admit(&self) -> ConnectionSlot {
         loop {
             if self.make_room() {
@@ -79,22 +77,23 @@ impl Connections {
         }
     }
 
-    /// Returns a slot even above the limit: for the last connections before the listener closes.
+    /// Returns a slot without a check of the connection limit. A closing listener thus serves all connections that
+    /// clients have already established.
     pub(super) fn admit_over_limit(&self) -> ConnectionSlot {
         let (id, tracker) = (self.0.next.fetch_add(1, Ordering::Relaxed), HeadTracker::new());
         self.lock().connections.insert(id, Connection { tracker: tracker.clone(), task: None });
         ConnectionSlot { id, tracker, connections: self.clone() }
     }
 
-    /// Records the task that serves a slot's connection, unless it has already ended.
+    /// Records the task that serves a connection. Does nothing if the connection has already ended.
     pub(super) fn set_task(&self, id: u64, task: AbortHandle) {
         if let Some(connection) = self.lock().connections.get_mut(&id) {
             connection.task = Some(task);
         }
     }
 
-    /// True if a slot is free. Otherwise closes the connection that has made no progress for longest. One with a stuck
-    /// head, body or answer is closed before an idle one.
+    /// Returns true if a slot is free. At the limit, first closes the connection that has made no progress for the
+    /// longest time. Connections with a stuck head, body or answer are closed before idle ones.
     fn make_room(&self) -> bool {
         let mut open = self.lock();
         if open.connections.len() < self.0.limits.connections {
@@ -111,7 +110,7 @@ impl Connections {
         open.closing += 1;
         drop(open);
         if let Some(task) = evicted.task {
-            tracing::debug!("closing stalled connection at the connection limit");
+            tracing::debug!("closing stalled connection to make room for a new one");
             task.abort();
         }
         true
@@ -131,7 +130,9 @@ impl Connections {
 }
 
 impl Open {
-    /// The connection without progress for longest, if any exceeds [`MIN_STALL_TIME`].
+    /// Returns the connection to close at the connection limit: the one that has been stuck for the longest time, or
+    /// the one that has been idle for the longest time if none is stuck. Ignores connections that have been stuck or
+    /// idle for less than [`MIN_STALL_TIME`].
     fn longest_stalled(&self, now: Instant) -> Option<u64> {
         let served = self.connections.iter().filter(|(_, connection)| connection.task.is_some());
         let unproductive = served.filter_map(|(id, connection)| Some((connection.tracker.unproductive()?, *id)));
@@ -145,17 +146,17 @@ impl ConnectionSlot {
         self.id
     }
 
-    /// The head state of its connection.
+    /// Returns the progress tracker of this slot's connection.
     pub(super) fn tracker(&self) -> &HeadTracker {
         &self.tracker
     }
 
-    /// Memory for large heads, in bytes, shared by all connections.
+    /// Memory budget for large heads, shared by all connections. One permit is one byte.
     pub(super) fn large_heads(&self) -> Arc<Semaphore> {
         Arc::clone(&self.connections.0.large_heads)
     }
 
-    /// Takes memory for a larger send buffer, in bytes, if available.
+    /// Reserves `bytes` of memory for a larger send buffer. `None` if the shared budget is used up.
     pub(super) fn take_large_answer(&self, bytes: u32) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.connections.0.large_answers).try_acquire_many_owned(bytes).ok()
     }

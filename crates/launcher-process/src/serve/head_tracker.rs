@@ -1,5 +1,6 @@
 //! Timeouts for the next request of a connection. The idle timeout is long, so that a reverse proxy can reuse the
-//! connection. The timeout of a started head is short, so that a client cannot hold the connection with a few bytes.
+//! connection. Once a request's head has begun, a shorter timeout applies: otherwise a client could occupy the
+//! connection by sending a few bytes.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,69 +11,71 @@ use std::time::Duration;
 use hyper::rt::{Sleep, Timer};
 use tokio::time::Instant;
 
-/// Timeout of a head from its first byte; for the first head of a connection from the connection's start.
+/// Maximum time for a head to arrive, measured from its first byte. For the first head of a connection, the time is
+/// measured from the connection's start.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// Idle timeout between requests. It is longer than the idle timeout of the reverse proxies in front (60 to 90 s), so
-/// that the proxies close first and no request meets a closing connection.
+/// Idle timeout between requests. Reverse proxies in front have shorter idle timeouts (60 to 90 s), so they close
+/// first. Otherwise a proxy could send a request on a connection that this server is closing.
 pub(super) const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Size in bytes above which a head's connection is closed after its answer, because its read buffer would keep its
-/// size.
+/// Maximum size of a head, in bytes, after which the connection stays open. After a larger head, the connection is
+/// closed with its answer: hyper never shrinks its read buffer, so the connection would keep that memory.
 const LARGE_HEAD: usize = 24 * 1024;
 
-/// The state of a connection.
+/// The phase of a connection. Each `Instant` is the time when the phase began.
 #[derive(Debug, Clone, Copy)]
 enum RequestPhase {
-    /// Waits for its first head since then.
+    /// Waits for the connection's first head.
     FirstHead(Instant),
-    /// Idle since then; no byte of another request has arrived.
+    /// Idle: no byte of the next request has arrived.
     Idle(Instant),
-    /// Waits for the rest of a head that began then.
+    /// Waits for the rest of a head.
     Head(Instant),
-    /// Waits for a body, or for the answer to a request with one, since then.
+    /// Waits for the rest of a body, or for the answer to a request that has a body.
     Body(Instant),
-    /// Waits for the rest of a body whose request was answered early, at that time.
+    /// Waits for the rest of a body although its request is already answered.
     UnreadBody(Instant),
-    /// A request is being answered.
+    /// A request without a body is being answered.
     Answering,
 }
 
-/// Additional time for a body before its connection counts as one without progress.
+/// Time for a body to arrive before its connection counts as stuck.
 const BODY_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Tracks the heads of one connection. hyper starts its timer whenever it begins to wait for a head. The connection's
-/// stream reports received bytes and stalled writes, and its service reports complete heads.
+/// Tracks the progress of one connection. The connection's stream reports received bytes and blocked writes. The
+/// request handler reports complete heads and answers. The tracker is also hyper's timer, which hyper starts whenever
+/// it begins to wait for a head.
 #[derive(Debug, Clone)]
 pub(super) struct HeadTracker(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
     phase: RequestPhase,
-    /// Bytes of the head that is being read, or of the last one.
+    /// Number of bytes received of the current head. Between two heads: size of the last head.
     head_bytes: usize,
-    /// When an answer did not fit into the kernel's buffer; `None` once everything was written.
+    /// Time when the kernel's send buffer became full. `None` once the whole answer is written.
     write_blocked_since: Option<Instant>,
-    /// True for a workshop's traffic: slow bodies and slow readers are normal.
+    /// True if the connection carries a workshop's traffic: slow bodies and slow readers are normal there.
     is_relaxed: bool,
 }
 
-/// Why a connection makes no progress, in the order of closing.
+/// Reason why a connection makes no progress. At the connection limit, stuck connections are closed before idle ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unproductive {
-    /// A head or a body does not arrive, or an answer is not read.
+    /// The client does not complete its request, or does not read its answer.
     Stuck,
-    /// No request has begun.
+    /// The client has not begun its next request.
     Idle,
 }
 
 impl HeadTracker {
-    /// The state of a new connection.
+    /// Creates the tracker of a new connection.
     pub(super) fn new() -> Self {
         let phase = RequestPhase::FirstHead(Instant::now());
         Self(Arc::new(Mutex::new(State { phase, head_bytes: 0, write_blocked_since: None, is_relaxed: false })))
     }
 
-    /// Counts received bytes.
+    /// Records `bytes` received bytes.
     pub(super) fn read(&self, bytes: usize) {
         let mut state = self.lock();
         match state.phase {
@@ -85,12 +88,12 @@ impl HeadTracker {
         }
     }
 
-    /// Marks a head as complete; `has_body` if a body follows.
+    /// Records that a head is complete. `has_body` is true if a body follows.
     pub(super) fn complete(&self, has_body: bool) {
         self.lock().phase = if has_body { RequestPhase::Body(Instant::now()) } else { RequestPhase::Answering };
     }
 
-    /// Marks the request as answered.
+    /// Records that the request is answered.
     pub(super) fn answer(&self) {
         let mut state = self.lock();
         if matches!(state.phase, RequestPhase::Body(_)) {
@@ -98,7 +101,7 @@ impl HeadTracker {
         }
     }
 
-    /// Marks the connection as carrying a workshop's traffic.
+    /// Removes the limits on slow reading and writing, because the connection carries a workshop's traffic.
     pub(super) fn relax(&self) {
         self.lock().is_relaxed = true;
     }
@@ -107,23 +110,23 @@ impl HeadTracker {
         self.lock().is_relaxed
     }
 
-    /// Bytes of the head that is being read; otherwise 0.
+    /// Returns the bytes received of the current head; 0 if no head is being received.
     pub(super) fn head_bytes(&self) -> usize {
         let state = self.lock();
         if matches!(state.phase, RequestPhase::FirstHead(_) | RequestPhase::Head(_)) { state.head_bytes } else { 0 }
     }
 
-    /// True if the last head took so much memory that its connection is closed.
+    /// True if the last head was so large that the connection must be closed after its answer.
     pub(super) fn was_large(&self) -> bool {
         self.lock().head_bytes > LARGE_HEAD
     }
 
-    /// Records that an answer does not fit into the kernel's buffer, or that everything was written.
+    /// Records that the kernel's send buffer is full, or that the whole answer is written.
     pub(super) fn set_write_blocked(&self, is_blocked: bool) {
         self.lock().write_blocked_since = is_blocked.then(Instant::now);
     }
 
-    /// Why and since when the connection makes no progress; `None` while a request is being answered.
+    /// Returns why the connection makes no progress, and since when. `None` while it makes progress.
     pub(super) fn unproductive(&self) -> Option<(Unproductive, Instant)> {
         let state = self.lock();
         match (state.phase, state.write_blocked_since.filter(|_| !state.is_relaxed)) {
@@ -137,7 +140,7 @@ impl HeadTracker {
         }
     }
 
-    /// True if a head has begun, or if the connection has not sent its first head yet.
+    /// True if a head is incomplete, or if the connection's first head is still pending.
     pub(super) fn is_receiving_head(&self) -> bool {
         matches!(self.lock().phase, RequestPhase::FirstHead(_) | RequestPhase::Head(_))
     }
@@ -164,7 +167,8 @@ impl HeadTracker {
     }
 }
 
-/// The timer of one connection. It ignores hyper's duration and sleeps until the next head is overdue.
+/// The timer that hyper uses for one connection. It ignores the duration that hyper passes, and sleeps until the
+/// timeout of the current phase.
 impl Timer for HeadTracker {
     fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
         self.mark_idle();
@@ -180,7 +184,8 @@ impl Timer for HeadTracker {
     }
 }
 
-/// Completes when a head is overdue. hyper polls it after each read that did not complete a head.
+/// Future that completes when a head is overdue. hyper polls it after each read that leaves the head incomplete. Each
+/// poll updates the deadline: once a head has begun, the head timeout replaces the idle timeout.
 struct HeadDeadline {
     tracker: HeadTracker,
     sleep: Pin<Box<tokio::time::Sleep>>,

@@ -2,57 +2,57 @@
 
 use std::time::Duration;
 
-use super::connections::MAX_CLOSING;
 use crate::listen::ListenOptions;
 
 const KIB: usize = 1024;
 
-/// Default maximum number of concurrent connections of a service.
+/// Default maximum number of concurrent connections of a listener.
 pub const DEFAULT_CONNECTIONS: usize = 1024;
+/// Maximum number of closing connections, whose task is aborted but still holds its memory.
+pub(super) const MAX_CLOSING: usize = 32;
 
-/// Bounds on the connections of a listener. [`ServeLimits::worst_case_bytes`] adds them up.
+/// Bounds on the connections of a listener. [`ServeLimits::worst_case_bytes`] computes the memory that they allow.
 #[derive(Debug, Clone)]
 pub struct ServeLimits {
-    /// Maximum number of connections. At the limit, a new connection replaces the one that has made no progress for
-    /// longest; if all make progress, the new one waits.
+    /// Maximum number of connections. At the limit, a new connection replaces the connection that has made no progress
+    /// for the longest time. If all connections make progress, the new one waits.
     pub connections: usize,
-    /// Maximum number of connections that wait to be accepted.
+    /// Length of the accept queue: maximum number of connections that wait to be accepted.
     pub backlog: u32,
-    /// Kernel buffers of a connection; none for the kernel's own sizing.
+    /// Kernel buffers of a connection. With `None`, the kernel chooses and adapts their sizes.
     pub buffers: Option<Buffers>,
-    /// Memory for the parts of request heads beyond the first 8 KiB, for all connections together, in bytes.
+    /// Memory budget for request heads, in bytes, shared by all connections. The first 8 KiB of a head do not count.
     pub large_heads: usize,
-    /// Memory for larger send buffers of connections with a large answer, for all connections together, in bytes.
+    /// Memory budget for larger send buffers, in bytes, shared by all connections. A large answer needs such a buffer.
     pub large_answers: usize,
-    /// Maximum time without progress of a write. After that the connection is closed.
+    /// Maximum time in which a client reads no byte of its answer. Afterwards the connection is closed.
     pub write_stall: Duration,
 }
 
-/// Requested sizes of a connection's kernel buffers, in bytes. Linux doubles them.
+/// Requested sizes of a connection's kernel buffers, in bytes. Linux reserves twice these sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
-    /// SO_RCVBUF.
+    /// Receive buffer (SO_RCVBUF).
     pub receive: usize,
-    /// SO_SNDBUF.
+    /// Send buffer (SO_SNDBUF).
     pub send: usize,
 }
 
-/// Memory of a connection outside its socket's buffers, in bytes: hyper's read buffer (16 KiB) and head buffer (8 KiB),
-/// an answer without a permit (8 KiB), the state of the connection and its request (8 KiB), and the kernel's rounding
-/// (4 KiB).
+/// Memory of a connection outside its kernel buffers, in bytes: hyper's read buffer (16 KiB) and head buffer (8 KiB), a
+/// small answer (8 KiB), the state of the connection and its request (8 KiB), and rounding by the kernel (4 KiB).
 const OTHER_BYTES: usize = 44 * KIB;
 
-/// Requested send buffer of a connection with a large answer. The loopback interface has segments of 64 KiB: with less
-/// than 48 KiB each of them waits for a delayed acknowledgement, 40 ms.
+/// Requested send buffer of a connection with a large answer, in bytes. On the loopback interface, segments have up to
+/// 64 KiB. With a send buffer below 48 KiB, each segment would wait 40 ms for a delayed acknowledgement.
 const LARGE_SEND_BUFFER: usize = 64 * KIB;
 
 impl ServeLimits {
-    /// For a service with a memory limit.
+    /// Bounds for the listener of a process with a memory limit.
     #[must_use]
     pub const fn service() -> Self {
         Self {
             connections: DEFAULT_CONNECTIONS,
-            // If the backlog is full, refused clients retry after a second or more.
+            // Sized for a burst: while this queue is full, the kernel drops connections, and clients retry after 1 s.
             backlog: 1536,
             buffers: Some(Buffers { receive: 8 * KIB, send: 16 * KIB }),
             large_heads: 20 * KIB * KIB,
@@ -61,20 +61,20 @@ impl ServeLimits {
         }
     }
 
-    /// For health and metrics, which have few clients.
+    /// Bounds for the listener of health probes and metrics, which has few clients.
     #[must_use]
     pub const fn telemetry() -> Self {
         Self { connections: 32, backlog: 64, large_heads: KIB * KIB, large_answers: KIB * KIB, ..Self::service() }
     }
 
-    /// Without bounds on kernel buffers.
+    /// Bounds for a process without a memory limit: the kernel sizes its buffers itself.
     #[must_use]
     pub const fn unbounded() -> Self {
         Self { connections: 8192, buffers: None, write_stall: Duration::from_secs(300), ..Self::service() }
     }
 
-    /// Maximum memory of the connections including kernel buffers, in bytes. `None` if the kernel sizes its buffers
-    /// itself.
+    /// Returns the maximum memory of all connections with their kernel buffers, in bytes. `None` if the kernel sizes
+    /// its buffers itself.
     #[must_use]
     pub const fn worst_case_bytes(&self) -> Option<usize> {
         let Some(Buffers { receive, send }) = self.buffers else { return None };
@@ -83,13 +83,14 @@ impl ServeLimits {
         Some(connections + waiting + self.large_heads + self.large_answers)
     }
 
-    /// Requested size of a larger send buffer, and its memory beyond the usual one; both in bytes.
+    /// Returns the requested size of a larger send buffer, and the additional memory that it needs, both in bytes.
+    /// `None` if the kernel sizes its buffers itself, or if the send buffer is already larger.
     pub(super) fn larger_send_buffer(&self) -> Option<(usize, u32)> {
         let more = LARGE_SEND_BUFFER.checked_sub(self.buffers?.send)?;
         u32::try_from(2 * more).ok().map(|memory| (LARGE_SEND_BUFFER, memory))
     }
 
-    /// Options of a listener within these bounds.
+    /// Returns the options for a listener within these bounds.
     #[must_use]
     pub fn listen_options(&self) -> ListenOptions {
         ListenOptions {

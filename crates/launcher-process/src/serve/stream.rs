@@ -1,5 +1,5 @@
-//! The bounded socket of one connection: large heads share a memory budget, and a client that does not read is
-//! disconnected.
+//! The socket of one connection, with bounded memory. Large heads share a memory budget. A client that does not read
+//! its answer is disconnected.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -16,31 +16,33 @@ use tokio_util::sync::PollSemaphore;
 use super::connections::ConnectionSlot;
 use super::limits::Buffers;
 
-/// Free space that hyper requires in its read buffer before it reads.
+/// Free space that hyper requires in its read buffer before it reads, in bytes.
 const READ_ROOM: usize = 8 * 1024;
-/// Size of hyper's read buffer without a permit.
+/// Size up to which hyper's read buffer needs no memory permits, in bytes.
 const FREE_READ_BUFFER: usize = 16 * 1024;
 
-/// The socket of one connection. It also carries the tunnel of an upgrade, and holds its slot until the tunnel ends.
+/// The socket of one connection. After an upgrade, it also carries the WebSocket, and keeps the connection's slot until
+/// the WebSocket ends.
 #[derive(Debug)]
 pub(super) struct BoundedStream {
     stream: TcpStream,
     slot: ConnectionSlot,
     large_heads: PollSemaphore,
-    /// Permits for a large head. The connection keeps them until it closes, because hyper keeps its read buffer.
+    /// Memory permits for a large head. The connection keeps them until it closes, because hyper never shrinks its read
+    /// buffer.
     large_head: Option<OwnedSemaphorePermit>,
     large_answer: Option<OwnedSemaphorePermit>,
     stall: Option<Pin<Box<Sleep>>>,
-    /// The last write made no progress.
+    /// True if the last write made no progress.
     is_stalled: bool,
-    /// A write has been delayed since everything was last written.
+    /// True from the first write without progress until the whole answer is written.
     is_write_blocked: bool,
     is_relaxed: bool,
 }
 
-/// Requested kernel buffers of a connection with a workshop's traffic, in bytes.
+/// Requested kernel buffers of a connection that carries a workshop's traffic, in bytes.
 const WORKSHOP_BUFFERS: Buffers = Buffers { receive: 256 * 1024, send: 256 * 1024 };
-/// Maximum time without progress of a write to such a connection: its client may be suspended for a while.
+/// Maximum time in which the client of a workshop's connection reads no byte. A laptop may be suspended for a while.
 const WORKSHOP_WRITE_STALL: Duration = Duration::from_secs(300);
 
 impl BoundedStream {
@@ -58,7 +60,8 @@ impl BoundedStream {
         }
     }
 
-    /// Takes memory permits for the read buffer before more of a head is read into it.
+    /// Waits for the memory permits that hyper's read buffer needs before it can receive more of a large head. Ready at
+    /// once if no further permit is needed.
     fn poll_room_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let needed = beyond_free(self.slot.tracker().head_bytes());
         let held = self.large_head.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
@@ -74,7 +77,7 @@ impl BoundedStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Tracks a write: progress, or an error if there has been none for too long.
+    /// Tracks the progress of a write. Returns an error if the client has read no byte for too long.
     fn poll_progress<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.is_stalled = false;
@@ -95,7 +98,7 @@ impl BoundedStream {
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client reads nothing")))
     }
 
-    /// Marks everything as written.
+    /// Records that the whole answer is written.
     fn clear_write_block(&mut self) {
         if self.is_write_blocked {
             self.is_write_blocked = false;
@@ -103,8 +106,8 @@ impl BoundedStream {
         }
     }
 
-    /// Enlarges the kernel's send buffer for an answer that does not fit, if memory is available. The connection keeps
-    /// it until it closes, because the kernel may still hold the bytes.
+    /// Enlarges the kernel's send buffer for an answer that does not fit, if the memory budget allows it. The
+    /// connection keeps the permit until it closes, because the kernel may still hold bytes in the buffer.
     fn enlarge_send_buffer(&mut self) {
         if self.large_answer.is_some() || self.is_relaxed {
             return;
@@ -117,7 +120,7 @@ impl BoundedStream {
         }
     }
 
-    /// Enlarges the buffers once the connection carries a workshop's traffic.
+    /// Enlarges the kernel buffers once the connection carries a workshop's traffic.
     fn relax(&mut self) {
         if !self.is_relaxed && self.slot.tracker().is_relaxed() {
             self.is_relaxed = true;
@@ -132,11 +135,12 @@ impl BoundedStream {
 
 fn note(outcome: io::Result<()>) {
     if let Err(error) = outcome {
-        tracing::debug!(%error, "resizing socket buffer failed");
+        tracing::debug!(%error, "resizing kernel buffer of client connection failed, keeping its size");
     }
 }
 
-/// Memory of hyper's read buffer beyond [`FREE_READ_BUFFER`] if `head_bytes` are in it and more is expected, in bytes.
+/// Returns the number of bytes by which hyper's read buffer exceeds [`FREE_READ_BUFFER`] when it holds `head_bytes` of
+/// an incomplete head.
 fn beyond_free(head_bytes: usize) -> usize {
     (head_bytes + READ_ROOM + 1).next_power_of_two().saturating_sub(FREE_READ_BUFFER)
 }
@@ -188,7 +192,7 @@ mod tests {
     use super::beyond_free;
 
     #[test]
-    fn read_buffer_beyond_16_kib_is_accounted_for_at_its_next_size() {
+    fn large_head_needs_permits_for_read_buffer_beyond_16_kib() {
         for (head, beyond) in [(0, 0), (8191, 0), (8192, 16), (24_575, 16), (24_576, 48), (57_344, 112)] {
             assert_eq!(beyond_free(head), beyond * 1024, "{head}");
         }

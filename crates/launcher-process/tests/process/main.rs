@@ -1,6 +1,7 @@
-//! The shared parts of every process, through their public API.
+//! Tests of the functions that all processes share, through their public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod files;
 mod follow;
 mod health;
 mod listen;
@@ -8,6 +9,7 @@ mod serve;
 mod serve_limits;
 mod settings;
 mod stop;
+mod telemetry;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,11 +18,11 @@ async fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").await.unwrap()
 }
 
-/// Sends bytes and reads until the other side closes.
+/// Sends bytes, and reads until the server closes the connection.
 async fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
     stream.write_all(bytes).await.unwrap();
     let mut answer = Vec::new();
-    // A reset after the answer counts as a close.
+    // Ignore the error: a reset after the answer counts as a close.
     drop(stream.read_to_end(&mut answer).await);
     String::from_utf8(answer).unwrap()
 }

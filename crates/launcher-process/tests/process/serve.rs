@@ -26,21 +26,22 @@ async fn start(stop: &Stop) -> TcpStream {
     TcpStream::connect(addr).await.unwrap()
 }
 
-/// Stops the paused clock until the returned sender is dropped. Otherwise it advances automatically whenever all tasks
-/// wait, even while bytes are in the kernel. `advance` still moves it.
+/// Stops the automatic advance of the paused clock until the returned sender is dropped. `advance` still moves the
+/// clock. The automatic advance would happen whenever all tasks wait, even while the kernel still transfers bytes.
 fn hold_the_clock() -> std::sync::mpsc::Sender<()> {
     let (held, until) = std::sync::mpsc::channel();
     tokio::task::spawn_blocking(move || until.recv().is_err());
     held
 }
 
-/// Waits until the server has read all sent bytes: they have arrived once a request on a later connection is answered.
+/// Waits until the server has read all bytes sent so far. It has read them once it answers a request on a later
+/// connection.
 async fn settle(addr: SocketAddr) {
     let mut later = TcpStream::connect(addr).await.unwrap();
     exchange(&mut later, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
 }
 
-/// True if the server has sent neither a byte nor the end of the stream.
+/// True if the server has neither sent a byte nor closed the connection.
 async fn is_quiet(stream: &TcpStream) -> bool {
     settle(stream.peer_addr().unwrap()).await;
     stream.try_read(&mut [0; 1]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -51,7 +52,7 @@ async fn pass(seconds: u64) {
 }
 
 #[tokio::test]
-async fn request_is_answered() {
+async fn server_answers_request() {
     let mut stream = start(&Stop::new()).await;
     let answer = exchange(&mut stream, b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("hello"), "{answer}");
@@ -73,7 +74,7 @@ async fn connection_with_incomplete_head_is_closed_after_30_seconds() {
 
 const KEPT: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// Sends a request and reads its answer; the connection stays open.
+/// Sends a request and reads its answer. The connection stays open.
 async fn ask(stream: &mut TcpStream) -> String {
     stream.write_all(KEPT).await.unwrap();
     let (mut answer, mut part) = (String::new(), [0; 1024]);
@@ -104,7 +105,7 @@ async fn idle_connection_is_closed_after_120_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn kept_connection_with_slow_head_is_closed_after_30_seconds() {
+async fn reused_connection_with_slow_head_is_closed_after_30_seconds() {
     let held = hold_the_clock();
     let mut stream = start(&Stop::new()).await;
     ask(&mut stream).await;
@@ -123,7 +124,7 @@ async fn kept_connection_with_slow_head_is_closed_after_30_seconds() {
 }
 
 #[tokio::test]
-async fn head_with_too_many_lines_or_bytes_is_refused() {
+async fn head_with_too_many_lines_or_bytes_gets_431() {
     let lines = "X: y\r\n".repeat(101);
     let mut stream = start(&Stop::new()).await;
     let answer = exchange(&mut stream, format!("GET / HTTP/1.1\r\n{lines}\r\n").as_bytes()).await;
@@ -136,7 +137,7 @@ async fn head_with_too_many_lines_or_bytes_is_refused() {
 }
 
 #[tokio::test]
-async fn stop_finishes_request_in_flight_and_refuses_new_connections() {
+async fn stopping_server_completes_in_flight_request_and_refuses_connections() {
     let (stop, arrived, go_on) = (Stop::new(), std::sync::Arc::new(Notify::new()), std::sync::Arc::new(Notify::new()));
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
@@ -163,7 +164,7 @@ async fn stop_finishes_request_in_flight_and_refuses_new_connections() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn draining_server_answers_with_connection_close() {
+async fn draining_server_answers_requests_and_closes_their_connections() {
     let held = hold_the_clock();
     let stop = Stop::new().with_drain(Duration::from_secs(5));
     let listener = listener().await;
@@ -179,14 +180,14 @@ async fn draining_server_answers_with_connection_close() {
         assert!(answer.contains("connection: close\r\n"), "{answer}");
         assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0, "it closes as it said");
     }
-    // No bytes are in the kernel any more.
+    // All answers are read, so the clock may advance automatically again.
     drop(held);
     server.await.unwrap();
     TcpStream::connect(addr).await.unwrap_err();
     assert!(stop.finish(Duration::from_secs(10)).await);
 }
 
-/// Sends a request on a new connection; `None` if the server no longer listens.
+/// Sends a request on a new connection. `None` if the server refuses the connection.
 fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
     let mut stream = std::net::TcpStream::connect(addr).ok()?;
     let mut answer = String::new();
@@ -196,7 +197,7 @@ fn ask_once(addr: SocketAddr) -> Option<io::Result<String>> {
     Some(exchanged.map(|_| answer))
 }
 
-/// Also without a drain time, every established connection gets an answer.
+/// Every established connection must get an answer, even if the drain time is zero.
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_under_load_resets_no_connection() {
     for drain in [Duration::ZERO, Duration::from_millis(200)] {
@@ -232,7 +233,7 @@ async fn stop_under_load_resets_no_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn connection_accepted_before_stop_may_send_its_request() {
+async fn request_on_connection_opened_before_stop_is_answered() {
     let held = hold_the_clock();
     let (stop, listener) = (Stop::new(), listener().await);
     let addr = listener.local_addr().unwrap();
@@ -241,7 +242,7 @@ async fn connection_accepted_before_stop_may_send_its_request() {
     let mut begun = TcpStream::connect(addr).await.unwrap();
     begun.write_all(&KEPT[..5]).await.unwrap();
     stop.request();
-    // The last check for new connections is over.
+    // Wait until the server has closed its listener.
     while !server.is_finished() {
         tokio::time::advance(Duration::from_millis(10)).await;
     }
@@ -252,7 +253,7 @@ async fn connection_accepted_before_stop_may_send_its_request() {
     begun.read_to_string(&mut rest).await.unwrap();
     assert!(rest.ends_with("hello"), "{rest}");
     assert!(ask(&mut streams[0]).await.contains("connection: close"));
-    // The server waits only briefly for other connections.
+    // Let the clock advance: one second after the stop, the server closes the connection that sent no request.
     drop(held);
     assert_eq!(streams[1].read(&mut [0; 16]).await.unwrap(), 0);
     assert!(stop.finish(Duration::from_secs(2)).await);

@@ -1,4 +1,4 @@
-//! Bounds on the connections of a listener: their number, stalled readers, and the memory of heads.
+//! Limits of a listener: the number of connections, the time of stalled readers, and the memory of large heads.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::exchange;
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 const SOON: Duration = Duration::from_secs(10);
 
-/// Starts a server that answers with this many bytes; it ends with the test's runtime.
+/// Starts a server whose answers have `answer` bytes. The server ends with the test's runtime.
 fn start(limits: ServeLimits, answer: usize) -> SocketAddr {
     start_at("127.0.0.1:0", limits, answer)
 }
@@ -26,10 +26,10 @@ fn start_at(address: &str, limits: ServeLimits, answer: usize) -> SocketAddr {
     let listener = listen(address.parse().unwrap(), &limits.listen_options()).unwrap();
     let addr = listener.local_addr().unwrap();
     tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |request, peer: SocketAddr| async move {
-        // Keeps an unread body for a while, as if a handler were reading it.
+        // Keep the unread body until the test's runtime ends, as if a handler were reading it.
         tokio::spawn(async move {
-            tokio::time::sleep(SOON * 10).await;
-            drop(request);
+            let _unread = request;
+            std::future::pending::<()>().await;
         });
         let body = if answer == 0 { peer.to_string() } else { "x".repeat(answer) };
         let response: Response<Body> = Response::new(Full::from(body).map_err(Into::into).boxed_unsync());
@@ -43,7 +43,7 @@ async fn ask(addr: SocketAddr) -> String {
     timeout(SOON, exchange(&mut stream, REQUEST)).await.unwrap()
 }
 
-/// Connects, and sends an incomplete head of this size.
+/// Connects to the server, and sends the first `bytes` bytes of an incomplete head.
 async fn begin(addr: SocketAddr, bytes: usize) -> TcpStream {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     let start = "GET / HTTP/1.1\r\nHost: x\r\nX: ";
@@ -51,7 +51,7 @@ async fn begin(addr: SocketAddr, bytes: usize) -> TcpStream {
     stream
 }
 
-/// Reads to the end, and returns the number of bytes. A reset counts as the end.
+/// Reads until the server closes the connection, and returns the number of bytes. A reset counts as a close.
 async fn drain(stream: &mut TcpStream) -> usize {
     let (mut total, mut part) = (0, vec![0; 64 * 1024]);
     while let Ok(length @ 1..) = timeout(SOON, stream.read(&mut part)).await.unwrap() {
@@ -104,10 +104,10 @@ async fn slow_reader_that_makes_progress_is_kept() {
 }
 
 #[tokio::test]
-async fn large_heads_share_a_memory_budget() {
+async fn large_head_waits_while_memory_budget_is_used_up() {
     let addr = start(ServeLimits { large_heads: 16 * 1024, ..ServeLimits::service() }, 5);
     let large = begin(addr, 10_000).await;
-    // The head has its memory once it was read: a small request after it is answered.
+    // Once this small request is answered, the server has read the large head and reserved its memory.
     assert!(ask(addr).await.ends_with("xxxxx"));
     let mut next = begin(addr, 10_000).await;
     next.write_all(b"\r\nConnection: close\r\n\r\n").await.unwrap();
@@ -119,7 +119,7 @@ async fn large_heads_share_a_memory_budget() {
 }
 
 #[tokio::test]
-async fn connection_is_closed_after_a_very_large_head() {
+async fn connection_with_very_large_head_is_closed_after_its_answer() {
     let addr = start(ServeLimits::service(), 5);
     let mut stream = begin(addr, 40_000).await;
     let answer = timeout(SOON, exchange(&mut stream, b"\r\n\r\n")).await.unwrap();
@@ -127,14 +127,14 @@ async fn connection_is_closed_after_a_very_large_head() {
 }
 
 #[tokio::test]
-async fn peer_on_a_dual_stack_listener_has_its_ipv4_address() {
+async fn ipv4_peer_of_dual_stack_listener_has_ipv4_address() {
     let port = start_at("0.0.0.0:0", ServeLimits::service(), 0).port();
     let answer = ask(SocketAddr::from(([127, 0, 0, 1], port))).await;
     assert!(answer.contains("\r\n\r\n127.0.0.1:"), "{answer}");
 }
 
 #[test]
-fn worst_case_counts_kernel_buffers_twice() {
+fn worst_case_memory_counts_kernel_buffers_twice() {
     let limits = ServeLimits {
         connections: 10,
         backlog: 5,

@@ -8,18 +8,18 @@ use launcher_store::Changes;
 use tokio::sync::{broadcast, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{BATCH, FeedEvent, FeedMessage};
-use crate::error::ErrorChain;
-use crate::{Launcher, ServiceError};
+use super::message::{BATCH, FeedEvent, FeedMessage};
+use crate::error::{ErrorChain, ServiceError};
+use crate::launcher::Launcher;
 
-/// Maximum events buffered for a slow client before reading pauses.
+/// Maximum events buffered for a slow client. While the buffer is full, the subscriber reads no further changes.
 const EVENT_BUFFER: usize = 32;
 
 impl Launcher {
     /// Streams the changes of the caller's instances, or of all instances for an admin, until the stream is dropped.
     ///
-    /// With the id of the last event seen, the stream resumes after it. Without an id, or with one that this database
-    /// never issued, the stream first sends all live instances.
+    /// If the client sends the id of its last event, the stream resumes after that event. Without an id, or with an id
+    /// that this database never issued, the stream first sends all live instances.
     pub fn subscribe(
         &self,
         caller: &Caller,
@@ -34,7 +34,7 @@ impl Launcher {
             };
             if let Err(error) = outcome {
                 // The client sees the end of the stream and reconnects with the id of the last event it received.
-                tracing::warn!(error = %ErrorChain(&error), "event stream failed");
+                tracing::warn!(error = %ErrorChain(&error), "reading changes failed, closing event stream");
             }
         });
         ReceiverStream::new(stream)
@@ -46,7 +46,7 @@ impl Launcher {
         last_event_id: Option<i64>,
         events: &mpsc::Sender<FeedEvent>,
     ) -> Result<(), ServiceError> {
-        // Subscribing before the first read leaves no gap between the two.
+        // Subscribe before the first read of the database: a change between the two would otherwise be lost.
         let mut messages = self.0.feed.subscribe();
         let latest = self.0.store.feed_latest().await?;
         let mut seen = match last_event_id.filter(|id| (0..=latest).contains(id)) {
@@ -58,8 +58,8 @@ impl Launcher {
             match messages.recv().await {
                 Ok(FeedMessage::Changed(event)) => {
                     let mine = caller.scope().includes(&event.listed.instance.owner_email);
-                    // A new queue position does not change the row, so its event repeats the latest revision. Older
-                    // events are outdated.
+                    // Skip events whose revision was already sent, except those with a new queue position: a queue
+                    // position changes without a new revision.
                     let has_new_position = event.id == seen && event.listed.queue_position.is_some();
                     if mine && (event.id > seen || has_new_position) && events.send(event.clone()).await.is_err() {
                         return Ok(());
@@ -75,9 +75,9 @@ impl Launcher {
         }
     }
 
-    /// Sends all live instances except the queued ones, then the changes made meanwhile. Returns the revision up to
-    /// which everything was sent. Events follow the order of changes, so a client that disconnects midway can resume
-    /// after any of them. They are read in batches, since there may be many.
+    /// Sends all live instances except the queued ones, in batches, and then the changes made in the meantime. Returns
+    /// the revision up to which all changes were sent. Events are sent in the order of the changes, so a client that
+    /// disconnects can resume after any event.
     async fn send_live(
         &self,
         scope: Scope<'_>,
@@ -95,7 +95,7 @@ impl Launcher {
         self.catch_up(scope, latest, events).await
     }
 
-    /// Sends the changes after a revision. Returns the revision up to which everything was sent.
+    /// Sends the changes after a revision. Returns the revision up to which all changes were sent.
     async fn catch_up(
         &self,
         scope: Scope<'_>,
@@ -113,8 +113,8 @@ impl Launcher {
         Ok(seen)
     }
 
-    /// Sends the queued instances with their current positions, which change without the rows. A client that resumes
-    /// after `seen` receives them again.
+    /// Sends the queued instances with their current queue positions. Positions change without a new revision, so a
+    /// client that resumes after `seen` receives these instances again.
     async fn send_queue(
         &self,
         scope: Scope<'_>,
@@ -130,7 +130,7 @@ impl Launcher {
     }
 }
 
-/// Sends each change under its own revision. Returns false when the client has disconnected.
+/// Sends each change with its own revision as the event id. Returns false when the client has disconnected.
 async fn send(changes: Changes, events: &mpsc::Sender<FeedEvent>) -> bool {
     for listed in changes.listed {
         let id = listed.instance.revision;

@@ -1,4 +1,4 @@
-//! Distribution of many values, many of them equal.
+//! Percentiles of many values, of which many are equal.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn percentile_uses_the_nearest_rank() {
-        // Textbook example of the method: ranks 1, 2, 2, 3 and 5 of five.
+        // Textbook example of the nearest-rank method. The ranks among five values are 1, 2, 2, 3 and 5.
         let five = distribution(&[50, 15, 40, 20, 35]);
         let found = [5, 30, 40, 50, 95].map(|percent| five.percentile(percent));
         assert_eq!(found, [15, 20, 20, 35, 50].map(Some));
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_single_and_empty_distribution() {
+    fn percentile_of_one_value_is_that_value_and_of_no_values_is_none() {
         assert_eq!([1, 50, 95, 100].map(|percent| distribution(&[7]).percentile(percent)), [Some(7); 4]);
         assert_eq!(distribution(&[]).percentile(50), None);
     }

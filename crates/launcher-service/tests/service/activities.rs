@@ -8,7 +8,7 @@ use crate::{SOON, World, caller, draft};
 
 const PAGE: Page<i64> = Page { limit: 100, after: None };
 
-/// Returns the log, oldest first: actor (`-` for the service), action and detail.
+/// Returns the activity log, oldest first. Each line has the actor (`-` for the service), the action and the detail.
 async fn told(world: &World) -> Vec<String> {
     let entries = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &PAGE).await.unwrap();
     let entry = |entry: launcher_service::LoggedActivity| {
@@ -20,7 +20,7 @@ async fn told(world: &World) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn repeated_requests_are_logged_once() {
+async fn repeated_requests_write_one_activity_log_entry() {
     let world = World::new().await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let running = world.running(&alice).await;
@@ -42,7 +42,7 @@ async fn repeated_requests_are_logged_once() {
 }
 
 #[tokio::test]
-async fn observed_ends_and_failures_are_logged_without_actor() {
+async fn expiry_and_failure_reported_by_fleet_are_logged_without_actor() {
     let world = World::new().await;
     let alice = caller("alice");
     let template = world.template().await.template_id;
@@ -78,7 +78,7 @@ async fn observed_ends_and_failures_are_logged_without_actor() {
 }
 
 #[tokio::test]
-async fn unchanged_template_is_not_logged() {
+async fn template_update_without_changes_is_not_logged() {
     let world = World::new().await;
     let admin = caller("admin");
     let template = world.template().await;

@@ -5,8 +5,9 @@ use launcher_domain::{Clock, Limits};
 use launcher_service::{ClaimError, Launcher};
 use launcher_store::Store;
 use launcher_testkit::FakeFleet;
+use sqlx::{AnyConnection, Connection, Executor};
 
-use crate::{World, caller};
+use crate::{World, caller, database};
 
 #[tokio::test]
 async fn database_of_other_fleet_is_refused() {
@@ -33,4 +34,17 @@ async fn new_database_is_refused_when_fleet_has_workshops() {
     let refused = mistaken.claim_fleet().await.unwrap_err();
     assert!(matches!(refused, ClaimError::NewDatabase { workshops: 1 }), "{refused}");
     assert_eq!(world.fleet.names().len(), 1);
+}
+
+/// The test holds SQLite's write lock. If the claim wrote, it would wait for the lock until the busy timeout, and fail.
+#[tokio::test]
+async fn claim_of_bound_database_needs_no_write_lock() {
+    let mut world = World::new().await;
+    world.launcher.claim_fleet().await.unwrap();
+    world.stop().await;
+    let mut writer = AnyConnection::connect(&database(&world.directory)).await.unwrap();
+    writer.execute("BEGIN IMMEDIATE").await.unwrap();
+    world.launcher.claim_fleet().await.unwrap();
+    writer.execute("ROLLBACK").await.unwrap();
+    writer.close().await.unwrap();
 }

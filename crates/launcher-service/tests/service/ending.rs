@@ -38,7 +38,7 @@ async fn termination_records_end_reason_and_waits_for_deletion() {
 }
 
 #[tokio::test]
-async fn queued_launch_can_be_withdrawn() {
+async fn queued_instance_is_terminated_at_once() {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let alice = caller("alice");
     let first = world.launch(&alice).await;

@@ -20,7 +20,8 @@ async fn instance_metrics_are_absent_without_database() {
     eventually(SOON, async || is_counted(&world).then_some(())).await;
     world.stop().await;
     world.store.close().await;
-    // The loops begin with a count.
+    // The loops count the instances when they start. The database is closed, so the count fails, which clears the
+    // metric.
     world.start();
     eventually(SOON, async || (!is_counted(&world)).then_some(())).await;
 }

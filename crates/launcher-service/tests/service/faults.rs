@@ -25,14 +25,15 @@ async fn unanswered_fleet_call_does_not_delay_other_instances() {
     world.fleet.inject_faults([Fault::Hang]);
     world.launcher.terminate(&caller("alice"), &running.k8s_name).await.unwrap();
     eventually(SOON, async || world.fleet.is_fault_free().then_some(())).await;
-    // Sooner than the timeout of a fleet call.
+    // This launch must be applied within 5 s. The unanswered call times out after 15 s, so the launch did not wait for
+    // it.
     let launched = world.launch(&alice).await.k8s_name;
     eventually(Duration::from_secs(5), async || world.fleet.workshop(&launched)).await;
 }
 
 #[tokio::test]
 async fn instances_in_backoff_do_not_delay_other_instances() {
-    // More pending rows than one part, all in backoff; then one more.
+    // 520 instances, more than one batch of dispatch, are in backoff when one more instance is launched.
     let world = World::with(Limits { max_concurrent_starts: 2000, ..Limits::default() }).await;
     let admin = caller("admin");
     let template = world.template().await.template_id;
@@ -47,7 +48,7 @@ async fn instances_in_backoff_do_not_delay_other_instances() {
 }
 
 #[tokio::test]
-async fn late_workshop_of_failed_instance_is_deleted() {
+async fn workshop_created_after_its_instance_failed_is_deleted() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -60,7 +61,7 @@ async fn late_workshop_of_failed_instance_is_deleted() {
 }
 
 #[tokio::test]
-async fn deletion_with_lost_answer_completes() {
+async fn deletion_completes_when_answer_of_fleet_is_lost() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -70,7 +71,7 @@ async fn deletion_with_lost_answer_completes() {
 }
 
 #[tokio::test]
-async fn stored_changes_are_applied_after_a_kill() {
+async fn stored_changes_are_applied_after_launcher_is_killed() {
     let mut world = World::new().await;
     let alice = caller("alice");
     world.kill().await;
@@ -90,7 +91,7 @@ async fn stored_changes_are_applied_after_a_kill() {
 }
 
 #[tokio::test]
-async fn kill_before_recording_an_apply_creates_no_duplicate() {
+async fn launcher_killed_before_recording_an_apply_creates_no_duplicate() {
     let mut world = World::new().await;
     let alice = caller("alice");
     world.fleet.inject_faults([Fault::HangAfterSuccess]);
@@ -108,7 +109,7 @@ async fn kill_before_recording_an_apply_creates_no_duplicate() {
     world.fleet.ready(&name);
     world.until(&name, InstanceState::Running).await;
 
-    // Waits until the expiry, which is known now, is applied as well.
+    // When the workshop is ready, its expiry is set. Wait until the fleet has applied the expiry too.
     world.everything_told().await;
     world.fleet.inject_faults([Fault::HangAfterSuccess]);
     world.launcher.terminate(&alice, &name).await.unwrap();
@@ -151,7 +152,7 @@ async fn workshop_without_launcher_labels_is_ignored() {
     let mut theirs = stray("theirs-aaaaaaaaaa");
     theirs.metadata.labels = None;
     world.fleet.add_unrequested(&theirs);
-    // Events arrive in order: when the second Workshop is gone, the first was already handled.
+    // The service handles events in order: when it has deleted the second Workshop, it has handled the first one.
     world.fleet.add_unrequested(&stray("ours-aaaaaaaaaa"));
     let mut both = vec![running.k8s_name.clone(), "theirs-aaaaaaaaaa".to_owned()];
     both.sort();
@@ -173,16 +174,14 @@ async fn extension_does_not_recreate_deleted_workshop() {
 }
 
 #[tokio::test]
-async fn spec_changed_from_outside_is_restored() {
+async fn spec_of_workshop_changed_from_outside_is_restored() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;
-    // A change during an apply is found only by the next full resync.
+    // Wait for pending applies: only the next full resync detects a change that was made during an apply.
     world.everything_told().await;
-    world.fleet.edit_spec(&running.k8s_name, |spec| spec.owner = "mallory@example.org".to_owned());
-    eventually(SOON, async || {
-        (world.fleet.workshop(&running.k8s_name)?.spec.owner == "alice@example.org").then_some(())
-    })
-    .await;
+    let before = world.fleet.workshop(&running.k8s_name).unwrap().spec;
+    world.fleet.edit_spec(&running.k8s_name, |spec| spec.args = vec!["by-hand".to_owned()]);
+    eventually(SOON, async || (world.fleet.workshop(&running.k8s_name)?.spec == before).then_some(())).await;
 }
 
 #[tokio::test]
@@ -194,7 +193,7 @@ async fn unreadable_workshop_is_rewritten_and_keeps_running() {
     world.fleet.make_unreadable(&name);
     world.fleet.relist();
     eventually(SOON, async || (world.fleet.applied() > before).then_some(())).await;
-    // Events are handled in order: once bob's instance runs, the events of alice's Workshop have been handled.
+    // The service handles events in order: when bob's instance runs, it has handled the events of alice's Workshop.
     world.running(&caller("bob")).await;
     let instance = world.until(&name, InstanceState::Running).await;
     assert_eq!(instance.reason, None);

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::{World, caller};
 
-/// Returns the next event that `wanted` accepts.
+/// Returns the next event for which `wanted` is true.
 async fn next(
     feed: &mut (impl Stream<Item = FeedEvent> + Unpin),
     mut wanted: impl FnMut(&FeedEvent) -> bool,
@@ -25,7 +25,7 @@ async fn next(
 }
 
 #[tokio::test]
-async fn feed_reaches_only_owner_and_admins() {
+async fn instance_change_is_sent_only_to_owner_and_admins() {
     let world = World::new().await;
     let (alice, bob, admin) = (caller("alice"), caller("bob"), caller("admin"));
     let mut alices = Box::pin(world.launcher.subscribe(&alice, None));
@@ -40,7 +40,7 @@ async fn feed_reaches_only_owner_and_admins() {
 }
 
 #[tokio::test]
-async fn feed_resumes_after_last_event_or_restarts() {
+async fn feed_resumes_after_last_event_and_restarts_after_unknown_event() {
     let world = World::new().await;
     let alice = caller("alice");
     let first = world.running(&alice).await;
@@ -77,7 +77,7 @@ async fn feed_sends_changed_queue_positions() {
 }
 
 #[tokio::test]
-async fn feed_includes_changes_before_its_loop_starts() {
+async fn feed_sends_changes_made_before_the_feed_loop_starts() {
     let mut world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -90,7 +90,8 @@ async fn feed_includes_changes_before_its_loop_starts() {
     next(&mut feed, |event| event.listed.instance.state == InstanceState::Terminating).await;
 }
 
-/// Queue length: one change moves more instances than a subscriber may lag.
+/// Queue length. When one instance leaves the queue, all positions change: more events than a subscriber may lag
+/// behind.
 const LONG: u32 = 400;
 
 /// Creates one starting instance and a long queue, all owned by the admin. Returns their names in launch order.
@@ -106,7 +107,7 @@ async fn long_line() -> (World, Vec<String>) {
     (world, names)
 }
 
-/// Reads until exactly these instances are reported as queued, in this order.
+/// Reads the feed until it reports exactly these instances as queued, in this order.
 async fn until_in_line(feed: &mut (impl Stream<Item = FeedEvent> + Unpin), names: &[String]) {
     let expected: HashMap<String, u32> = names.iter().cloned().zip(1..).collect();
     let mut told = HashMap::new();
@@ -126,7 +127,7 @@ async fn lagging_subscriber_receives_current_queue_positions() {
     let (world, names) = long_line().await;
     let mut slow = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     until_in_line(&mut slow, &names[1..]).await;
-    // Changes all queue positions while the slow subscriber reads nothing.
+    // All queue positions change while the slow subscriber does not read.
     let mut quick = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     world.fleet.ready(&names[0]);
     let last = names.last().unwrap();
@@ -157,7 +158,7 @@ async fn ended_instance_is_not_sent_as_queued_again() {
 }
 
 #[tokio::test]
-async fn resumed_feed_sends_changed_queue_position() {
+async fn resumed_feed_sends_queue_position_changed_while_disconnected() {
     let world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let admin = caller("admin");
     let first = world.launch(&admin).await.k8s_name;
@@ -189,18 +190,18 @@ async fn starting(world: &World, count: u32) -> Vec<String> {
     names
 }
 
-/// More changes than one batch.
+/// Number of instances: their changes do not fit into one batch of the feed.
 const MANY: u32 = 300;
 
 #[tokio::test]
-async fn initial_feed_sends_each_live_instance_once_in_order() {
+async fn new_subscriber_receives_each_live_instance_once_in_order() {
     let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
     let names = starting(&world, MANY).await;
     let [changed, ended] = [&names[names.len() - 2], &names[names.len() - 1]];
     world.workshop(changed).await;
     let mut feed = Box::pin(world.launcher.subscribe(&caller("admin"), None));
     let mut told = vec![next(&mut feed, |_| true).await];
-    // These changes are far ahead of the events read so far.
+    // These instances change while the subscriber still has many older events to read.
     world.fleet.ready(changed);
     world.until(changed, InstanceState::Running).await;
     world.launcher.terminate(&caller("admin"), ended).await.unwrap();
@@ -208,13 +209,13 @@ async fn initial_feed_sends_each_live_instance_once_in_order() {
     while told.last().unwrap().listed.instance.state != InstanceState::Terminated {
         told.push(next(&mut feed, |_| true).await);
     }
-    assert!(told.is_sorted_by_key(|event| event.id), "whoever resumes behind one misses none before it");
+    assert!(told.is_sorted_by_key(|event| event.id), "a client that resumes after an event misses no earlier one");
     let count = |name: &String| told.iter().filter(|event| event.listed.instance.k8s_name == *name).count();
     assert!(names.iter().all(|name| count(name) == 1), "also what has changed since the first was told");
 }
 
 #[tokio::test]
-async fn unreadable_row_does_not_hide_later_rows() {
+async fn unreadable_row_does_not_hide_later_rows_from_feed() {
     let world = World::with(Limits { max_concurrent_starts: 1000, ..Limits::default() }).await;
     let (admin, names) = (caller("admin"), starting(&world, MANY).await);
     world.damage(&names[0]).await;

@@ -90,7 +90,7 @@ async fn repeated_idempotency_key_creates_one_instance() {
 }
 
 #[tokio::test]
-async fn an_archived_template_is_launched_by_admins_only() {
+async fn only_admins_can_launch_an_archived_template() {
     let world = World::new().await;
     let template = world.template().await.template_id;
     world.launcher.archive_template(&caller("admin"), template, None).await.unwrap();

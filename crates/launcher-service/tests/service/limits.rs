@@ -1,4 +1,4 @@
-//! Limits of one person, against repeated launching and deleting.
+//! Limits of one person. They also hold if the person launches and deletes instances repeatedly.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn large_draft() -> TemplateDraft {
     TemplateDraft { env, ..draft("Large") }
 }
 
-/// Returns the size of the database's pages, in bytes.
+/// Returns the size of the database in bytes: number of pages times page size.
 async fn size(world: &World) -> i64 {
     let mut connection = AnyConnection::connect(&database(&world.directory)).await.unwrap();
     let size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
@@ -68,7 +68,7 @@ async fn dismissed_failure_does_not_count_against_the_limit() {
 }
 
 #[tokio::test]
-async fn launch_and_delete_loop_is_refused_after_the_burst() {
+async fn repeated_launch_and_delete_is_refused_after_the_burst() {
     let rate = LaunchRate { per_minute: 6, burst: 20 };
     let world = World::with(Limits { max_instances_per_user: 1, launch_rate: rate, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
@@ -101,7 +101,7 @@ async fn launch_and_delete_loop_is_refused_after_the_burst() {
 }
 
 #[tokio::test]
-async fn withdrawn_launch_is_purged_early_but_stays_in_activity_log() {
+async fn launch_terminated_in_queue_is_purged_early_but_stays_in_activity_log() {
     let mut world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
     let dispatched = world.running(&admin).await.k8s_name;

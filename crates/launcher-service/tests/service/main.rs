@@ -39,10 +39,10 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Timeout for an effect of the loops.
+/// Maximum time that a test waits for an effect of the loops.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A service with running loops, which stop when it is dropped.
+/// A service with running loops. Dropping it stops the loops.
 struct World {
     launcher: Launcher,
     store: Store,
@@ -86,7 +86,8 @@ impl World {
         self.loops = Some((stop, tokio::spawn(async move { launcher.run(token).await })));
     }
 
-    /// Aborts the loops at an arbitrary point, as a kill would, and creates a service without in-memory state.
+    /// Aborts the loops at an arbitrary point, like a kill of the process. Then creates a service that has the same
+    /// database and no state in memory.
     async fn kill(&mut self) {
         if let Some((_, task)) = self.loops.take() {
             task.abort();
@@ -120,18 +121,18 @@ impl World {
         self.until(&name, InstanceState::Running).await
     }
 
-    /// Waits for the Workshop.
+    /// Waits until the fleet has the Workshop with this name.
     async fn workshop(&self, name: &str) -> launcher_workshop::Workshop {
         eventually(SOON, async || self.fleet.workshop(name)).await
     }
 
-    /// Waits until no row is pending for the fleet.
+    /// Waits until the fleet has applied all rows.
     async fn everything_told(&self) {
         let told = async || self.store.dispatch_pending(0, 1).await.unwrap().instances.is_empty().then_some(());
         eventually(SOON, told).await;
     }
 
-    /// Makes a row unreadable, as an outside change may.
+    /// Makes a row unreadable, like a faulty change of the database by another program.
     async fn damage(&self, name: &str) {
         let mut connection = AnyConnection::connect(&database(&self.directory)).await.unwrap();
         let damage = "UPDATE workshop_instances SET settings = '{', settings_hash = NULL WHERE k8s_name = $1";
@@ -139,7 +140,7 @@ impl World {
         connection.close().await.unwrap();
     }
 
-    /// Waits until an instance is in a state.
+    /// Waits until the instance is in this state.
     async fn until(&self, name: &str, state: InstanceState) -> Instance {
         let admin = caller("admin");
         eventually(SOON, async || {

@@ -1,4 +1,4 @@
-//! Start timeout, and reports of the fleet that take precedence over it.
+//! Start timeout of the service. A report of the fleet takes precedence over the timeout.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,28 +17,29 @@ use tokio::time::timeout;
 
 use crate::{SOON, World, caller};
 
-/// Longer than the start timeout and its margin.
+/// Time after which a start is overdue: more than the start timeout and its margin.
 const TOO_LONG: Duration = Duration::from_secs(700);
-/// History limit, shorter than [`TOO_LONG`].
+/// Retention of ended instances. It is shorter than [`TOO_LONG`], so advancing the clock once makes a start overdue and
+/// an ended instance purgeable.
 const FORGETFUL: Duration = Duration::from_secs(60);
 
-/// Answer of the fleet when asked for one Workshop.
+/// Behaviour of the fleet when the service reads one Workshop.
 #[derive(Debug)]
 enum Question {
     Answered,
     Refused,
-    /// Never answered.
+    /// The fleet never answers.
     Silence {
         asked: Arc<Notify>,
     },
-    /// Answered with the state at the time of the question, once the test allows it.
+    /// The fleet answers when the test allows it, with the state at the time of the request.
     AnsweredLate {
         asked: Arc<Notify>,
         answer: Arc<Notify>,
     },
 }
 
-/// A fleet with silent watches, or with scripted answers to `get`.
+/// A fleet that can withhold the events of its watches, and whose answers to `get` the test controls.
 #[derive(Debug)]
 struct Reserved {
     fleet: FakeFleet,
@@ -83,7 +84,8 @@ impl Fleet for Reserved {
 }
 
 impl World {
-    /// Kills the service and advances the clock: the next service finds every start overdue.
+    /// Replaces the service by a new one with a fleet that the test controls, and advances the clock: every start is
+    /// overdue.
     async fn impatient(&mut self, watches_tell: bool, question: Question) {
         self.kill().await;
         let fleet = Reserved { fleet: self.fleet.clone(), watches_tell, question };
@@ -100,7 +102,7 @@ impl World {
         name
     }
 
-    /// Returns an ended instance that upkeep removes after the history limit.
+    /// Returns an ended instance that upkeep purges after the history limit.
     async fn outdated(&self) -> String {
         let name = self.running(&caller("bob")).await.k8s_name;
         self.launcher.terminate(&caller("bob"), &name).await.unwrap();
@@ -108,7 +110,7 @@ impl World {
         name
     }
 
-    /// Waits until upkeep has completed a round, then stops the loops.
+    /// Waits until upkeep has completed a round, which purges `outdated`. Then stops the loops.
     async fn upkeep(&mut self, outdated: &str) {
         eventually(SOON, async || self.launcher.instance(&caller("bob"), outdated).await.err()).await;
         self.stop().await;
@@ -131,7 +133,7 @@ async fn overdue_start_fails_when_fleet_reports_nothing() {
 }
 
 #[tokio::test]
-async fn start_timeout_counts_from_the_fleets_start() {
+async fn start_timeout_counts_from_time_reported_by_fleet() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
@@ -140,7 +142,7 @@ async fn start_timeout_counts_from_the_fleets_start() {
     world.start();
     world.upkeep(&outdated).await;
     assert_eq!(world.state(&name).await, InstanceState::Starting);
-    // The fleet never returns to this start.
+    // The fleet never continues this start, so the start is overdue after another advance of the clock.
     world.clock.advance(TOO_LONG);
     world.start();
     let failed = world.until(&name, InstanceState::Failed).await;
@@ -148,7 +150,7 @@ async fn start_timeout_counts_from_the_fleets_start() {
 }
 
 #[tokio::test]
-async fn ready_workshop_is_not_timed_out_without_watch_event() {
+async fn overdue_start_of_ready_workshop_without_watch_event_becomes_running() {
     let mut world = World::new().await;
     let name = world.starting().await;
     world.impatient(false, Question::Answered).await;
@@ -169,7 +171,7 @@ async fn fleet_failure_reason_takes_precedence_over_timeout() {
 }
 
 #[tokio::test]
-async fn start_that_becomes_ready_during_timeout_keeps_running() {
+async fn workshop_that_becomes_ready_during_timeout_check_keeps_running() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
@@ -185,7 +187,7 @@ async fn start_that_becomes_ready_during_timeout_keeps_running() {
 }
 
 #[tokio::test]
-async fn overdue_start_survives_fleet_outage_if_applied() {
+async fn overdue_start_of_applied_workshop_does_not_fail_during_fleet_outage() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let known = world.starting().await;
@@ -200,13 +202,13 @@ async fn overdue_start_survives_fleet_outage_if_applied() {
 }
 
 #[tokio::test]
-async fn launcher_downtime_does_not_count_as_start_time() {
+async fn start_timeout_excludes_downtime_of_the_launcher() {
     let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
     let outdated = world.outdated().await;
     let name = world.starting().await;
     world.stop().await;
     world.clock.advance(TOO_LONG);
-    // The process starts only now.
+    // Create a new service after the advance of the clock, as after a downtime of the launcher.
     world.kill().await;
     world.start();
     world.upkeep(&outdated).await;
@@ -214,7 +216,7 @@ async fn launcher_downtime_does_not_count_as_start_time() {
 }
 
 #[tokio::test]
-async fn silent_fleet_does_not_delay_stop() {
+async fn unresponsive_fleet_does_not_delay_stop_of_service() {
     let mut world = World::with(Limits { max_instances_per_user: 9, ..Limits::default() }).await;
     for _ in 0..4 {
         world.starting().await;
@@ -223,6 +225,6 @@ async fn silent_fleet_does_not_delay_stop() {
     world.impatient(true, Question::Silence { asked: asked.clone() }).await;
     world.start();
     asked.notified().await;
-    // Each fleet call times out after five seconds.
+    // Upkeep has four fleet calls to make, and each would time out after 5 s: the stop must not wait for all of them.
     timeout(Duration::from_secs(10), world.stop()).await.unwrap();
 }

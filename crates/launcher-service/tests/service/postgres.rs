@@ -1,4 +1,4 @@
-//! Behavior that only a PostgreSQL server shows.
+//! Behaviour of the service that only occurs with a PostgreSQL server.
 
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::{SOON, caller, draft, measured};
 /// Probe timeout of a kubelet.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// Returns the line of the metric.
+/// Returns the line of the metric `launcher_ready`.
 fn launcher_ready(launcher: &Launcher) -> String {
     measured(launcher).lines().find(|line| line.starts_with("launcher_ready ")).unwrap().to_owned()
 }
@@ -44,9 +44,9 @@ async fn silent_database_fails_readiness_before_probe_timeout() {
     assert_eq!(launcher_ready(&launcher), "launcher_ready 0");
 }
 
-/// Returns the number of rows with inline settings after a round of upkeep.
+/// Returns the number of rows that still contain their settings after a round of upkeep.
 async fn inline_after_upkeep(launcher: &Launcher, connection: &mut AnyConnection) -> i64 {
-    // The last item that a round removes.
+    // Add unused settings. Upkeep purges them after it has migrated rows, so the migration is over when they are gone.
     let unused = "INSERT INTO template_settings (settings_hash, settings) VALUES ('unused', '{}')";
     connection.execute(unused).await.unwrap();
     let stop = CancellationToken::new();

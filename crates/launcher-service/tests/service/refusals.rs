@@ -15,7 +15,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn refused_workshop_fails_with_invalid_spec() {
+async fn start_of_refused_workshop_fails_with_invalid_spec() {
     let world = World::new().await;
     world.fleet.inject_faults([Fault::Refused]);
     let name = world.launch(&caller("alice")).await.k8s_name;
@@ -24,7 +24,7 @@ async fn refused_workshop_fails_with_invalid_spec() {
 }
 
 #[tokio::test]
-async fn refused_change_keeps_workshop_and_is_retried() {
+async fn refused_change_of_workshop_is_retried_and_keeps_it_running() {
     let world = World::new().await;
     let alice = caller("alice");
     let running = world.running(&alice).await;
@@ -32,7 +32,7 @@ async fn refused_change_keeps_workshop_and_is_retried() {
     world.fleet.inject_faults((0..4000).map(|_| Fault::Refused));
     let (applied, failures) = (world.fleet.applied(), world.dispatch_failures());
     let extended = world.launcher.extend(&alice, &running.k8s_name, None).await.unwrap().instance;
-    // The third apply: the first refusals left the row unchanged.
+    // After three more applies, dispatch has handled at least two refusals. They must not change the row.
     eventually(SOON, async || (world.fleet.applied() >= applied + 3).then_some(())).await;
     assert_eq!(world.until(&running.k8s_name, InstanceState::Running).await.expires_at, extended.expires_at);
     assert!(world.dispatch_failures() >= failures + 2, "each refusal is counted");
@@ -44,7 +44,7 @@ async fn refused_change_keeps_workshop_and_is_retried() {
 }
 
 #[tokio::test]
-async fn refusal_keeps_running_instance_with_unrecorded_apply() {
+async fn running_instance_with_unrecorded_apply_survives_refused_apply() {
     let world = World::new().await;
     world.fleet.inject_faults([Fault::ErrorAfterSuccess].into_iter().chain((0..4000).map(|_| Fault::Unavailable)));
     let name = world.launch(&caller("alice")).await.k8s_name;

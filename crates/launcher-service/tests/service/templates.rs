@@ -37,7 +37,7 @@ async fn archived_template_leaves_the_catalog_but_stays_readable() {
 }
 
 #[tokio::test]
-async fn edit_of_outdated_template_version_is_refused() {
+async fn update_with_outdated_template_version_is_refused() {
     let world = World::new().await;
     let admin = caller("admin");
     let id = world.template().await.template_id;

@@ -13,7 +13,7 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, Span, SpanData, SpanProcessor}
 
 use crate::{SOON, World, caller};
 
-/// Keeps the spans of this process, in the order in which they end.
+/// Span exporter that stores the spans of this process, in the order in which they end.
 #[derive(Debug, Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<SpanData>>>);
 
@@ -66,7 +66,7 @@ async fn refused_apply_is_traced_as_error_before_the_start_ends() {
 }
 
 #[tokio::test]
-async fn start_trace_is_error_when_lost_but_not_when_terminated() {
+async fn start_trace_has_error_when_workshop_is_lost_but_not_when_terminated() {
     LazyLock::force(&RECORDER);
     let world = World::new().await;
     let alice = caller("alice");

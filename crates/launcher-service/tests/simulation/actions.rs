@@ -1,4 +1,4 @@
-//! Actions of people, and faults, drawn from the seed.
+//! Actions of the simulated users, and faults. The seed of the run determines both.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::users::{LaunchAttempt, USERS, draft};
 use crate::world::{LAUNCHERS, OPERATORS, World};
 
 impl World {
-    /// Performs one action.
+    /// Performs one random action.
     pub(crate) async fn act(&mut self) {
         match self.rng.below(100) {
             0..28 => self.somebody_launches().await,
@@ -116,7 +116,7 @@ impl World {
         }
     }
 
-    /// Kills all launchers at an arbitrary point; the operators keep running.
+    /// Kills all launchers at an arbitrary point. The operators keep running.
     pub(crate) async fn leave(&mut self) {
         (0..LAUNCHERS).for_each(|place| self.kill_launcher(place));
         for place in 0..OPERATORS {
@@ -157,7 +157,7 @@ impl World {
         }
     }
 
-    /// Sets a clock wrong: back by seconds, or forward by more.
+    /// Sets the clock of one process wrong: back by some seconds, or forward by a longer time.
     fn wind_a_clock(&mut self) {
         let millis = i64::try_from(self.rng.below(13_000)).unwrap() - 3_000;
         let place = self.rng.below(LAUNCHERS + OPERATORS);
@@ -169,7 +169,7 @@ impl World {
         }
     }
 
-    /// Deletes or changes an object of the service by hand.
+    /// Deletes or changes an object of the cluster, as a person with access to the cluster could.
     fn by_hand(&mut self) {
         let kind = *self.rng.pick(&["workshops", "workshops", "deployments", "pods", "services"]).unwrap();
         let objects = self.server.look().of(kind);
@@ -196,7 +196,7 @@ impl World {
         });
     }
 
-    /// Compacts the history of the API server: watches of older versions must restart.
+    /// Compacts the history of the API server. Watches that resume from an older version must then list again.
     fn forget_the_past(&mut self) {
         self.trace.say("the API server forgets the past");
         self.server.change(|objects| objects.compacted = objects.version);
@@ -208,7 +208,7 @@ impl World {
         self.server.faults.set(bad);
     }
 
-    /// Ends all faults: every program runs, and every clock is right.
+    /// Ends all faults: all programs run, and all clocks are correct.
     pub(crate) async fn stop_faults(&mut self) {
         self.trace.say("no more faults");
         self.server.faults.set(0);

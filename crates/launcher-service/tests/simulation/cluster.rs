@@ -1,4 +1,4 @@
-//! The cluster: its controllers create pods and delete orphaned objects, and its nodes run pods.
+//! The simulated cluster: its controllers create pods and delete orphaned objects, and its nodes run pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,11 +27,11 @@ pub(crate) struct Cluster {
     /// Removal time of each terminating pod.
     gone_at: BTreeMap<String, Duration>,
     made: BTreeMap<String, usize>,
-    /// Number of pods that each Workshop has had while it was wanted.
+    /// Number of pods created for each Workshop before its deletion or end.
     pub(crate) pods: BTreeMap<String, usize>,
-    /// Causes for which each Workshop may fail.
+    /// Failure codes that each Workshop may report, given the faults of its pods.
     pub(crate) causes: BTreeMap<String, BTreeSet<&'static str>>,
-    /// Workshops with a part deleted by hand, or whose pod was evicted or lost: a replacement follows.
+    /// Workshops that may have more than one pod, because an object was deleted by hand or the pod was evicted or lost.
     pub(crate) disturbed: BTreeSet<String>,
     pub(crate) lazy: bool,
 }
@@ -53,7 +53,7 @@ impl Cluster {
         }
     }
 
-    /// Lets each controller and the nodes work, or skip a turn while lazy.
+    /// Runs one step of each controller and of the nodes. While the cluster is slow, some of them skip the step.
     pub(crate) fn work(&mut self) {
         let server = self.server.clone();
         let busy = |rng: &mut SeededRng, lazy: bool| !lazy || rng.happens(700);
@@ -102,7 +102,7 @@ impl Cluster {
         }
     }
 
-    /// Deployment controller.
+    /// Deployment controller: creates the pods of Deployments.
     fn make_pods(&mut self, objects: &mut Objects) {
         let (now, passed) = (self.server.time.now(), self.server.time.passed());
         for deployment in objects.of("deployments").iter().filter(|one| !is_leaving(one)) {
@@ -182,8 +182,8 @@ fn pods_of(objects: &Objects, identity: &str) -> Vec<Arc<Value>> {
     objects.of("pods").into_iter().filter(|pod| owner(pod) == identity).collect()
 }
 
-/// True when a Workshop exists and is neither terminating nor over. An operator with a stale view may create a workload
-/// for a removed Workshop; the garbage collector deletes it.
+/// True when a Workshop exists, is not terminating, and has not ended. An operator with a stale watch cache may create
+/// a workload for a deleted Workshop; the garbage collector deletes that workload.
 fn is_wanted(objects: &Objects, name: &str, identity: &str) -> bool {
     objects.get("workshops", name).is_some_and(|workshop| {
         let over = matches!(text(workshop, "/status/phase"), "Failed" | "Expired");

@@ -1,4 +1,4 @@
-//! Invariants that hold at the end, after the last fault.
+//! Invariants that must hold at the end of a run, some time after the last fault.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::rows::{Violation, ensure};
 use crate::users::USERS;
 use crate::world::{LIMITS, World};
 
-/// Time that a workload may outlive its expiry.
+/// Maximum time between the expiry of a workload and its removal.
 const GRACE: SignedDuration = SignedDuration::from_secs(20);
 
 impl World {
@@ -64,7 +64,7 @@ impl World {
         ensure(!runs || row.state == InstanceState::Running, || format!("{name} runs, and its row does not know"))
     }
 
-    /// Checks that no object is orphaned, and that no workload outlives its expiry.
+    /// Checks that no object is orphaned, and that no workload exists after its expiry.
     fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Violation> {
         let objects = self.server.look();
         let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
@@ -84,7 +84,7 @@ impl World {
         Ok(())
     }
 
-    /// Checks that promised launches and ends happened, and that no unrequested instance exists.
+    /// Checks that all launches and terminations confirmed by the API happened, and that each instance was requested.
     pub(crate) async fn promises(&self) -> Result<(), Violation> {
         let book = self.users.book();
         let (rows, mut named) = (&self.rows.all, Vec::new());
@@ -115,7 +115,7 @@ impl World {
         Ok(())
     }
 
-    /// Checks that the activity log has one entry for each decision, and no other entry.
+    /// Checks that the activity log has one entry for each logged change, and no other entry.
     pub(crate) async fn logged(&self) -> Result<(), Violation> {
         let page = Page { limit: 10_000, after: None };
         let entries = self.store.activities(&ActivityFilter::default(), &page).await.unwrap();

@@ -1,4 +1,4 @@
-//! Faults between the programs and the API server.
+//! Faults of the requests and watches between the programs and the API server.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,36 +12,36 @@ use crate::seeded::SeededRng;
 /// Outcome of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Done and answered.
+    /// The server handles the request and answers.
     Well,
-    /// Not done, and answered with this status code.
+    /// The server does not handle the request, and answers with this status code.
     Refused(u16),
-    /// Done, and answered with this status code.
+    /// The server handles the request, but answers with this error status code.
     DoneAndRefused(u16),
-    /// Not done, and the connection breaks.
+    /// The server does not handle the request, and the connection breaks.
     Broken,
-    /// Done, and the connection breaks.
+    /// The server handles the request, and the connection breaks before the answer.
     DoneAndBroken,
-    /// Done after this time, even if the client no longer waits.
+    /// The server handles the request after this time, even if the client no longer waits.
     DoneLate(Duration),
-    /// Done at once, answered after this time: the answer is stale by then.
+    /// The server handles the request at once and answers after this time. The answer may then be outdated.
     AnsweredLate(Duration),
-    /// Not done, never answered.
+    /// The server does not handle the request, and never answers.
     Swallowed,
-    /// Done, never answered.
+    /// The server handles the request, but never answers.
     DoneInSilence,
 }
 
 /// Faults of one watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WatchFate {
-    /// Delay of each change.
+    /// Delay of each change that the watch sends.
     pub(crate) lag: Duration,
-    /// Time until it is cut.
+    /// Time until the server closes the watch.
     pub(crate) cut: Duration,
 }
 
-/// Draws the faults. The n-th request of one kind for one object has the same outcome in each run of a seed.
+/// Chooses the faults. For a given seed, the n-th request of one kind for one object always has the same outcome.
 #[derive(Debug)]
 pub(crate) struct FaultInjector {
     seed: u64,
@@ -56,7 +56,7 @@ impl FaultInjector {
         Self { seed, bad_per_mille: AtomicUsize::new(0), behind: Mutex::new(Instant::now()), asked: Mutex::default() }
     }
 
-    /// Sets how many of a thousand requests fail from now on.
+    /// Sets the number of failing requests per thousand.
     pub(crate) fn set(&self, per_mille: usize) {
         self.bad_per_mille.store(per_mille, Ordering::SeqCst);
     }

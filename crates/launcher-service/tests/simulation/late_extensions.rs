@@ -10,14 +10,15 @@ use crate::seeded::SeededRng;
 use crate::users::USERS;
 use crate::world::{LAUNCHERS, World};
 
-/// Length of the last moment before an expiry: long enough to store an extension, too short to observe it.
+/// Time before an expiry at which extensions are requested. It is long enough to store an extension, but too short for
+/// the operator to receive it through a lagging watch.
 const LAST: SignedDuration = SignedDuration::from_secs(3);
 
-/// State of the extensions at the last moment.
+/// State of the extensions that are requested shortly before an expiry.
 #[derive(Debug)]
 pub(crate) struct LateExtensions {
     rng: SeededRng,
-    /// Expiries already handled: each is handled once.
+    /// Expiries for which an extension was already requested.
     passed: BTreeSet<(String, Timestamp)>,
 }
 
@@ -28,7 +29,7 @@ impl LateExtensions {
 }
 
 impl World {
-    /// Requests an extension of each instance about to expire, while all watches of Workshops lag.
+    /// Requests an extension of each instance that is about to expire, while all watches of Workshops lag.
     pub(crate) fn extend_before_expiry(&mut self) {
         let now = self.server.time.now();
         let running = self.rows.all.values().filter(|row| row.state == InstanceState::Running);

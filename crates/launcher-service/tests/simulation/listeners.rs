@@ -1,4 +1,4 @@
-//! People who watch the feed. Checks the events, their order, and that the last change of every row arrives.
+//! Users who subscribe to the feed. Checks the events, their order, and that the last change of each row arrives.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -14,16 +14,17 @@ use crate::users::{USERS, caller};
 struct Listener {
     person: &'static str,
     stream: Option<Pin<Box<dyn Stream<Item = FeedEvent> + Send>>>,
-    /// Index of the launcher that it listens to.
+    /// Index of the launcher whose feed the listener reads.
     replica: usize,
     last: Option<i64>,
-    /// Revision up to which it received only live instances.
+    /// Revision at which the subscription began. Of instances that changed earlier, the listener receives only those
+    /// that have not ended.
     begun: i64,
-    /// The latest received revision of each row.
+    /// The latest revision of each row that the listener received.
     told: BTreeMap<String, i64>,
 }
 
-/// One listener for each person.
+/// One listener for each user.
 pub(crate) struct Listeners(Vec<Listener>);
 
 impl Listeners {

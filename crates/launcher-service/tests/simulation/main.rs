@@ -1,9 +1,10 @@
-//! Simulation: the real launchers and operators, on a cluster and in a time controlled by a seed.
+//! Simulation: runs the real launchers and operators on a simulated cluster with a simulated clock. A seed determines
+//! every event.
 //!
-//! Each seed is one run. People launch, extend and terminate; programs are killed and paused; the API server answers
-//! late, wrongly or not at all; pods crash. Invariants are checked throughout the run, and at its end, after the last
-//! fault. `SIM_SEED=7` repeats one seed and prints its events; `SIM_SEEDS=10000` runs that many, starting at
-//! `SIM_FIRST`.
+//! Each seed is one run. Users launch, extend and terminate workshops; programs are killed and paused; the API server
+//! answers late, wrongly or not at all; pods crash. The test checks invariants during the run, and others at its end,
+//! after the last fault. `SIM_SEED=7` repeats one seed and prints its events. `SIM_SEEDS=10000` runs 10,000 seeds,
+//! starting at `SIM_FIRST`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says where by panicking")]
 #![expect(clippy::print_stdout, reason = "a seed that is repeated says what happens")]
 
@@ -11,6 +12,7 @@ mod actions;
 mod cluster;
 mod convergence;
 mod faults;
+mod fleet_contract;
 mod late_extensions;
 mod listeners;
 mod objects;
@@ -22,6 +24,7 @@ mod seeded;
 mod server;
 mod trace;
 mod users;
+mod validation;
 mod watching;
 mod world;
 
@@ -33,18 +36,19 @@ use crate::world::World;
 
 /// Default number of seeds.
 const SEEDS: u64 = 40;
-/// Time step while faults occur.
+/// Step of the simulated clock while faults occur.
 const STEP: Duration = Duration::from_millis(250);
-/// Time step after the last fault.
+/// Step of the simulated clock after the last fault.
 const CALM_STEP: Duration = Duration::from_millis(1000);
-/// Number of launches after the last fault, and seconds in which watches still lag: longer than a short workshop's
-/// lifetime.
+/// Number of launches after the last fault.
 const LAST_LAUNCHES: u32 = 3;
+/// Seconds after the last fault in which watches still lag. It exceeds the lifetime of a short workshop.
 const LAST_SECONDS: u32 = 90;
-/// Seconds after the last fault in which disagreement is allowed: the full resync interval is five minutes.
+/// Seconds after the last fault within which rows and Workshops must agree. It exceeds the full resync interval of five
+/// minutes.
 const PATIENCE: u32 = 420;
 
-/// Seconds without a launcher, in runs that kill all of them: longer than a launcher waits for a start.
+/// Seconds without a launcher, in runs that kill all launchers. It exceeds the start timeout of a launcher.
 const ABSENCE: u32 = 170;
 
 /// Runs one seed to its end.
@@ -66,7 +70,7 @@ async fn live(world: &mut World) -> Result<(), Violation> {
         }
     }
     world.stop_faults().await;
-    // These launches stay undisturbed until they expire: during the faults hardly any instance gets as old.
+    // No fault disturbs these launches until they expire. During the faults, few instances live until their expiry.
     for _ in 0..LAST_LAUNCHES {
         world.somebody_launches().await;
     }
@@ -82,7 +86,7 @@ async fn live(world: &mut World) -> Result<(), Violation> {
             Err(broken) if second >= PATIENCE => return Err(broken),
             Err(_) => agreed = 0,
         }
-        // The agreement must last, so that it is not accidental.
+        // Rows and Workshops must agree for some time: a single agreement may be accidental.
         if agreed >= 20 {
             break;
         }
@@ -125,7 +129,7 @@ fn rows_and_workshops_converge_after_faults() {
                     return failures;
                 }
                 if let Err(failure) = run(seed, false) {
-                    // Printed at once: a long run may be aborted.
+                    // Print each failure at once, because a long run may be aborted.
                     println!("{failure}\n");
                     failures.push(seed);
                 }

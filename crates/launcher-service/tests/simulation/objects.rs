@@ -1,4 +1,4 @@
-//! Objects of a cluster as an API server keeps them: versions, generations, UIDs, and a log for watches.
+//! Objects of the simulated API server, with versions, generations and UIDs, and the log of changes for watches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,7 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A kind, as named in paths, and an object's name.
+use crate::validation::is_valid;
+
+/// Key of an object: its kind as in URL paths (`pods`), and its name.
 pub(crate) type Key = (String, String);
 
 /// One change of an object, as sent to a watch.
@@ -20,7 +22,7 @@ pub(crate) struct Change {
 /// Status code of an error answer.
 pub(crate) type Refusal = u16;
 
-/// The addressed part of an object.
+/// Part of an object that a request addresses: the whole object, or its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Main,
@@ -32,10 +34,10 @@ pub(crate) struct Objects {
     pub(crate) there: BTreeMap<Key, Arc<Value>>,
     log: BTreeMap<String, Vec<Change>>,
     pub(crate) version: u64,
-    /// Versions before this one are compacted: a watch that asks for them gets 410.
+    /// Versions before this one are compacted: a watch that starts from one of them gets 410.
     pub(crate) compacted: u64,
     identities: u64,
-    /// Every UID that an object of a name ever had.
+    /// All UIDs that objects of each kind and name have had.
     pub(crate) ever: BTreeMap<Key, BTreeSet<String>>,
 }
 
@@ -89,6 +91,9 @@ impl Objects {
         if self.get(kind, &name).is_some() {
             return Err(409);
         }
+        if kind == "workshops" && !is_valid(None, &object) {
+            return Err(422);
+        }
         self.identities += 1;
         let identity = format!("uid-{}", self.identities);
         self.ever.entry((kind.to_owned(), name)).or_default().insert(identity.clone());
@@ -96,12 +101,12 @@ impl Objects {
         object["metadata"]["namespace"] = "workshops".into();
         object["metadata"]["creationTimestamp"] = seconds(now).into();
         object["metadata"]["generation"] = 1.into();
-        // The status is written through its own subresource.
+        // The API server ignores a status in this request: only the status subresource writes it.
         object.as_object_mut().unwrap().remove("status");
         Ok(self.store(kind, object))
     }
 
-    /// Server-side apply by the single manager of all fields that it names.
+    /// Server-side apply. Replaces whole fields and tracks no ownership, because each field has only one manager.
     pub(crate) fn apply(
         &mut self,
         kind: &str,
@@ -135,6 +140,9 @@ impl Objects {
                     }
                 }
                 next["spec"] = body["spec"].clone();
+                if kind == "workshops" && !is_valid(Some(&found), &next) {
+                    return Err(422);
+                }
             }
         }
         Ok(self.change(kind, &found, next))
@@ -159,7 +167,7 @@ impl Objects {
         Ok(self.change(kind, &found, body))
     }
 
-    /// Deletes an object, or marks it as terminating. Returns `None` when it is gone.
+    /// Deletes an object, or marks it as terminating. Returns `None` when the object is removed.
     pub(crate) fn delete(
         &mut self,
         kind: &str,
@@ -198,7 +206,7 @@ impl Objects {
     }
 }
 
-/// Metadata times are in whole seconds.
+/// Formats a time in whole seconds, like the metadata of the API server.
 fn seconds(time: Timestamp) -> String {
     Timestamp::from_second(time.as_second()).unwrap().to_string()
 }

@@ -1,4 +1,4 @@
-//! The life of a pod, drawn from the seed: its status at each age.
+//! The life of a simulated pod: its status at each age, determined by the seed of the run.
 
 use std::time::Duration;
 
@@ -11,25 +11,25 @@ use crate::seeded::SeededRng;
 /// Kind of life of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It becomes ready and stays ready.
+    /// The pod becomes ready and stays ready.
     Good,
-    /// It stops answering for a while, once.
+    /// The pod becomes ready, and its app stops answering once for some time.
     Flapping,
-    /// It waits for a node first.
+    /// The pod waits for a node, and then becomes ready.
     WaitsForRoom,
-    /// It never gets a node.
+    /// The pod never gets a node.
     NoRoom,
-    /// Its image does not exist.
+    /// The image of the pod does not exist.
     NoImage,
-    /// Its app crashes again and again.
+    /// The app crashes repeatedly.
     Crashing,
-    /// Its app never answers.
+    /// The app never answers.
     Silent,
-    /// It exceeds its memory limit once it is ready.
+    /// The app exceeds its memory limit after it is ready.
     OutOfMemory,
-    /// Its node evicts it.
+    /// The node evicts the pod.
     Evicted,
-    /// Its node is lost.
+    /// The node of the pod is lost.
     MachineLost,
 }
 
@@ -38,11 +38,11 @@ pub(crate) enum Life {
 pub(crate) struct Story {
     pub(crate) life: Life,
     pub(crate) born: Duration,
-    /// Durations of the stages: until scheduled, running, ready, and until its special event.
+    /// Durations of the stages: until the pod is scheduled, runs, is ready, and until the failure of its kind occurs.
     stages: [Duration; 4],
 }
 
-/// Stages reached at an age.
+/// Stages that a pod has reached at its current age.
 struct Age {
     scheduled: bool,
     running: bool,
@@ -75,7 +75,7 @@ impl Story {
         Age { scheduled, running, ready, struck, recovered: struck && left > Duration::from_secs(5) }
     }
 
-    /// Returns the cause for which its Workshop may fail by now.
+    /// Returns the failure code that the Workshop of this pod may report at this time.
     pub(crate) fn cause(&self, now: Duration) -> Option<FailureCode> {
         let age = self.age(now);
         match self.life {
@@ -90,7 +90,7 @@ impl Story {
         }
     }
 
-    /// True when its node has removed it: a replacement pod is created.
+    /// True when the node has removed the pod. The Deployment controller then creates another pod.
     pub(crate) fn is_lost(&self, now: Duration) -> bool {
         self.life == Life::MachineLost && self.age(now).struck
     }

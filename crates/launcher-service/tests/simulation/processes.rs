@@ -1,4 +1,4 @@
-//! Programs that run, are paused, and are killed at any time.
+//! Programs of a run: launchers and operators. The test can pause or kill them at any time.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::server::Server;
 /// Maximum time until a workshop is ready.
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Pause of a program, as after SIGSTOP.
+/// Pause of a program, like SIGSTOP.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pause(Arc<(AtomicBool, Mutex<Vec<Waker>>)>);
 
@@ -31,7 +31,8 @@ impl Pause {
         self.0.0.store(true, Ordering::SeqCst);
     }
 
-    /// Resumes the program. Wakes one waiting task per call: call it and settle until it returns false.
+    /// Resumes the program. Each call wakes only one waiting task. Call it repeatedly, each time followed by
+    /// `World::settle`, until it returns false.
     pub(crate) fn end(&self) -> bool {
         self.0.0.store(false, Ordering::SeqCst);
         let mut waiting = self.0.1.lock().unwrap();
@@ -74,7 +75,16 @@ pub(crate) struct Process {
     pub(crate) name: String,
     pub(crate) clock: Arc<SkewedClock>,
     pub(crate) pause: Pause,
-    tasks: JoinSet<()>,
+    tasks: JoinSet<Part>,
+}
+
+/// Kind of task of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// A loop: the task ends only when the program is killed.
+    Loop,
+    /// A request: the task ends with the response.
+    Request,
 }
 
 impl Process {
@@ -82,19 +92,33 @@ impl Process {
         Self { name, clock, pause: Pause::default(), tasks: JoinSet::new() }
     }
 
-    /// Runs a task as a part of this program: it is killed with the program.
+    /// Runs one request as a task of this program. Killing the program also kills the task.
     pub(crate) fn spawn(&mut self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tasks.spawn(self.pause.over(work));
+        self.spawn_part(Part::Request, work);
     }
 
-    /// Returns true if a task has panicked since the last call. A task that ended without a panic is no error: tasks that
-    /// send one request end after its response.
-    pub(crate) fn panicked(&mut self) -> bool {
-        let mut panicked = false;
+    /// Runs the loops of this program. They must run until the program is killed.
+    fn spawn_loop(&mut self, work: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_part(Part::Loop, work);
+    }
+
+    fn spawn_part(&mut self, part: Part, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(self.pause.over(async move {
+            work.await;
+            part
+        }));
+    }
+
+    /// Returns the fault of a task that has ended since the last call: a panic, or the end of a loop.
+    pub(crate) fn fault(&mut self) -> Option<String> {
         while let Some(ended) = self.tasks.try_join_next() {
-            panicked |= ended.is_err_and(|error| error.is_panic());
+            match ended {
+                Ok(Part::Request) => {}
+                Ok(Part::Loop) => return Some(format!("the loops of {} ended", self.name)),
+                Err(error) => return Some(format!("{} panicked: {error}", self.name)),
+            }
         }
-        panicked
+        None
     }
 }
 
@@ -117,7 +141,7 @@ impl Replica {
         let launcher = Launcher::new(store.clone(), fleet, clock.clone(), entropy, limits);
         let mut process = Process::new(name, clock);
         let loops = launcher.clone();
-        process.spawn(async move {
+        process.spawn_loop(async move {
             // As in the real program, the loops start only after the rows are bound to this fleet.
             while loops.claim_fleet().await.is_err() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -132,7 +156,7 @@ pub(crate) fn start_operator(name: String, server: &Server, entropy: &dyn Entrop
     let clock = Arc::new(SkewedClock::new(server.time));
     let operator = Operator::new(server.client(&name), operator_settings(), &name, clock.clone(), entropy);
     let mut process = Process::new(name, clock);
-    process.spawn(launcher_operator::run(operator, Stop::new()));
+    process.spawn_loop(launcher_operator::run(operator, Stop::new()));
     process
 }
 

@@ -1,4 +1,4 @@
-//! Requests to the API server.
+//! Requests to the simulated API server, in parsed form.
 
 use http::{Method, Request};
 use http_body_util::BodyExt;
@@ -54,7 +54,7 @@ impl Asked {
         })
     }
 
-    /// Returns a text that identifies the request.
+    /// Returns a text that describes the request, for the trace.
     pub(crate) fn about(&self) -> String {
         let part = if self.part == Part::Status { " status" } else { "" };
         format!("{} {} {}{part}", self.verb, self.kind, self.name).trim_end().to_owned()
@@ -69,7 +69,8 @@ impl Asked {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// True when its label selector matches an object. All selectors in use have the form `app=…,managed-by=…`.
+    /// True when the label selector of this request matches an object. All selectors in use have the form
+    /// `app=…,managed-by=…`.
     pub(crate) fn selects(&self, object: &Value) -> bool {
         let Some(selector) = self.parameter("labelSelector") else { return true };
         let selector = selector.replace("%3D", "=").replace("%2C", ",");

@@ -1,4 +1,4 @@
-//! Invariants of rows that hold at each moment.
+//! Invariants of rows that must hold at each step of a run.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::processes::START_TIMEOUT;
 use crate::server::Server;
 use crate::users::Book;
 
-/// Tolerance for wrong clocks.
+/// Maximum difference between two clocks that the checks tolerate.
 pub(crate) const SKEW: SignedDuration = SignedDuration::from_secs(25);
 
 /// The last seen state of the rows.
@@ -21,7 +21,7 @@ pub(crate) struct Rows {
     pub(crate) revision: i64,
 }
 
-/// Evidence by which rows are judged.
+/// State of the cluster and of the users' requests, against which rows are checked.
 pub(crate) struct Facts<'a> {
     pub(crate) server: &'a Server,
     pub(crate) cluster: &'a Cluster,
@@ -56,7 +56,7 @@ impl Rows {
         Ok((state != Some(row.state)).then_some(said))
     }
 
-    /// Checks the limits at this moment.
+    /// Checks that the current rows exceed no limit of the launcher: instances of one person, starts, launch rate.
     pub(crate) fn within(&self, limits: &Limits) -> Result<(), Violation> {
         let mut held: BTreeMap<&str, u32> = BTreeMap::new();
         let mut starting = 0;
@@ -72,7 +72,7 @@ impl Rows {
         self.within_rate(limits)
     }
 
-    /// Checks that every launch of a non-admin found a token in the bucket.
+    /// Checks that no user except the admin launched more often than the rate limit allows.
     fn within_rate(&self, limits: &Limits) -> Result<(), Violation> {
         let mut launches: Vec<(&str, Timestamp)> =
             self.all.values().map(|row| (row.owner_email.as_str(), row.created_at)).collect();
@@ -144,7 +144,8 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
         Some(EndReason::Lost) => facts.deleted.contains(name),
         Some(EndReason::Expired) => {
             let lifetime = SignedDuration::from_secs(i64::from(row.settings.lifetime_seconds));
-            // The fleet enforces the expiry that it knows: an extension may not have reached it.
+            // Possibly the fleet ended the workshop before it received an extension. The earliest allowed end is
+            // therefore the expiry without extensions.
             let since = row.started_at.or(row.dispatched_at);
             since.is_some_and(|since| since + lifetime <= facts.now + SKEW)
         }
@@ -156,7 +157,7 @@ fn explained(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Re
     })
 }
 
-/// Checks that a newly terminated row has no Workshop.
+/// Checks that a row that has just become terminated has no Workshop.
 fn truly_gone(row: &Instance, before: Option<&Instance>, facts: &Facts<'_>) -> Result<(), Violation> {
     let terminated = InstanceState::Terminated;
     if row.state != terminated || before.is_none_or(|before| before.state == terminated) {
@@ -178,7 +179,7 @@ fn may_fail(row: &Instance, facts: &Facts<'_>) -> bool {
     facts.cluster.causes.get(&row.k8s_name).is_some_and(|causes| causes.contains(reason.code.as_str()))
 }
 
-/// True when the Workshop reports ready, and has for longer than any stale view lasts.
+/// True when the Workshop has been ready for so long that no watch or cache can still show it as not ready.
 fn has_run_for_long(row: &Instance, facts: &Facts<'_>) -> bool {
     let objects = facts.server.look();
     let found = objects.get("workshops", &row.k8s_name);

@@ -1,4 +1,4 @@
-//! Random numbers and time, both determined by the seed.
+//! Random numbers and clocks of the simulation. The seed of the run determines both.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,9 +17,9 @@ impl SeededRng {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
-    /// Returns a generator for one purpose. Its numbers do not depend on draws for other purposes.
+    /// Returns a generator for one purpose. Its numbers do not depend on the use of other generators.
     pub(crate) fn about(seed: u64, what: &str) -> Self {
-        // FNV-1a.
+        // Hash function FNV-1a.
         let hash = what
             .bytes()
             .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
@@ -34,12 +34,12 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// Draws a number below `end`.
+    /// Returns a random number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.draw() % u64::try_from(end.max(1)).unwrap()).unwrap()
     }
 
-    /// Returns true in `per_mille` of a thousand cases.
+    /// Returns true with a probability of `per_mille` / 1000.
     pub(crate) fn happens(&mut self, per_mille: usize) -> bool {
         self.below(1000) < per_mille
     }
@@ -53,7 +53,7 @@ impl SeededRng {
     }
 }
 
-/// The true time, independent of skewed clocks.
+/// The true time of the simulation. The clock of a process may differ from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time(Instant);
 

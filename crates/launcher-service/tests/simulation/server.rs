@@ -1,4 +1,4 @@
-//! In-memory API server, limited to the requests of launcher and operator.
+//! In-memory API server. It supports only the requests that launcher and operator send.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,16 +25,16 @@ use crate::seeded::Time;
 use crate::trace::Trace;
 use crate::watching;
 
-/// Silence after which the programs consider a connection dead, as configured in their clients.
+/// Read timeout of the clients of launcher and operator: they close a connection that receives no data for this time.
 const SILENCE: Duration = Duration::from_secs(75);
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// The API server. Clones share one state.
+/// The simulated API server. Clones share one state.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     objects: Arc<Mutex<Objects>>,
-    /// The latest version, for watches to wait for.
+    /// Latest version of the objects. Each watch waits for its next change.
     pub(crate) news: watch::Sender<u64>,
     pub(crate) faults: Arc<FaultInjector>,
     pub(crate) time: Time,
@@ -64,7 +64,7 @@ impl Server {
         outcome
     }
 
-    /// Returns a client like the real one, for the program of this name.
+    /// Returns a client for the program of this name, configured like its real client.
     pub(crate) fn client(&self, program: &str) -> Client {
         let (server, program) = (self.clone(), program.to_owned());
         let service = service_fn(move |request: Request<Body>| {
@@ -75,7 +75,7 @@ impl Server {
         Client::new(ServiceBuilder::new().layer(retries).service(service), "workshops")
     }
 
-    /// Handles a request. Its effect happens even if the client has disconnected.
+    /// Handles a request, even if the client has disconnected.
     async fn take(self, program: String, request: Request<Body>) -> Result<Answer, BoxError> {
         let asked = Asked::read(request).await?;
         let about = format!("{program} {}", asked.about());

@@ -1,4 +1,4 @@
-//! Event trace of a run.
+//! Trace of a simulation run: its events, shown if the run fails.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// With `aloud`, prints each line at once.
+    /// Creates an empty trace. If `aloud` is true, it prints each line at once.
     pub(crate) fn new(time: Time, aloud: bool) -> Self {
         Self { time, lines: Arc::default(), aloud }
     }

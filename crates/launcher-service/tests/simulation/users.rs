@@ -1,4 +1,4 @@
-//! Requests of people, and the answers.
+//! Requests of the simulated users, and the answers of the launchers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -26,15 +26,16 @@ pub(crate) fn draft(name: &str, lifetime: u32, longest: u32) -> TemplateDraft {
     serde_json::from_value(body).unwrap()
 }
 
-/// One request to launch. With a key it may be repeated many times, and still means one launch.
+/// One launch of a user. With an idempotency key, the user may send the request several times, and the launch still
+/// creates only one instance.
 #[derive(Debug, Clone)]
 pub(crate) struct LaunchAttempt {
     pub(crate) person: &'static str,
     pub(crate) template: Uuid,
     pub(crate) key: Option<String>,
-    /// Name of the launched instance, once an answer reported it.
+    /// Name of the launched instance; `None` until an answer contained it.
     pub(crate) told: Option<String>,
-    /// Requests without an answer, or with an answer that leaves the outcome open.
+    /// Number of requests with an unknown outcome: without an answer, or with an ambiguous error.
     pub(crate) unanswered: usize,
 }
 
@@ -42,17 +43,17 @@ pub(crate) struct LaunchAttempt {
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     pub(crate) attempts: Vec<LaunchAttempt>,
-    /// People who asked to terminate each instance.
+    /// Users who requested the termination of each instance.
     pub(crate) ends_asked: BTreeMap<String, BTreeSet<&'static str>>,
-    /// Instances whose end was promised.
+    /// Instances whose termination the API confirmed.
     pub(crate) ends_promised: BTreeSet<String>,
-    /// By instance name: the extensions confirmed by a response, and those with an unknown outcome.
+    /// Number of extensions by instance name: those that a response confirmed, and those with an unknown outcome.
     pub(crate) extended: BTreeMap<String, (usize, usize)>,
-    /// Faults: two instances for one launch request, or an internal error. Must stay empty.
+    /// Violations found in answers: two instances for one launch, or an internal error. Must stay empty.
     pub(crate) contradictions: Vec<String>,
 }
 
-/// The people. Clones share one state.
+/// The simulated users. Clones share one state.
 #[derive(Debug, Clone)]
 pub(crate) struct Users {
     book: Arc<Mutex<Book>>,
@@ -68,7 +69,7 @@ impl Users {
         self.book.lock().unwrap()
     }
 
-    /// Sends a launch request. The launcher answers unless it is killed first.
+    /// Sends a launch request. The launcher answers unless it is killed before.
     pub(crate) fn launch(&self, replica: &mut Replica, attempt: usize) {
         let (launcher, users) = (replica.launcher.clone(), self.clone());
         let asked = {

@@ -1,4 +1,5 @@
-//! Watches: they send each change of a kind in order, with a lag, until they are cut.
+//! Watches of the simulated API server. A watch sends all changes of a kind in order and with a delay, until the server
+//! closes it.
 
 use std::sync::Arc;
 use std::time::Duration;

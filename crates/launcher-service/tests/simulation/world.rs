@@ -1,4 +1,4 @@
-//! One run: launchers, operators, a cluster, people, and time that advances only when all of them wait.
+//! One simulation run with launchers, operators, a cluster and users. Time advances only when all of them wait.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,8 +27,9 @@ pub(crate) const LIMITS: Limits = Limits {
     start_timeout: crate::processes::START_TIMEOUT,
     history: Duration::from_secs(30 * 24 * 3600),
 };
-/// Numbers of launchers and operators, when all are running.
+/// Number of launchers, when all are running.
 pub(crate) const LAUNCHERS: usize = 2;
+/// Number of operators, when all are running.
 pub(crate) const OPERATORS: usize = 2;
 
 /// The run of one seed.
@@ -48,7 +49,7 @@ pub(crate) struct World {
     /// Workshops that were deleted by hand.
     pub(crate) deleted: BTreeSet<String>,
     pub(crate) templates: Vec<Uuid>,
-    /// A blocking task, so that time passes only when the test advances it.
+    /// Keeps a blocking task of tokio alive: while it runs, tokio does not advance the paused clock on its own.
     _blocker: std::sync::mpsc::Sender<()>,
     _directory: TempDir,
 }
@@ -144,7 +145,7 @@ impl World {
         let mut calm = 0;
         while calm < 12 {
             tokio::task::yield_now().await;
-            // Database threads are real: work is not finished while one of them is busy.
+            // The database uses real threads. While one of them is busy, some task still has work.
             if self.store.is_at_rest() {
                 calm += 1;
             } else {
@@ -184,13 +185,16 @@ impl World {
             .filter_map(|(place, replica)| Some((place, replica.as_ref()?.launcher.clone())))
             .collect();
         self.listeners.listen(&alive, &self.rows)?;
-        for process in self.replicas.iter_mut().flatten().map(|replica| &mut replica.process) {
-            ensure(!process.panicked(), || format!("{} panicked", process.name))?;
+        let launchers = self.replicas.iter_mut().flatten().map(|replica| &mut replica.process);
+        for process in launchers.chain(self.operators.iter_mut().flatten()) {
+            if let Some(fault) = process.fault() {
+                return Err(fault);
+            }
         }
         Ok(())
     }
 
-    /// Checks that no undisturbed workload or Workshop was made twice.
+    /// Checks that no Workshop or workload was created twice, except after a disturbance.
     fn one_pod_each(&self) -> Result<(), Violation> {
         for (name, pods) in &self.cluster.pods {
             let touched = self.cluster.disturbed.contains(name) || self.deleted.contains(name);
@@ -200,7 +204,7 @@ impl World {
     }
 }
 
-/// Creates the directory in memory if possible, to avoid waiting for a disk.
+/// Creates the database directory in memory if possible, because a disk would slow the simulation down.
 fn directory() -> TempDir {
     let memory = std::path::Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()

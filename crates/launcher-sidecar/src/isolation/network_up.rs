@@ -1,4 +1,5 @@
-//! Evidence that the pod's network is up: an answer of a DNS server, which the policies allow.
+//! Detects whether the pod's network is up. The network policies allow DNS, so a DNS server answers once the network is
+//! up.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -10,21 +11,22 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// Pause between two queries: a packet that a new pod sends too early is lost.
+/// Pause before a query is sent again. The network may lose the first packets of a new pod.
 const RETRY: Duration = Duration::from_millis(50);
-/// DNS port, unless the file names one, which real files do not.
+/// Port of a DNS server if `resolv.conf` names no port. Only the `resolv.conf` files of tests name a port.
 const PORT: u16 = 53;
 
-/// Detects whether the network is up. Dropping it ends the queries.
+/// Sends DNS queries to detect whether the network is up. Dropping this value ends the queries.
 #[derive(Debug)]
-pub(super) struct NetworkUp {
+pub(crate) struct NetworkUp {
     is_up: Arc<AtomicBool>,
     _queries: JoinSet<()>,
 }
 
 impl NetworkUp {
-    /// Queries each name server of a resolv.conf until one answers. Sends no query if the file is unreadable.
-    pub(super) fn watch(resolv_conf: &Path) -> Self {
+    /// Queries each DNS server of the file `resolv_conf` until one of them answers. Sends no query if the file cannot
+    /// be read.
+    pub(crate) fn watch(resolv_conf: &Path) -> Self {
         let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
         let (is_up, mut queries) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
         let query = query(search_domain(&text));
@@ -43,17 +45,17 @@ impl NetworkUp {
         Self { is_up, _queries: queries }
     }
 
-    pub(super) fn is_up(&self) -> bool {
+    pub(crate) fn is_up(&self) -> bool {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// Records other evidence that the network is up.
-    pub(super) fn set_up(&self) {
+    /// Records that the network is up, if the caller has other evidence than DNS.
+    pub(crate) fn set_up(&self) {
         self.is_up.store(true, Ordering::Relaxed);
     }
 }
 
-/// Returns the servers of `nameserver` lines. A port may follow the address, as in `127.0.0.1:5353`.
+/// Returns the addresses of all `nameserver` lines. An address may include a port, as in `127.0.0.1:5353`.
 fn servers(text: &str) -> Vec<SocketAddr> {
     let addresses = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")).map(str::trim);
     let server = |text: &str| {
@@ -63,13 +65,15 @@ fn servers(text: &str) -> Vec<SocketAddr> {
     addresses.filter_map(server).collect()
 }
 
-/// Returns the first domain of the `search` line: the cluster's DNS answers for it without another server.
+/// Returns the first domain of the `search` line, for use as the name in DNS queries. The cluster's DNS server answers
+/// queries for this domain itself, without asking another server.
 fn search_domain(text: &str) -> &str {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("search"));
     line.and_then(|domains| domains.split_whitespace().next()).unwrap_or_default()
 }
 
-/// Builds a query for the A record of a name (RFC 1035, 4.1). Omits labels that are too long: any answer is sufficient.
+/// Builds a query for the A record of a name (RFC 1035, 4.1). Omits labels that are too long: the query may then name
+/// another domain, but any answer shows that the network is up.
 fn query(name: &str) -> Vec<u8> {
     const HEAD: [u8; 12] = [0x57, 0x4c, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
     const TYPE_A_CLASS_IN: [u8; 4] = [0, 1, 0, 1];
@@ -87,7 +91,7 @@ async fn answers(server: SocketAddr, query: &[u8]) -> bool {
     let any: IpAddr = if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let asked = async {
         let socket = UdpSocket::bind((any, 0)).await?;
-        // From here on, the socket receives only the server's datagrams.
+        // Connect the socket, so that it receives only datagrams of this server.
         socket.connect(server).await?;
         socket.send(query).await?;
         socket.recv(&mut [0; 512]).await
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_servers_and_search_domain_are_read() {
+    fn resolv_conf_yields_name_servers_and_first_search_domain() {
         let text = "# a comment\nsearch workshops.svc.cluster.local svc.cluster.local\nnameserver 10.96.0.10\n\
                     nameserver fd00::a\nnameserver 127.0.0.1:5353\nnameserver wrong\noptions ndots:5\n";
         let expected = ["10.96.0.10:53", "[fd00::a]:53", "127.0.0.1:5353"].map(|text| text.parse().unwrap());
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn query_has_one_question() {
+    fn dns_query_has_one_question_for_the_name() {
         let query = query("a.example");
         assert_eq!(query[12..], *b"\x01a\x07example\x00\x00\x01\x00\x01");
         assert_eq!(query[4..6], [0, 1]);

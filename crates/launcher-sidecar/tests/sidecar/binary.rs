@@ -1,4 +1,4 @@
-//! The program: settings, telemetry and graceful stop.
+//! Tests of the `launcher-sidecar` process: settings, telemetry and graceful stop.
 
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::support::program::{Program, command, run};
 use super::support::{ALICE, App, Client, eventually, soon};
 
 #[test]
-fn invalid_setting_stops_start_with_one_line() {
+fn invalid_setting_fails_start_with_one_line_error() {
     let owner = ("SERVICE_OWNER_EMAIL", "alice@example.org");
     let port = ("SERVICE_APP_PORT", "8888");
     for (settings, said) in [
@@ -34,7 +34,7 @@ fn invalid_setting_stops_start_with_one_line() {
 }
 
 #[test]
-fn missing_and_empty_settings_are_named_with_their_variables() {
+fn error_names_variables_of_missing_and_empty_settings() {
     let (owner, port) = (("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", "8888"));
     let empty_owner = ("SERVICE_OWNER_EMAIL", "");
     for (settings, said) in [
@@ -55,7 +55,7 @@ fn missing_and_empty_settings_are_named_with_their_variables() {
 }
 
 #[test]
-fn non_utf8_owner_stops_start_with_one_line() {
+fn non_utf8_owner_fails_start_with_one_line_error() {
     let owner = std::ffi::OsStr::from_bytes(b"alice\xff@example.org");
     let output = command(&[("SERVICE_APP_PORT", "8888")]).env("SERVICE_OWNER_EMAIL", owner).output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
@@ -64,7 +64,7 @@ fn non_utf8_owner_stops_start_with_one_line() {
 }
 
 #[tokio::test]
-async fn health_metrics_and_activity_are_on_the_telemetry_port() {
+async fn telemetry_port_serves_health_metrics_and_activity() {
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
     let program = Program::start(app.addr, &[]).await;
     assert!(program.ask("/healthz").await.starts_with("HTTP/1.1 200 OK\r\n"));
@@ -105,7 +105,7 @@ async fn sidecar_metrics_match_documentation() {
 }
 
 #[tokio::test]
-async fn sigterm_finishes_in_flight_requests_and_keeps_port_bound() {
+async fn sigterm_completes_in_flight_requests_and_keeps_port_bound() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.read_exact(3).await;
@@ -118,7 +118,7 @@ async fn sigterm_finishes_in_flight_requests_and_keeps_port_bound() {
     client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 3\r\n\r\na")).await;
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.terminate().await;
-    // The app gets the stop signal too. If it keeps running, it must not get the requests for this port.
+    // Kubernetes also signals the app. If the app keeps running, it must not be able to bind the sidecar's port.
     assert!(listen(program.addr).is_err());
     assert_eq!(Client::connect(program.addr).await.read_to_end().await, "");
     client.send("bc").await;
@@ -149,13 +149,13 @@ async fn second_sigterm_drops_in_flight_requests_at_once() {
         stream.read_end().await;
     })
     .await;
-    // Longer than the test's timeout.
+    // This grace exceeds the test's timeout, so only the second signal can end the sidecar in time.
     let mut program = Program::start(app.addr, &[("SERVICE_SHUTDOWN_GRACE", "1000")]).await;
     let mut client = Client::connect(program.addr).await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     eventually("the request is under way", || app.seen().ends_with("\r\n\r\n")).await;
     program.terminate().await;
-    assert!(program.child.try_wait().unwrap().is_none(), "once told, it waits for the request");
+    assert!(program.child.try_wait().unwrap().is_none(), "after the first signal, the sidecar waits for the request");
     program.signal();
     assert_eq!(program.exit_code().await, Some(0));
     assert!(client.is_closed().await);
@@ -208,7 +208,7 @@ async fn killed_sidecar_drops_in_flight_requests_and_forwards_nothing() {
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.child.kill().unwrap();
     program.child.wait().unwrap();
-    // No other process holds the program's connections.
+    // The app must see its connection close: no other process may hold the killed sidecar's connections open.
     soon(leaving.recv()).await.unwrap();
     assert!(client.is_closed().await);
     assert!(std::net::TcpStream::connect(program.addr).is_err());

@@ -1,4 +1,4 @@
-//! Kernel buffers of live connections, in a separate network namespace.
+//! Sizes of the kernel buffers of open connections, measured with `ss` in a separate network namespace.
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,11 +11,12 @@ use super::support::namespace::run_in_namespace;
 use super::support::program::Program;
 use super::support::{ALICE, App, Client, eventually};
 
-/// More connections than get full buffers.
+/// Number of stalled connections. It exceeds the 64 connections that get full buffers.
 const STALLED: usize = 100;
 const KIB: u64 = 1024;
 
-/// A socket's memory as reported by `ss`: bytes to be read and sent, with the kernel's overhead, and their limits.
+/// Kernel memory of a socket as `ss` reports it, in bytes: the bytes in its receive and send buffers, and the buffers'
+/// limits. All values include the kernel's overhead.
 #[derive(Debug)]
 struct Memory {
     received: u64,
@@ -25,7 +26,7 @@ struct Memory {
     reserved: u64,
 }
 
-/// Returns the connections that match an `ss` filter.
+/// Returns the kernel memory of all sockets that match an `ss` filter.
 fn sockets(filter: &str) -> Vec<Memory> {
     let output = Command::new("ss").args(["-tmnH", "state", "established", filter]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -48,14 +49,14 @@ fn sockets(filter: &str) -> Vec<Memory> {
 
 #[test]
 fn kernel_buffers_of_stalled_connections_are_bounded() {
-    run_in_namespace("buffers::in_a_namespace_kernel_buffers_are_bounded", "");
+    run_in_namespace("buffers::in_namespace_kernel_buffers_of_stalled_connections_are_bounded", "");
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_kernel_buffers_are_bounded() {
+async fn in_namespace_kernel_buffers_of_stalled_connections_are_bounded() {
     raise_open_file_limit();
-    // The app sends without end and reads no further byte.
+    // After the head, the app reads nothing and sends without end, so both directions stall.
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         let (mut reader, mut writer) = stream.stream.into_split();
@@ -94,7 +95,7 @@ async fn in_a_namespace_kernel_buffers_are_bounded() {
     assert_eq!(sockets(&to_app).len(), STALLED);
     let (mut full, mut lean, mut bulk) = (0, 0, 0);
     for socket in sockets(&served).into_iter().chain(sockets(&to_app)) {
-        // The size that the sidecar sets, doubled by the kernel.
+        // Limits of full and lean buffers. The kernel doubles the sizes that the sidecar requests.
         let plain = [128 * KIB, 64 * KIB];
         match (plain.contains(&socket.receive_limit), plain.contains(&socket.send_limit)) {
             (true, true) if socket.receive_limit == 128 * KIB => full += 1,
@@ -107,7 +108,8 @@ async fn in_a_namespace_kernel_buffers_are_bounded() {
     }
     assert!(bulk <= 2 * 4 && lean >= 2 * (STALLED - 64) - bulk, "{full} full, {lean} lean, {bulk} in bulk");
     assert!(before > 10 * 1024 * KIB, "the connections are stalled with {before} bytes");
-    // Kernel autotuning would give about 8 MiB per connection.
+    // Upper bound: 600 KiB per connection, and 8 MiB for each of the 4 bulk transfers. If the kernel sized the buffers
+    // itself, each connection would hold about 8 MiB, and the test would fail.
     let bound = STALLED as u64 * 600 * KIB + 4 * 8 * 1024 * KIB;
     assert!(before < bound && bound < WORST_CASE as u64, "{before} bytes in the kernel, at most {bound}");
     assert!(program.memory_kib("VmRSS") < 48 * KIB, "{} KiB", program.memory_kib("VmRSS"));

@@ -1,4 +1,4 @@
-//! Reuse and termination of connections.
+//! Reuse of connections to the app, and close of client connections.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use tokio::sync::Barrier;
 
 use super::support::{ALICE, App, Setup, policy};
 
-/// As many connections as a busy ingress keeps to one proxy.
+/// Number of connections that a busy ingress controller keeps to one sidecar.
 const MANY: usize = 200;
 
 #[tokio::test]
@@ -48,7 +48,8 @@ async fn request_with_connection_close_gets_whole_response_before_close() {
         let answer = setup.send(format!("GET / {version}\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
         assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with(&body), "{} bytes", answer.len());
     }
-    // Bytes after the last request are not read, and do not cost the client its response.
+    // The sidecar ignores the second request, because the first request closes the connection. The client must still
+    // receive the whole first response.
     let behind = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\nGET /2 HTTP/1.1\r\n\r\n");
     assert!(setup.send(behind).await.ends_with(&body));
     assert!(!setup.app.seen().contains("/2"));
@@ -65,7 +66,8 @@ async fn client_connections_have_tcp_keepalive() {
     assert!(timer.starts_with("02:"), "the timer of the connection is {timer}, 02 would be the one of keepalive");
 }
 
-/// Returns the kernel's timer of the connection from `near` to `far` (`/proc/net/tcp`): its kind and its due time.
+/// Returns the kernel's timer of the connection from `near` to `far`, as `/proc/net/tcp` shows it: type and remaining
+/// time.
 #[cfg(target_os = "linux")]
 fn timer_of(near: SocketAddr, far: SocketAddr) -> String {
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();

@@ -1,4 +1,4 @@
-//! The auth proxy's cookies do not reach the app, and the app cannot set them.
+//! The login proxy's cookies do not reach the app, and the app cannot set them.
 
 use super::support::{ALICE, App, Setup, policy};
 
@@ -18,7 +18,7 @@ async fn app_receives_cookies_except_login_cookies() {
 }
 
 #[tokio::test]
-async fn cookie_line_without_remaining_cookies_is_removed() {
+async fn cookie_header_with_only_login_cookies_is_removed() {
     let seen =
         seen_by_the_app("Cookie: __Host-_oauth2_proxy=secret\r\nCookie: a=b;_oauth2_proxy_csrf=secret\r\n").await;
     assert_eq!(seen.matches("Cookie").count(), 1, "{seen}");
@@ -42,7 +42,7 @@ async fn app_cannot_set_login_cookies() {
 }
 
 #[tokio::test]
-async fn login_cookie_prefix_is_configurable() {
+async fn cookies_with_configured_login_prefix_are_removed() {
     let mut policy = policy();
     policy.session_cookie_prefix = "__Host-gate".to_owned();
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;

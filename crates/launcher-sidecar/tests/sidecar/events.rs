@@ -1,4 +1,4 @@
-//! Long-lived event streams with single events.
+//! Event streams that stay open for hours, with pauses between events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::support::program::Program;
 use super::support::{ALICE, App, Client, Setup, policy};
 
-/// Starts an app that answers with an event stream, and returns the channel whose events it sends.
+/// Starts an app that answers with an event stream. Returns the app, and a sender: the app sends each of its messages
+/// as an event.
 async fn telling() -> (App, UnboundedSender<String>) {
     let (sender, receiver) = unbounded_channel::<String>();
     let receiver: Arc<Mutex<UnboundedReceiver<String>>> = Arc::new(Mutex::new(receiver));
@@ -35,7 +36,7 @@ fn chunk(event: &str) -> String {
 }
 
 #[tokio::test]
-async fn each_event_arrives_before_the_next_is_sent() {
+async fn each_event_is_relayed_without_waiting_for_the_next() {
     let (app, sender) = telling().await;
     let setup = Setup::with(policy(), app).await;
     let mut client = setup.client().await;
@@ -47,7 +48,7 @@ async fn each_event_arrives_before_the_next_is_sent() {
     }
 }
 
-/// Advances the clock, which is paused only meanwhile: the app's socket follows real time.
+/// Advances the clock by `step`. The clock is paused only during this call, because the app's socket needs real time.
 async fn pass(step: Duration) {
     tokio::time::pause();
     tokio::time::advance(step).await;

@@ -1,8 +1,8 @@
-//! Ambiguous framing, which two parsers could read differently, is refused and closes the connection.
+//! The sidecar refuses requests that two parsers could read differently, and closes their connection.
 
 use super::support::{ALICE, Setup};
 
-/// A smuggled request, which must never be parsed as a request.
+/// A request hidden in the bytes after another request. Neither the sidecar nor the app may read it as a request.
 const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
 
 async fn assert_refused(status: u16, requests: &[String]) {
@@ -74,7 +74,7 @@ async fn invalid_content_length_is_refused() {
 }
 
 #[tokio::test]
-async fn ambiguous_head_lines_are_refused() {
+async fn request_with_ambiguous_head_line_is_refused() {
     let mut requests: Vec<String> = [
         format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}A: b\r\n c\r\n\r\n"),
         format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length : 5\r\n\r\nhello"),
@@ -123,7 +123,7 @@ async fn invalid_host_or_target_is_refused() {
 }
 
 #[tokio::test]
-async fn unsupported_http_version_is_505() {
+async fn unsupported_http_version_gets_505() {
     assert_refused(
         505,
         &[format!("GET / HTTP/2.0\r\nHost: w\r\n{ALICE}\r\n"), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()],
@@ -132,7 +132,7 @@ async fn unsupported_http_version_is_505() {
 }
 
 #[tokio::test]
-async fn connect_trace_and_track_are_405() {
+async fn connect_trace_and_track_methods_get_405() {
     let setup = Setup::new().await;
     for (method, target) in [("CONNECT", "w:80"), ("CONNECT", "/"), ("connect", "/"), ("TRACE", "/"), ("TRACK", "/")] {
         let mut client = setup.client().await;
@@ -145,7 +145,7 @@ async fn connect_trace_and_track_are_405() {
 }
 
 #[tokio::test]
-async fn invalid_chunks_are_refused() {
+async fn request_with_invalid_first_chunk_is_refused() {
     let chunked = |body: &str| format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n{body}");
     assert_refused(
         400,
@@ -166,7 +166,7 @@ async fn invalid_chunks_are_refused() {
 }
 
 #[tokio::test]
-async fn invalid_chunk_after_a_forwarded_chunk_leaves_body_incomplete() {
+async fn invalid_chunk_after_forwarded_chunk_leaves_body_incomplete_for_app() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")).await;
@@ -177,7 +177,7 @@ async fn invalid_chunk_after_a_forwarded_chunk_leaves_body_incomplete() {
 }
 
 #[tokio::test]
-async fn trailer_line_without_colon_after_a_forwarded_chunk_ends_both_connections() {
+async fn trailer_line_without_colon_after_forwarded_chunk_ends_both_connections() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")).await;
@@ -188,7 +188,7 @@ async fn trailer_line_without_colon_after_a_forwarded_chunk_ends_both_connection
 }
 
 #[tokio::test]
-async fn pipelined_chunked_and_fixed_length_bodies_arrive_whole() {
+async fn pipelined_bodies_with_chunks_and_lengths_reach_the_app_complete() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let pieces = [

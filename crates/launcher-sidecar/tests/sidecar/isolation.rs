@@ -1,4 +1,4 @@
-//! `launcher-sidecar wait-isolated`, run as a process.
+//! Tests of `launcher-sidecar wait-isolated`, which they run as a process.
 
 use std::net::{TcpListener, UdpSocket};
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::support::program::command;
 
-/// A DNS server that answers every query, and the resolv.conf that names it. Dropping it removes both.
+/// A DNS server, and a resolv.conf file that names it. Dropping this value stops the server and removes the file.
 struct Dns {
     resolv_conf: PathBuf,
     stopped: std::sync::Arc<AtomicBool>,
@@ -60,7 +60,7 @@ impl Drop for Dns {
     }
 }
 
-/// Returns a listener, which accepts connections until it is dropped, and its address.
+/// Returns a listener and its address. Connections succeed until the listener is dropped.
 fn listening() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -72,7 +72,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn reachable_address_fails_with_termination_message() {
+fn reachable_forbidden_address_fails_with_termination_message() {
     let dns = Dns::answering();
     let (_listener, address) = listening();
     let log = dns.resolv_conf.with_extension("log");
@@ -90,7 +90,7 @@ fn reachable_address_fails_with_termination_message() {
 }
 
 #[test]
-fn blocked_address_counts_as_isolated_once_dns_answers() {
+fn blocked_address_counts_as_isolated_when_dns_answers() {
     let dns = Dns::answering();
     let (listener, address) = listening();
     drop(listener);
@@ -105,14 +105,17 @@ fn address_that_becomes_blocked_counts_as_isolated() {
     let dns = Dns::silent();
     let (listener, address) = listening();
     let waiting = dns.start(&[("SERVICE_FORBIDDEN_ADDR", &address)]);
-    // The program reaches the address and keeps waiting.
+    // Wait until the program has connected four times: while it can reach the address, it must not exit.
     for _ in 0..4 {
         listener.accept().unwrap();
     }
     drop(listener);
     let output = waiting.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(!said(&output).contains("no DNS server answered"), "an address that was reached shows a network");
+    assert!(
+        !said(&output).contains("cannot verify network policies"),
+        "a reached address proves that the network is up"
+    );
 }
 
 #[test]
@@ -122,11 +125,11 @@ fn blocked_address_without_dns_counts_as_isolated_with_warning() {
     drop(listener);
     let output = dns.run(&[("SERVICE_FORBIDDEN_ADDR", &address)]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("no DNS server answered"), "{}", said(&output));
+    assert!(said(&output).contains("cannot verify network policies"), "{}", said(&output));
 }
 
 #[test]
-fn missing_address_stops_start_with_one_line() {
+fn missing_forbidden_address_fails_start_with_one_line_error() {
     let output = Dns::silent().run(&[]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(said(&output).lines().count(), 1, "{}", said(&output));

@@ -1,8 +1,8 @@
-//! Bodies longer than a 32-bit length.
+//! Bodies longer than 4 GiB, whose length exceeds 32 bits.
 
 use super::support::{ALICE, App, Setup, eventually, policy};
 
-/// Five bytes more than 32 bits can count: a 32-bit counter would end the body after five bytes.
+/// Body length that overflows 32 bits: a 32-bit counter would end the body after five bytes.
 const HUGE: u64 = (1 << 32) + 5;
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn request_body_over_4_gib_does_not_end_early() {
     assert_eq!(client.read_response().await.body, "ok");
     let seen = setup.app.seen();
     assert!(seen.contains(&format!("\r\nContent-Length: {HUGE}\r\n")), "{seen}");
-    assert!(seen.ends_with(&format!("\r\n\r\nhello{hidden}")), "it is the body's: {seen}");
+    assert!(seen.ends_with(&format!("\r\n\r\nhello{hidden}")), "the hidden request is part of the body: {seen}");
     assert_eq!(setup.app.connections(), 1);
 }
 
@@ -47,7 +47,7 @@ async fn response_body_over_4_gib_does_not_end_early() {
     let head = client.read_head().await;
     assert_eq!(head.header("Content-Length"), Some(HUGE.to_string().as_str()));
     assert_eq!(client.read_exact(5).await, b"hello");
-    // After the end of the response, this request would reach the app.
+    // This request must not reach the app: the response of the first request is still incomplete.
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     sender.send(()).unwrap();
     assert_eq!(client.read_exact(6).await, b" world");

@@ -1,4 +1,4 @@
-//! Limits on the size and time of heads, and the cases in which slowness is allowed.
+//! Limits on the size of heads, and timeouts of slow heads and idle connections.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::support::{ALICE, Client, Setup, policy, soon};
 
 #[tokio::test]
-async fn a_head_has_at_most_100_lines() {
+async fn head_with_more_than_100_lines_gets_431() {
     let setup = Setup::new().await;
     let lines = |count: usize| format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{}\r\n", "A: b\r\n".repeat(count - 2));
     for count in [101, 5000] {
@@ -23,7 +23,7 @@ async fn a_head_has_at_most_100_lines() {
 }
 
 #[tokio::test]
-async fn a_head_has_at_most_64_kib() {
+async fn head_over_64_kib_gets_431() {
     let setup = Setup::new().await;
     let sized = |size: usize| {
         let start = format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}A: ");
@@ -38,7 +38,8 @@ async fn a_head_has_at_most_64_kib() {
     assert_eq!(setup.status(sized(64 * 1024)).await, 200);
 }
 
-/// An in-process connection, which follows the paused clock, to a sidecar whose app is never needed.
+/// Connects a client to a sidecar through an in-process pipe, because sockets ignore the paused clock. The sidecar has
+/// no app.
 pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
@@ -49,7 +50,7 @@ pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn slow_head_gets_408_after_30_seconds() {
+async fn slow_first_head_on_connection_gets_408_after_30_seconds() {
     let (client, task, _stop) = serve();
     let begun = Instant::now();
     let (mut reader, mut writer) = tokio::io::split(client.io);
@@ -64,7 +65,7 @@ async fn slow_head_gets_408_after_30_seconds() {
     let mut status = [0; 13];
     reader.read_exact(&mut status).await.unwrap();
     assert_eq!((&status, begun.elapsed().as_secs()), (b"HTTP/1.1 408 ", 30));
-    // The client closes neither direction and keeps sending.
+    // The client keeps sending after the response. The sidecar must end the connection nevertheless.
     soon(task).await.unwrap();
     assert_eq!(begun.elapsed().as_secs(), 32);
     reader.read_to_end(&mut Vec::new()).await.unwrap();
@@ -85,7 +86,7 @@ async fn idle_connection_is_closed_after_120_seconds() {
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
     let answered = Instant::now();
-    // An empty line is not a request, and does not reset the idle timeout.
+    // An empty line does not begin a request, so it must not restart the idle timeout.
     tokio::time::sleep(Duration::from_secs(10)).await;
     client.send("\r\n").await;
     task.await.unwrap();
@@ -93,7 +94,7 @@ async fn idle_connection_is_closed_after_120_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn single_empty_line_before_request_is_skipped_and_more_are_refused() {
+async fn one_empty_line_before_request_is_skipped_and_second_is_refused() {
     let (mut client, _task, _stop) = serve();
     client.send("\r\nGET / HTTP/1.1\r\nHost: w\r\n\r\n").await;
     assert_eq!(client.read_response().await.status, 403);
@@ -102,7 +103,7 @@ async fn single_empty_line_before_request_is_skipped_and_more_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn second_head_gets_408_after_30_seconds() {
+async fn slow_second_head_on_connection_gets_408_after_30_seconds() {
     let (mut client, task, _stop) = serve();
     client.send("GET / HTTP/1.1\r\nHost: w\r\n\r\nGET /").await;
     assert_eq!(client.read_response().await.status, 403);
@@ -124,7 +125,7 @@ async fn stop_closes_idle_connection_immediately() {
 }
 
 #[tokio::test]
-async fn body_of_refused_request_is_discarded_and_response_arrives() {
+async fn client_that_sends_body_of_refused_request_gets_response() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     let body = "b".repeat(1_000_000);

@@ -1,4 +1,4 @@
-//! Time limit for reading from a client after its last response.
+//! Time limit for clients that keep sending after their last response.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::limits::serve;
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// A request that is refused before its body, which is longer than any test sends.
+/// Head of a request that the sidecar refuses. Its body is longer than the tests send, so the request never ends.
 const REFUSED: &str = "POST / HTTP/1.1\r\nHost: w\r\nContent-Length: 1000000000\r\n\r\n";
 
 #[tokio::test(start_paused = true)]
@@ -36,16 +36,16 @@ async fn refused_client_that_sends_without_pause_is_disconnected() {
     let client = tokio::io::join(Cursor::new(REFUSED).chain(tokio::io::repeat(b'b')), tokio::io::sink());
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
-    // The paused clock does not advance automatically while there are bytes to read.
+    // Advance the clock here: the paused clock does not advance automatically while the sidecar can read bytes.
     for _ in 0..100 {
         tokio::time::advance(Duration::from_millis(100)).await;
     }
-    assert!(task.is_finished(), "10 seconds later it is still read");
+    assert!(task.is_finished(), "the sidecar still reads after 10 seconds");
     task.await.unwrap();
 }
 
 #[tokio::test]
-async fn websocket_client_that_keeps_sending_after_close_is_disconnected() {
+async fn websocket_client_that_keeps_sending_after_stop_is_disconnected() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write(SWITCH).await;
@@ -62,6 +62,6 @@ async fn websocket_client_that_keeps_sending_after_close_is_disconnected() {
     for _ in 0..100 {
         tokio::time::advance(Duration::from_millis(100)).await;
     }
-    assert!(task.is_finished(), "10 seconds later it is still read");
+    assert!(task.is_finished(), "the sidecar still reads after 10 seconds");
     task.await.unwrap();
 }

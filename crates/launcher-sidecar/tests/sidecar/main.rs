@@ -1,4 +1,4 @@
-//! Tests of the sidecar over raw sockets, byte for byte.
+//! Tests of the sidecar. They compare the raw bytes that client and app receive.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation is a failed test")]
 
 mod binary;

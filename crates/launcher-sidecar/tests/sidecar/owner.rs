@@ -1,4 +1,4 @@
-//! Identity check: exactly one line, in its exact spelling, with the owner's address.
+//! Identity check: a request must have exactly one identity header, in its exact spelling, with the owner's address.
 
 use super::support::{ALICE, App, Setup, policy};
 
@@ -7,7 +7,7 @@ fn get(lines: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_owner_reaches_the_app() {
+async fn request_with_owner_identity_reaches_the_app() {
     let setup = Setup::new().await;
     for lines in [
         ALICE,
@@ -43,7 +43,7 @@ async fn request_without_owner_identity_is_refused() {
 }
 
 #[tokio::test]
-async fn second_identity_line_in_any_spelling_is_refused() {
+async fn request_with_second_identity_header_in_any_spelling_is_refused() {
     let setup = Setup::new().await;
     for other in [
         "X-Auth-Request-Email: alice@example.org\r\n",
@@ -62,7 +62,7 @@ async fn second_identity_line_in_any_spelling_is_refused() {
 }
 
 #[tokio::test]
-async fn no_path_is_exempt_from_authentication() {
+async fn request_without_identity_is_refused_on_every_path() {
     let setup = Setup::new().await;
     for target in ["/healthz", "/healthz/../lab", "/healthz?/lab", "/readyz", "/metrics", "/favicon.ico", "*"] {
         for method in ["GET", "OPTIONS", "POST"] {
@@ -74,7 +74,7 @@ async fn no_path_is_exempt_from_authentication() {
 }
 
 #[tokio::test]
-async fn identity_in_trailer_is_ignored() {
+async fn request_with_identity_only_in_trailer_is_refused() {
     let setup = Setup::new().await;
     let body = format!("3\r\nabc\r\n0\r\n{ALICE}\r\n");
     let head = "POST / HTTP/1.1\r\nHost: w\r\nTransfer-Encoding: chunked\r\nTrailer: X-Auth-Request-Email\r\n\r\n";
@@ -83,7 +83,7 @@ async fn identity_in_trailer_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_trailer_does_not_reach_the_app() {
+async fn trailer_of_chunked_request_does_not_reach_the_app() {
     let setup = Setup::new().await;
     let head = format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n");
     let body = "3;x=y\r\nabc\r\n0\r\nX-Auth-Request-Email: bob@example.org\r\n\r\n";
@@ -123,7 +123,7 @@ async fn connection_header_cannot_expose_identity_or_remove_host() {
 }
 
 #[tokio::test]
-async fn identity_header_name_is_configurable() {
+async fn only_configured_identity_header_is_accepted() {
     let mut policy = policy();
     policy.trusted_header = launcher_domain::identity::TrustedHeader::parse("Remote-Email").unwrap();
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;
@@ -135,7 +135,7 @@ async fn identity_header_name_is_configurable() {
 }
 
 #[tokio::test]
-async fn without_authentication_requests_are_forwarded_without_identity() {
+async fn identity_headers_never_reach_the_app_if_authentication_is_off() {
     let mut policy = policy();
     policy.require_authentication = false;
     let setup = Setup::with(policy, App::answering("HTTP/1.1 204 No Content\r\n\r\n").await).await;
@@ -148,7 +148,7 @@ async fn without_authentication_requests_are_forwarded_without_identity() {
 }
 
 #[tokio::test]
-async fn refusal_is_html_for_browsers_and_text_for_programs() {
+async fn refused_browser_gets_html_and_other_client_gets_text() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(get("X-Auth-Request-Email: <b>@example.org\r\nAccept: text/html,*/*\r\n")).await;

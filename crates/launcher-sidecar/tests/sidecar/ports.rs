@@ -1,4 +1,4 @@
-//! The sidecar's ports, which no other process can bind in either address family.
+//! The sidecar's ports: no other process can bind them, for IPv4 or for IPv6.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use super::support::namespace::run_in_namespace;
 use super::support::program::command;
 use super::support::{ALICE, App, Client, eventually};
 
-/// The program with its default addresses, terminated when dropped.
+/// A sidecar process with its default listen addresses. Dropping it terminates the process.
 struct Default(Child);
 
 impl Default {
@@ -29,7 +29,7 @@ impl Drop for Default {
     }
 }
 
-/// Listens like an app that tries to take over the port.
+/// Listens on a port, as an app does that tries to take over the sidecar's port.
 fn bind(address: IpAddr, port: u16, only_v6: bool, reuse: bool) -> io::Result<Socket> {
     let address = SocketAddr::new(address, port);
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
@@ -58,12 +58,12 @@ async fn assert_serves(addresses: &[IpAddr]) {
 
 #[test]
 fn app_cannot_bind_sidecar_ports_on_ipv4_or_ipv6() {
-    run_in_namespace("ports::in_a_namespace_app_cannot_bind_sidecar_ports", "");
+    run_in_namespace("ports::in_namespace_app_cannot_bind_sidecar_ports_on_ipv4_or_ipv6", "");
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_app_cannot_bind_sidecar_ports() {
+async fn in_namespace_app_cannot_bind_sidecar_ports_on_ipv4_or_ipv6() {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -81,14 +81,14 @@ async fn in_a_namespace_app_cannot_bind_sidecar_ports() {
 }
 
 #[test]
-fn sidecar_serves_a_network_with_ipv6_only() {
-    run_in_namespace("ports::in_a_namespace_with_ipv6_sidecar_serves", "ip -6 addr add fd00::8/128 dev lo");
+fn sidecar_is_reachable_on_network_with_ipv6_only() {
+    run_in_namespace("ports::in_namespace_with_ipv6_only_sidecar_is_reachable", "ip -6 addr add fd00::8/128 dev lo");
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_with_ipv6_sidecar_serves() {
-    // The only IPv4 address is 127.0.0.1, which every network namespace has.
+async fn in_namespace_with_ipv6_only_sidecar_is_reachable() {
+    // The app listens on 127.0.0.1, the only IPv4 address of this namespace. The sidecar is reached by IPv6.
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     assert_serves(&["fd00::8".parse().unwrap()]).await;
@@ -96,14 +96,14 @@ async fn in_a_namespace_with_ipv6_sidecar_serves() {
 }
 
 #[test]
-fn sidecar_serves_a_network_without_ipv6() {
+fn sidecar_is_reachable_on_network_without_ipv6() {
     let disable = "sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1";
-    run_in_namespace("ports::in_a_namespace_without_ipv6_sidecar_serves", disable);
+    run_in_namespace("ports::in_namespace_without_ipv6_sidecar_is_reachable", disable);
 }
 
 #[tokio::test]
 #[ignore = "runs in a network namespace"]
-async fn in_a_namespace_without_ipv6_sidecar_serves() {
+async fn in_namespace_without_ipv6_sidecar_is_reachable() {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let _program = Default::start(app.addr).await;
     assert!(TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err(), "this namespace has IPv6");
@@ -112,7 +112,7 @@ async fn in_a_namespace_without_ipv6_sidecar_serves() {
 }
 
 #[test]
-fn taken_port_stops_the_start_with_one_line() {
+fn occupied_listen_port_fails_start_with_one_line_error() {
     let taken = TcpListener::bind("127.0.78.1:0").unwrap();
     let addr = taken.local_addr().unwrap().to_string();
     let mut program: Command = command(&[("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", "8888")]);

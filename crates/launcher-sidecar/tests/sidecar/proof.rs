@@ -1,4 +1,4 @@
-//! The proxy secret: an identity is valid only with it, and it never reaches an app.
+//! The proxy secret: an identity is valid only with the secret, and the secret never reaches the app.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ async fn with_secret(secrets: &str, policy: Policy) -> (Setup, ProxySecret) {
 }
 
 #[tokio::test]
-async fn identity_without_valid_proof_gets_same_refusal_as_non_owner() {
+async fn owner_identity_without_valid_proxy_secret_is_refused_like_non_owner() {
     let (setup, _secret) = with_secret(SECRET, policy()).await;
     let bob = format!("X-Auth-Request-Email: bob@example.org\r\n{}", proof(SECRET));
     let stranger = setup.send(get(&format!("{bob}Connection: close\r\n"))).await;
@@ -55,7 +55,7 @@ async fn identity_without_valid_proof_gets_same_refusal_as_non_owner() {
 }
 
 #[tokio::test]
-async fn proof_never_reaches_the_app() {
+async fn proxy_secret_never_reaches_the_app() {
     let mut remote = policy();
     remote.trusted_header = TrustedHeader::parse("Remote-Email").unwrap();
     for (policy, identity) in [(policy(), ALICE), (remote, "Remote-Email: alice@example.org\r\n")] {
@@ -79,7 +79,7 @@ async fn proof_never_reaches_the_app() {
 }
 
 #[tokio::test]
-async fn proof_is_needed_for_each_request_of_a_connection() {
+async fn each_request_of_a_connection_needs_proxy_secret() {
     let (setup, _secret) = with_secret(SECRET, policy()).await;
     let mut client = setup.client().await;
     let proven = get(&format!("{ALICE}{}", proof(SECRET)));
@@ -90,7 +90,7 @@ async fn proof_is_needed_for_each_request_of_a_connection() {
 }
 
 #[tokio::test]
-async fn both_secrets_are_accepted_during_a_rotation() {
+async fn both_proxy_secrets_are_accepted_during_rotation() {
     let (setup, secret) = with_secret(&format!("{SECRET}\n{OTHER}\n"), policy()).await;
     for each in [SECRET, OTHER] {
         assert_eq!(setup.status(get(&format!("{ALICE}{}", proof(each)))).await, 200);
@@ -101,13 +101,13 @@ async fn both_secrets_are_accepted_during_a_rotation() {
 }
 
 #[tokio::test]
-async fn unproven_identity_is_forwarded_when_authentication_is_off() {
+async fn request_with_wrong_proxy_secret_is_forwarded_if_authentication_is_off() {
     let (setup, _secret) = with_secret(SECRET, Policy { require_authentication: false, ..policy() }).await;
     assert_eq!(setup.status(get(&format!("{ALICE}{}", proof(OTHER)))).await, 200);
     assert!(!setup.app.seen().contains(OTHER), "{}", setup.app.seen());
 }
 
-/// A secret file, removed at the end of its test.
+/// A temporary file with proxy secrets. Dropping it removes the file.
 struct SecretFile(PathBuf);
 
 impl SecretFile {
@@ -129,7 +129,7 @@ impl Drop for SecretFile {
 }
 
 #[test]
-fn unusable_secret_file_stops_start_with_one_line() {
+fn unusable_secret_file_fails_start_with_one_line_error() {
     let absent = "/nonexistent/proxy-secret";
     let (empty, short) = (SecretFile::new("empty", "\n"), SecretFile::new("short", "hunter2\n"));
     let three = SecretFile::new("three", &format!("{SECRET}\n{OTHER}\n{SECRET}\n"));
@@ -159,7 +159,7 @@ async fn status(client: &mut Client<tokio::net::TcpStream>, secret: &str) -> u16
 }
 
 #[tokio::test]
-async fn changed_secret_file_is_reloaded_without_restart() {
+async fn changed_secret_file_takes_effect_without_restart() {
     let file = SecretFile::new("followed", SECRET);
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let program = Program::start(app.addr, &[("SERVICE_PROXY_SECRET_FILE", file.path())]).await;
@@ -171,7 +171,7 @@ async fn changed_secret_file_is_reloaded_without_restart() {
 }
 
 #[tokio::test]
-async fn unproven_identities_are_counted_and_first_ten_logged() {
+async fn requests_without_proxy_secret_are_counted_and_first_ten_logged() {
     let file = SecretFile::new("logged", SECRET);
     let log = SecretFile::new("log", "");
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
@@ -189,7 +189,7 @@ async fn unproven_identities_are_counted_and_first_ten_logged() {
     assert!(metrics.contains("sidecar_unproven_identities_total 12\n"), "{metrics}");
     assert!(metrics.contains("sidecar_requests_total{outcome=\"not-the-owner\"} 12\n"), "{metrics}");
     let logged = || std::fs::read_to_string(&log.0).unwrap();
-    eventually("the log has its lines", || logged().matches("is not the owner's").count() == 12).await;
+    eventually("the log has its lines", || logged().matches("without the owner's identity").count() == 12).await;
     let logged = logged();
     assert_eq!(logged.matches("X-Auth-Request-Proof is missing or wrong").count(), 10, "{logged}");
     assert!(!logged.contains(SECRET) && !logged.contains(OTHER), "{logged}");

@@ -1,9 +1,9 @@
-//! Requests as the app receives them.
+//! Requests of the client, as the app receives them.
 
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 
 #[tokio::test]
-async fn paths_arrive_byte_for_byte() {
+async fn path_reaches_the_app_byte_for_byte() {
     let setup = Setup::new().await;
     for target in ["/api/contents/a%2Fb;c//d?x=%00", "//d", "/a/../b/./c", "/?", "/%", "/a\\b|c", "/%zz?a=b&c=d;e"] {
         assert_eq!(setup.status(format!("GET {target} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
@@ -13,7 +13,7 @@ async fn paths_arrive_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn absolute_target_is_forwarded_to_the_app() {
+async fn absolute_target_is_forwarded_to_the_app_as_path() {
     let setup = Setup::new().await;
     let request = format!("GET http://elsewhere.example:81/a?b HTTP/1.1\r\nHost: elsewhere.example:81\r\n{ALICE}\r\n");
     assert_eq!(setup.status(request).await, 200);
@@ -39,7 +39,7 @@ async fn end_to_end_headers_are_kept_and_hop_by_hop_headers_removed() {
 }
 
 #[tokio::test]
-async fn x_forwarded_headers_of_the_ingress_are_trusted() {
+async fn x_forwarded_headers_of_the_client_are_kept() {
     let setup = Setup::new().await;
     let forwarded = "X-Forwarded-For: 192.0.2.1\r\nx-forwarded-for: 192.0.2.2\r\nX-Forwarded-Proto: https\r\n\
                      X-Forwarded-Host: w.example\r\n";
@@ -51,7 +51,7 @@ async fn x_forwarded_headers_of_the_ingress_are_trusted() {
 }
 
 #[tokio::test]
-async fn http_1_0_connection_is_closed_after_response() {
+async fn http_1_0_client_gets_plain_body_and_close() {
     let setup =
         Setup::answering("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n").await;
     let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}Connection: keep-alive\r\n\r\n")).await;
@@ -77,7 +77,7 @@ async fn target_naming_other_local_listener_reaches_only_the_app() {
 }
 
 #[tokio::test]
-async fn app_connections_are_reused() {
+async fn sequential_requests_reuse_one_app_connection() {
     let setup = Setup::new().await;
     for _ in 0..5 {
         assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
@@ -87,7 +87,7 @@ async fn app_connections_are_reused() {
 
 #[tokio::test]
 async fn closed_app_connection_is_replaced_without_client_error() {
-    // Each connection answers one request without `Connection: close`, and then closes.
+    // The app answers one request per connection, and then closes the connection without announcing it.
     let app = App::start(|mut stream| async move {
         if stream.read_head().await.is_some() {
             stream.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
@@ -125,7 +125,7 @@ async fn pipelined_requests_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn half_closed_client_gets_its_response() {
+async fn client_that_closes_its_sending_side_gets_its_response() {
     let setup = Setup::new().await;
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;

@@ -1,4 +1,4 @@
-//! Responses as the client receives them.
+//! Responses of the app, as the client receives them.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ fn get(lines: &str) -> String {
 }
 
 #[tokio::test]
-async fn responses_of_each_framing_arrive_whole() {
+async fn response_with_each_framing_arrives_complete() {
     for (response, seen) in [
         (
             "HTTP/1.1 201 Made It\r\nX-A:  b \r\nConnection: keep-alive, X-Mine\r\nX-Mine: 1\r\nKeep-Alive: 5\r\n\
@@ -69,7 +69,7 @@ async fn head_response_has_no_body_and_connection_is_reused() {
 }
 
 #[tokio::test]
-async fn malformed_response_is_502() {
+async fn malformed_app_response_gets_client_502() {
     for response in [
         "garbage\r\n\r\n",
         "\r\n\r\n",
@@ -96,7 +96,7 @@ async fn malformed_response_is_502() {
 }
 
 #[tokio::test]
-async fn incomplete_response_head_is_502_and_client_stays_connected() {
+async fn incomplete_app_response_head_gets_client_502_and_keeps_connection() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 200").await;
@@ -111,7 +111,7 @@ async fn incomplete_response_head_is_502_and_client_stays_connected() {
 }
 
 #[tokio::test]
-async fn truncated_response_body_is_not_completed() {
+async fn truncated_app_response_body_stays_incomplete_for_client() {
     for (start, seen) in [
         ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "abc"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", "3\r\nabc\r\n"),
@@ -128,7 +128,7 @@ async fn truncated_response_body_is_not_completed() {
 }
 
 #[tokio::test]
-async fn trailer_line_without_colon_aborts_the_response() {
+async fn response_trailer_line_without_colon_aborts_the_response() {
     let has_read = Arc::new(Notify::new());
     let app = App::start({
         let has_read = has_read.clone();
@@ -153,7 +153,7 @@ async fn trailer_line_without_colon_aborts_the_response() {
 }
 
 #[tokio::test]
-async fn extra_bytes_after_response_are_discarded() {
+async fn extra_bytes_after_app_response_are_discarded() {
     let setup = Setup::answering(
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil",
     )
@@ -167,7 +167,7 @@ async fn extra_bytes_after_response_are_discarded() {
 }
 
 #[tokio::test]
-async fn early_response_is_forwarded_and_closes_connection() {
+async fn response_before_end_of_upload_is_forwarded_and_closes_connection() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno").await;
@@ -183,7 +183,7 @@ async fn early_response_is_forwarded_and_closes_connection() {
 }
 
 #[tokio::test]
-async fn app_that_does_not_listen_is_503_with_reloading_page() {
+async fn request_to_app_that_does_not_listen_gets_503_with_reloading_page() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     app.addr = port;
@@ -197,7 +197,7 @@ async fn app_that_does_not_listen_is_503_with_reloading_page() {
     let line = client.read_response().await;
     assert_eq!((line.status, line.header("Content-Type")), (503, Some("text/plain; charset=utf-8")));
     assert!(setup.sidecar.check_app().await.is_err());
-    // The sidecar connects as soon as the app listens.
+    // Once the app listens, the next request must succeed.
     let listener = TcpListener::bind(port).await.unwrap();
     client.send(get("")).await;
     let (mut stream, _) = super::support::soon(listener.accept()).await.unwrap();

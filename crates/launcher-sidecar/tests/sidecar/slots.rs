@@ -1,4 +1,4 @@
-//! More clients than connection slots: which are served, and which are displaced.
+//! More clients than connection slots: the owner is served, and other connections are displaced.
 
 use std::net::SocketAddr;
 
@@ -8,11 +8,11 @@ use tokio::net::TcpStream;
 use super::support::{ALICE, App, Client, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// More clients than connection slots.
+/// Number of clients. It exceeds the sidecar's 264 connection slots.
 const CROWD: usize = 400;
 const GET: &str = "GET / HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
 
-/// An app that answers GET at once, accepts WebSockets, and reads bodies to their end.
+/// Starts an app that answers GET at once, accepts WebSockets, and reads the bodies of PUT requests without an answer.
 async fn app() -> App {
     App::start(|mut stream| async move {
         while let Some(head) = stream.read_head().await {
@@ -29,12 +29,12 @@ async fn app() -> App {
     .await
 }
 
-/// Connects clients one after the other, each of which sends only these bytes.
+/// Connects `CROWD` clients one after the other. Each client sends only `bytes`.
 async fn crowd(addr: SocketAddr, bytes: &str) -> Vec<Client<TcpStream>> {
     let mut clients = Vec::new();
     for _ in 0..CROWD {
         let mut client = Client::connect(addr).await;
-        // The sidecar may already have displaced it.
+        // Ignore the error: the sidecar may already have closed this connection to free its slot.
         drop(tokio::io::AsyncWriteExt::write_all(&mut client.io, bytes.as_bytes()).await);
         clients.push(client);
     }
@@ -49,27 +49,27 @@ async fn assert_served_beside(bytes: &str) {
         assert_eq!(setup.status(GET).await, 200, "beside {CROWD} clients that sent {bytes:?}");
     }
     assert!(setup.sidecar.activity().open_connections <= 264);
-    // The oldest client is displaced first.
+    // The sidecar displaces the oldest client first, so this connection must have ended.
     crowd[0].read_to_end().await;
 }
 
 #[tokio::test]
-async fn owner_is_served_despite_more_silent_clients_than_slots() {
+async fn owner_is_served_while_silent_clients_exceed_slots() {
     assert_served_beside("").await;
 }
 
 #[tokio::test]
-async fn owner_is_served_despite_more_unfinished_heads_than_slots() {
+async fn owner_is_served_while_clients_with_unfinished_heads_exceed_slots() {
     assert_served_beside("GET / HTTP/1.1\r\nHost: w\r\nA:").await;
 }
 
 #[tokio::test]
-async fn owner_is_served_despite_more_slow_owner_uploads_than_slots() {
+async fn owner_is_served_while_stalled_uploads_of_owner_exceed_slots() {
     assert_served_beside(&format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 9\r\n\r\n")).await;
 }
 
 #[tokio::test]
-async fn owner_is_served_despite_more_idle_owner_connections_than_slots() {
+async fn owner_is_served_while_idle_connections_of_owner_exceed_slots() {
     assert_served_beside(GET).await;
 }
 
@@ -119,7 +119,8 @@ async fn displaced_connection_with_unread_response_is_reset() {
         crowd.push(other);
     }
     crowd.push(setup.client().await);
-    // A reset discards the bytes that the kernel still holds for the client; a plain close would keep them for minutes.
+    // The connection must be reset, so that the kernel frees the unread bytes. After a normal close, the kernel would
+    // keep these bytes for minutes.
     let left = soon(tokio::io::AsyncReadExt::read_to_end(&mut client.io, &mut Vec::new())).await;
     assert_eq!(left.unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
 }

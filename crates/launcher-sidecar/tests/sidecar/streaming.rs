@@ -1,4 +1,4 @@
-//! Large and slow bodies, with constant memory.
+//! The sidecar relays large and slow bodies with constant memory, and disconnects stalled peers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -9,13 +9,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::support::program::Program;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
 
-/// Bytes streamed.
+/// Size of a large body, in bytes.
 const LARGE: usize = 300 * 1024 * 1024;
-/// Maximum growth of the program meanwhile, in KiB.
+/// Maximum growth of the sidecar's memory while it relays a large body, in KiB.
 const GROWTH_KIB: u64 = 16 * 1024;
 const PIECE: usize = 1024 * 1024;
 
-/// Returns a piece of a body that reveals lost, repeated or misplaced bytes.
+/// Returns piece `number` of a large body. Each piece differs, so that the receiver detects lost, repeated and
+/// misplaced bytes.
 fn piece(number: usize) -> Vec<u8> {
     static WORDS: LazyLock<Vec<u8>> = LazyLock::new(|| (0..PIECE / 8).flat_map(usize::to_le_bytes).collect());
     let mut bytes = WORDS.clone();
@@ -23,7 +24,7 @@ fn piece(number: usize) -> Vec<u8> {
     bytes
 }
 
-/// Checks and removes complete pieces of `data`, which follows `count` bytes that were removed before.
+/// Checks all complete pieces in `data`, and removes them. `count` is the number of bytes that were removed so far.
 fn check_pieces(data: &mut Vec<u8>, count: &mut usize) {
     while data.len() >= PIECE {
         let rest = data.split_off(PIECE);
@@ -52,8 +53,8 @@ async fn write_large(io: &mut (impl AsyncWriteExt + Unpin), chunked: bool, sent:
     }
 }
 
-/// Starts an app that answers GET with a large body, and any other request with the length of the received body.
-/// Returns the app, and a counter of the body bytes that it has sent.
+/// Starts an app that answers GET with a large body. It answers other requests with the length of the received body.
+/// Returns the app, and a counter of the body bytes that the app has sent.
 async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = sent.clone();
@@ -71,7 +72,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
             let mut data = Vec::new();
             let mut count = 0;
             while count < LARGE {
-                // Received chunks may differ in size from sent ones.
+                // Read the size of each chunk: the sidecar may forward chunks of other sizes than it received.
                 let size = match chunked {
                     true => usize::from_str_radix(stream.read_until(b"\r\n").await.unwrap().trim_end(), 16).unwrap(),
                     false => PIECE,
@@ -91,7 +92,7 @@ async fn large(chunked: bool) -> (App, Arc<AtomicUsize>) {
     (app, sent)
 }
 
-/// Waits until a count has the same value in 20 consecutive checks.
+/// Waits until `count` has stopped growing: 20 consecutive checks must find the same value.
 pub(crate) async fn stopped(count: &AtomicUsize) {
     let (mut last, mut looks) = (usize::MAX, 0);
     eventually("nothing moves any more", || {
@@ -133,7 +134,7 @@ async fn large_downloads_to_slow_readers_use_constant_memory() {
         let mut client = Client::connect(program.addr).await;
         client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
         client.read_head().await;
-        // The reader pauses, so that a buffering proxy has time to buffer.
+        // Read nothing for a while: a proxy that buffers the whole body would do so now.
         stopped(&sent).await;
         assert!(sent.load(Ordering::SeqCst) < LARGE, "all of it was taken for a reader who takes nothing");
         let mut data = Vec::new();
@@ -181,7 +182,7 @@ async fn request_and_response_bodies_stream_simultaneously() {
     assert_eq!(client.read_to_end().await, "0\r\n\r\n");
 }
 
-/// An app that sends one byte and then waits, and signals when its peer disconnects.
+/// Starts an app that sends one byte of its response and then waits. `left` signals when the sidecar disconnects.
 async fn silent(left: tokio::sync::mpsc::UnboundedSender<()>) -> App {
     App::start(move |mut stream| {
         let left = left.clone();
@@ -196,13 +197,13 @@ async fn silent(left: tokio::sync::mpsc::UnboundedSender<()>) -> App {
 }
 
 #[tokio::test]
-async fn client_reset_closes_app_connection() {
+async fn client_reset_during_response_closes_app_connection() {
     let (left, mut leaving) = tokio::sync::mpsc::unbounded_channel();
     let setup = Setup::with(policy(), silent(left).await).await;
     let mut client = setup.client().await;
     client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
     client.read_until(b"1\r\n:\r\n").await;
-    // A reset, as from a killed browser.
+    // Reset the connection, as the kernel does for a killed browser.
     rustix::net::sockopt::set_socket_linger(&client.io, Some(Duration::ZERO)).unwrap();
     drop(client);
     soon(leaving.recv()).await.unwrap();
@@ -223,7 +224,7 @@ async fn half_closed_client_of_silent_app_is_disconnected_after_30_seconds() {
     tokio::time::sleep(Duration::from_secs(29)).await;
     assert!(leaving.is_empty());
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // The app sees the disconnect over a real socket, which does not follow the paused clock.
+    // Resume the clock: the app uses a real socket, which does not follow the paused clock.
     tokio::time::resume();
     soon(leaving.recv()).await.unwrap();
     assert_eq!(client.read_to_end().await, "");
@@ -247,7 +248,7 @@ async fn client_that_reads_nothing_for_5_minutes_is_disconnected() {
     eventually("the app has sent", || setup.app.seen().ends_with("\r\n\r\n")).await;
     tokio::time::pause();
     let begun = tokio::time::Instant::now();
-    // Single bytes count as progress.
+    // Each byte that the client reads counts as progress and restarts the timeout.
     for _ in 0..3 {
         tokio::time::sleep(Duration::from_secs(200)).await;
         client.io.read_exact(&mut [0; 1]).await.unwrap();
@@ -271,7 +272,8 @@ async fn app_that_reads_no_upload_bytes_for_15_minutes_is_disconnected() {
     let mut client = Client::over(near);
     client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: {}\r\n\r\n", u32::MAX)).await;
     eventually("the app has the head", || setup.app.seen().ends_with("\r\n\r\n")).await;
-    // A disconnect is not detected while request bytes are pending.
+    // The client keeps sending, so it never counts as stalled: only the timeout of the stalled app can end the
+    // exchange.
     let uploading = tokio::spawn(async move { while client.io.write_all(&[b'a'; 4096]).await.is_ok() {} });
     tokio::time::pause();
     let begun = tokio::time::Instant::now();

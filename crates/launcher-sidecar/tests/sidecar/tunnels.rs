@@ -1,4 +1,4 @@
-//! Timeouts of WebSockets without traffic.
+//! Timeouts of WebSockets that are idle, stalled or half-closed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::streaming::stopped;
 use super::support::{ALICE, App, AppStream, Client, Setup, eventually, policy, soon};
 use super::websocket::{SWITCH, upgrade};
 
-/// A WebSocket through a sidecar. Its client side follows the paused clock.
+/// An open WebSocket through the sidecar. The client uses an in-process pipe, because sockets ignore the paused clock.
 struct Opened {
     setup: Setup,
     client: Client<DuplexStream>,
@@ -21,7 +21,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// Opens one to an app that runs `serve` after the upgrade.
+    /// Opens a WebSocket to an app that runs `serve` after the upgrade.
     async fn to<F, S>(serve: S) -> Self
     where
         S: Fn(AppStream) -> F + Send + Sync + 'static,
@@ -47,20 +47,20 @@ impl Opened {
         Self { setup, client, task }
     }
 
-    /// Waits for its end with the clock paused. Returns the duration in seconds.
+    /// Waits until the WebSocket ends, with the clock paused. Returns the duration of the wait in seconds.
     async fn ended(&mut self) -> u64 {
         pause();
         let begun = Instant::now();
         let ended = tokio::time::timeout(Duration::from_secs(24 * 3600), &mut self.task).await;
         let taken = begun.elapsed().as_secs();
         resume();
-        ended.expect("it stays for a day").unwrap();
+        ended.expect("the WebSocket is still open after a day").unwrap();
         assert_eq!(self.setup.sidecar.activity().open_websockets, 0);
         taken
     }
 }
 
-/// Returns both ends of a channel that signals an event.
+/// Creates a channel by which the app signals an event to the test.
 fn told() -> (UnboundedSender<()>, UnboundedReceiver<()>) {
     unbounded_channel()
 }
@@ -102,7 +102,7 @@ async fn websocket_whose_client_reads_nothing_for_5_minutes_is_closed() {
     })
     .await;
     stopped(&sent).await;
-    // Single bytes count as progress.
+    // Each byte that the client reads counts as progress and restarts the timeout.
     for _ in 0..3 {
         pause();
         sleep(Duration::from_secs(200)).await;
@@ -130,7 +130,7 @@ async fn websocket_half_closed_by_client_is_closed_after_idle_minute() {
     .await;
     opened.client.io.shutdown().await.unwrap();
     soon(hearing.recv()).await.unwrap();
-    // The app's sending side is still open.
+    // The app can still send after the client has closed its sending side.
     assert_eq!(opened.client.read_exact(1).await, b"!");
     let taken = opened.ended().await;
     assert!((50..=60).contains(&taken), "given up after {taken} s");
@@ -152,7 +152,7 @@ async fn websocket_half_closed_by_app_is_closed_after_idle_minute() {
     })
     .await;
     assert!(opened.client.is_closed().await);
-    // The client's sending side is still open.
+    // The client can still send after the app has closed its sending side.
     opened.client.send("a").await;
     soon(hearing.recv()).await.unwrap();
     let taken = opened.ended().await;

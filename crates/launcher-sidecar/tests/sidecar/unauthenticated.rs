@@ -1,4 +1,5 @@
-//! Disabled authentication: the program warns about it, and counts and logs requests that it would refuse.
+//! Disabled authentication: the sidecar logs a warning, and counts and logs the requests that it would otherwise
+//! refuse.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -6,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::support::program::Program;
 use super::support::{ALICE, App, Client};
 
-/// Returns a command for the program with its log on standard output, where tests can read it.
+/// Returns a command that runs the sidecar and writes its log to standard output, which the test reads.
 fn logging(required: &str) -> Command {
     let mut command = Command::new("sh");
     command.env_clear().args(["-c", "exec \"$0\" 2>&1", env!("CARGO_BIN_EXE_launcher-sidecar")]);
@@ -14,7 +15,8 @@ fn logging(required: &str) -> Command {
     command
 }
 
-/// Returns the statuses for the owner, for Bob and without identity, the mismatch count, and the program's log.
+/// Sends requests of the owner, of Bob, and without an identity. Returns their statuses, the number of identity
+/// mismatches that the sidecar counted, and its log.
 async fn asked(required: &str) -> ([u16; 3], String, String) {
     let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
     let mut program = Program::start_by(logging(required), app.addr).await;
@@ -34,10 +36,10 @@ async fn asked(required: &str) -> ([u16; 3], String, String) {
 }
 
 const OFF: &str = "authentication is off: requests of every user are forwarded";
-const FORWARDED: &str = "identity mismatch, forwarding the request";
+const FORWARDED: &str = "forwarding request without the owner's identity";
 
 #[tokio::test]
-async fn identity_mismatch_is_forwarded_counted_and_logged() {
+async fn identity_mismatch_is_forwarded_and_counted_if_authentication_is_off() {
     let (statuses, counted, log) = asked("false").await;
     assert_eq!((statuses, counted.as_str()), ([204; 3], "2"));
     assert_eq!((log.matches(OFF).count(), log.matches(FORWARDED).count()), (1, 2), "{log}");
@@ -45,7 +47,7 @@ async fn identity_mismatch_is_forwarded_counted_and_logged() {
 }
 
 #[tokio::test]
-async fn required_authentication_refuses_identity_mismatch() {
+async fn identity_mismatch_is_refused_if_authentication_is_on() {
     let (statuses, counted, log) = asked("true").await;
     assert_eq!((statuses, counted.as_str()), ([204, 403, 403], "0"));
     assert!(log.contains("serving") && !log.contains(OFF) && !log.contains(FORWARDED), "{log}");

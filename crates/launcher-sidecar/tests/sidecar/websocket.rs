@@ -1,4 +1,4 @@
-//! WebSockets: authorization, relayed bytes, and close.
+//! WebSockets: authorization, relayed bytes, activity, and close.
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::AsyncWriteExt;
@@ -16,7 +16,7 @@ pub(crate) fn upgrade(lines: &str) -> String {
     )
 }
 
-/// An app that accepts every WebSocket, and echoes bytes in capitals.
+/// Starts an app that accepts every WebSocket, and echoes the received bytes in capital letters.
 async fn shouting() -> App {
     App::start(|mut stream| async move {
         stream.read_head().await;
@@ -71,7 +71,7 @@ async fn websocket_is_forwarded_with_host_and_origin_unchanged() {
         client.send("hello").await;
         assert_eq!(client.read_exact(5).await, b"HELLO");
         eventually("it is counted", || setup.sidecar.activity().open_websockets == 1).await;
-        // Either side may close first.
+        // The client closes its side first. It must still receive the app's last bytes.
         client.io.shutdown().await.unwrap();
         assert_eq!(client.read_to_end().await, "bye");
         let seen = setup.app.seen();
@@ -83,7 +83,7 @@ async fn websocket_is_forwarded_with_host_and_origin_unchanged() {
 }
 
 #[tokio::test]
-async fn bytes_sent_before_the_upgrade_are_forwarded_after_it() {
+async fn bytes_sent_together_with_upgrade_are_forwarded() {
     let app = App::start(|mut stream| async move {
         let head = stream.read_head().await.unwrap();
         assert!(head.ends_with("websocket\r\n\r\n"));
@@ -111,7 +111,7 @@ async fn request_after_declined_upgrade_is_authorized_separately() {
 }
 
 #[tokio::test]
-async fn only_valid_websocket_upgrades_reach_the_app() {
+async fn upgrade_that_is_not_valid_websocket_never_reaches_the_app() {
     let setup = Setup::with(policy(), shouting().await).await;
     for (request, status) in [
         (upgrade(ALICE).replace("WebSocket", "h2c"), 502),
@@ -129,7 +129,7 @@ async fn only_valid_websocket_upgrades_reach_the_app() {
 }
 
 #[tokio::test]
-async fn app_switching_to_other_protocol_is_502() {
+async fn app_that_switches_to_other_protocol_gets_client_502() {
     for switch in [
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
         "HTTP/1.1 101 Switching Protocols\r\n\r\n",
@@ -140,14 +140,14 @@ async fn app_switching_to_other_protocol_is_502() {
 }
 
 #[tokio::test]
-async fn only_data_frames_count_as_activity() {
+async fn only_websocket_data_frames_count_as_activity() {
     let setup = Setup::with(policy(), shouting().await).await;
     let mut client = setup.client().await;
     client.send(upgrade(ALICE)).await;
     client.read_head().await;
     let opened = setup.sidecar.activity().last_used;
     for (frame, is_data) in [(b"\x89\x80abcd", false), (b"\x8a\x80abcd", false), (b"\x81\x80abcd", true)] {
-        // Use of the app is recorded in milliseconds, so frames need different ones.
+        // Send each frame in another millisecond, because the sidecar records the last use in milliseconds.
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
         client.send(frame).await;
         client.read_exact(frame.len()).await;
@@ -155,9 +155,9 @@ async fn only_data_frames_count_as_activity() {
     }
 }
 
-/// Uses a real WebSocket server that echoes, and a client connected to it through the sidecar.
+/// Uses the client and the echo server of a WebSocket library: both must accept the sidecar's close frames as valid.
 #[tokio::test]
-async fn stop_sends_going_away_close_to_client_and_app() {
+async fn stop_sends_websocket_close_frame_1001_to_client_and_app() {
     let (told, mut closed) = tokio::sync::mpsc::unbounded_channel();
     let app = App::start(move |stream| {
         let told = told.clone();
@@ -193,11 +193,11 @@ async fn stop_sends_going_away_close_to_client_and_app() {
 }
 
 #[tokio::test]
-async fn stop_waits_for_end_of_websocket_frame() {
+async fn stop_sends_close_frame_after_end_of_unfinished_websocket_frame() {
     let app = App::start(|mut stream| async move {
         stream.read_head().await;
         stream.write([SWITCH.as_bytes(), b"\x82\x05he"].concat()).await;
-        // The sidecar's masked close frame shows that the stop has begun.
+        // Wait for the sidecar's masked close frame. It shows that the stop has begun.
         assert_eq!(stream.read_exact(8).await.unwrap(), [0x88, 0x82, 0, 0, 0, 0, 3, 0xe9]);
         stream.write(b"llo\x82\x01x").await;
         stream.read_end().await;

@@ -1,4 +1,4 @@
-//! PostgreSQL: a server, many writers, several replicas of this program.
+//! PostgreSQL: a server with concurrent writers, for one or several replicas of this program.
 
 use std::error::Error;
 use std::str::FromStr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{DoctorQueries, Engine, refused};
-use crate::error::StoreError;
+use super::engine::{DoctorQueries, Engine};
+use crate::error::{StoreError, refused};
 use crate::rows::instance_settings;
 
-/// READ COMMITTED: each decision is made by a statement that begins after its lock was taken. It therefore sees
-/// everything that the previous holder committed. A launch locks its owner's `launch_gate` row, then counts the owner's
-/// instances; it locks the counter's row, then counts the queue. A change of an instance's state locks the counter
-/// first. Locks are always taken in the order gate, counter, instance, which prevents deadlocks. REPEATABLE READ would
-/// take the snapshot before the wait for the gate. Each of a hundred parallel launches that had to wait would fail, and
-/// give the same result after retries.
+/// Isolation is READ COMMITTED. Each decision is made by a statement that begins after its lock was taken. The
+/// statement therefore sees everything that the previous holder of the lock committed. A launch locks its owner's
+/// `launch_gate` row, then counts the owner's instances; it locks the counter's row, then counts the queue. A change of
+/// an instance's state locks the counter first. Locks are always taken in the order gate, counter, instance, which
+/// prevents deadlocks. With REPEATABLE READ, the snapshot would be older than the wait for the gate: of a hundred
+/// parallel launches of one owner, each that had to wait would fail and need a retry.
 ///
 /// The server's timeouts are shorter than this program's: for a lock, for a statement, and for a transaction whose
 /// program has stalled, so that its locks do not block others. A migration that takes longer has to set its own limits.
 /// A server or a role may be configured to acknowledge a commit before it is on disk. A 201 could then be lost, so the
-/// session corrects that setting and keeps any stricter one. A snapshot has no idle timeout: it holds no lock that
-/// others wait for, and a copy may take long over each batch.
+/// session corrects that setting and keeps any stricter one. The snapshot transaction of a copy has no idle timeout: it
+/// holds no lock that others wait for, and is idle while a batch is written to the other database.
 static POSTGRES: Engine = Engine {
     session: "SET statement_timeout = '10s'; SET lock_timeout = '5s'; \
               SET idle_in_transaction_session_timeout = '10s'; SET default_transaction_isolation = 'read committed'; \
@@ -31,7 +31,8 @@ static POSTGRES: Engine = Engine {
     begin_snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
                      SET LOCAL idle_in_transaction_session_timeout = 0",
     connections: 10,
-    // Writers overlap until they lock the counter's row, and hold it until the commit. More writers would only wait.
+    // Most writes lock the counter row until their commit, so they run one after the other, and more writers would not
+    // be faster. This limit keeps six of the ten connections free for reads.
     writers: 4,
     read_only: Some("SHOW transaction_read_only"),
     template_name: concat!("lower(((", instance_settings!(), ")::json ->> 'name') COLLATE \"C\")"),
@@ -47,7 +48,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 
 const REMEDY: &str = "correct SERVICE_DATABASE_URL: postgres://user:password@host:port/database?sslmode=verify-full, \
                       with characters such as # / ? @ of the password written as %23 %2F %3F %40";
-/// Query parameters that a URL may have. The driver would ignore any other, and log its value.
+/// Query parameters that a URL may have. Others are refused, because the driver would ignore them and log their values.
 const PARAMETERS: [&str; 12] = [
     "sslmode",
     "sslrootcert",
@@ -62,17 +63,17 @@ const PARAMETERS: [&str; 12] = [
     "application_name",
     "options",
 ];
-/// Without `allow`, which the driver treats as `disable`.
+/// Accepted values of `sslmode`. The list omits `allow`, because the driver treats it as `disable`.
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-/// Returns the options of a URL, and the server's name for messages. No message contains the URL or its parser's error:
-/// a password may be in the wrong place.
+/// Returns the options of a URL, and the server's name for messages. Messages never contain the URL or the parser's
+/// error, because a password may be in the wrong place of the URL.
 pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectOptions), StoreError> {
     let wrong = |problem: &str| refused("that the settings name", problem, REMEDY);
     let mut options = AnyConnectOptions::from_str(url).map_err(|_| wrong("its URL cannot be read"))?;
     let url = &options.database_url;
     if url.fragment().is_some() {
-        return Err(wrong("its URL has a # that stands for nothing"));
+        return Err(wrong("its URL has a fragment (#): write a # of the password as %23"));
     }
     let parameters: Vec<(String, String)> = url.query_pairs().into_owned().collect();
     for (name, value) in &parameters {
@@ -94,9 +95,9 @@ pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectO
         return Err(wrong(&format!("its sslmode has to be one of {}", MODES.join(", "))));
     }
     if named("sslrootcert").is_some() && !mode.starts_with("verify-") {
-        return Err(wrong("its sslrootcert is of use only with sslmode=verify-full or sslmode=verify-ca"));
+        return Err(wrong("its sslrootcert requires sslmode=verify-full or sslmode=verify-ca"));
     }
-    let host = named("hostaddr").or(named("host")).or(url.host_str()).unwrap_or("this machine");
+    let host = named("hostaddr").or(named("host")).or(url.host_str()).unwrap_or("this host");
     let target = format!("on {}", host.replace("%2F", "/").replace("%2f", "/"));
     if named("application_name").is_none() {
         options.database_url.query_pairs_mut().append_pair("application_name", "workshop-launcher");
@@ -104,8 +105,8 @@ pub(super) fn options(url: &str) -> Result<(&'static Engine, String, AnyConnectO
     Ok((&POSTGRES, target, options))
 }
 
-/// Converts an unreachable server into an error with a remedy for the admin.
+/// Returns the error for an unreachable server, with a remedy for the administrator.
 pub(super) fn away(target: &str, error: StoreError) -> StoreError {
     let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
-    refused(target, &problem, "see that the server runs, takes writes and can be reached from here, then start again")
+    refused(target, &problem, "check that the server runs, accepts writes and is reachable from here, then start again")
 }

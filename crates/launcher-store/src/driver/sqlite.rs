@@ -6,14 +6,14 @@ use std::str::FromStr;
 use sqlx::any::AnyConnectOptions;
 use sqlx::migrate::Migrator;
 
-use super::{DoctorQueries, Engine, refused};
-use crate::error::StoreError;
+use super::engine::{DoctorQueries, Engine};
+use crate::error::{StoreError, refused};
 use crate::rows::instance_settings;
 
 /// SQLite has one writer at a time. Writers queue in this process, in order, instead of polling for the file's lock.
-/// IMMEDIATE takes that lock at the start of the transaction, where waiting is safe. FULL: acknowledged writes survive
-/// a power failure. Temporary storage is in memory: a statement that checks a foreign key needs some, and a container
-/// may have no writable directory for temporary files.
+/// IMMEDIATE takes that lock at the start of the transaction: a transaction that reads first and locks later can fail.
+/// `synchronous = FULL`: acknowledged writes survive a power failure. Temporary storage is in memory: a statement that
+/// checks a foreign key needs some, and a container may have no writable directory for temporary files.
 static SQLITE: Engine = Engine {
     session: "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
               PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY",
@@ -47,7 +47,7 @@ pub(super) async fn options(path: &str) -> Result<(&'static Engine, String, AnyC
         refused(
             &path.display().to_string(),
             &error.to_string(),
-            "give a path on a local disk that this program's user may write to, in a folder that it may write to",
+            "set a path on a local disk whose file and folder this program's user may write",
         )
     })?;
     let Some(absolute) = absolute.to_str() else {
@@ -62,7 +62,7 @@ async fn create_file(path: &Path) -> std::io::Result<PathBuf> {
     if let Some(folder) = absolute.parent() {
         tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).await?;
     }
-    // SQLite creates its journal with the mode of the database file.
+    // Create the file with a private mode before SQLite opens it. SQLite gives its journal the same mode.
     tokio::fs::OpenOptions::new()
         .read(true)
         .write(true)

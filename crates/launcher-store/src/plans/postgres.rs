@@ -1,4 +1,4 @@
-//! Asserts that PostgreSQL runs each statement on large tables along an index, never with a sequential scan.
+//! Asserts that PostgreSQL uses an index for each statement on large tables, and never a sequential scan.
 
 use launcher_domain::{InstanceState, Scope};
 use sqlx::{Executor, Row};
@@ -9,7 +9,8 @@ use super::server::FreshDatabase;
 use crate::order::{self, SortBy, SortOrder};
 use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
 use crate::sql::Sql;
-use crate::{Store, activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
+use crate::store::Store;
+use crate::{activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
 
 /// 10,000 instances of 100 owners: most of them terminated, some running, about 1,000 queued. Also 10,000 templates,
 /// most of them archived.
@@ -51,7 +52,7 @@ impl Planner {
     async fn plan(&self, sql: Sql) -> String {
         let rows = sql.explain().fetch_all(&self.store.pool).await.unwrap();
         let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
-        // Queue positions must be counted along the queue's index.
+        // The subquery that counts queue positions must use the queue's index.
         let position = plan.lines().find(|line| line.contains(" ahead "));
         assert!(position.is_none_or(|line| line.contains(" workshop_instances_queue ")), "{plan}");
         plan
@@ -157,7 +158,8 @@ async fn sorted_list_of_live_instances_uses_index() {
 #[tokio::test]
 async fn overview_statements_use_their_index() {
     let planner = Planner::new().await;
-    // The times of the rows are 1 to 10,000 ms after the epoch, and all identifiers carry the time 0.
+    // The rows have times of 1 to 10,000 ms after the epoch, and identifiers with the time 0. Launches since 1 ms and
+    // ends since 8,700 ms are therefore few or none, as in a large database.
     let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
     let everyone = Scope::Everyone;
     planner.assert_uses(overview::launches(everyone, since(1)), "workshop_instances_pkey").await;

@@ -91,7 +91,7 @@ async fn refused_and_repeated_requests_are_not_logged() {
 }
 
 #[tokio::test]
-async fn template_changes_are_logged_and_seeds_have_no_actor() {
+async fn template_change_is_logged_and_seeded_template_has_no_actor() {
     on_every_engine(async |store| {
         store.seed_template(&template(2)).await.unwrap();
         let mut changed = Template { version: 2, updated_at: at(5), ..template(2) };
@@ -174,7 +174,7 @@ async fn purge_removes_old_entries_in_batches_and_keeps_instances() {
         for _ in 0..1001 {
             kept = launched(&store, "alice@example.org").await;
         }
-        // Written later, by a slow clock.
+        // This entry is written later than the others, but a slow clock gives it an older time.
         let old = Act { actor_email: None, at: at(-1) };
         let end = kept.terminate(EndReason::Expired, at(50)).unwrap();
         store.change_instance(&kept, &end, &old).await.unwrap().unwrap();
@@ -191,9 +191,9 @@ async fn purge_removes_old_entries_in_batches_and_keeps_instances() {
 }
 
 #[tokio::test]
-async fn entries_with_future_time_do_not_block_the_purge() {
+async fn log_entries_with_future_time_do_not_block_the_purge_of_old_ones() {
     on_every_engine(async |store| {
-        // The oldest entries, and more of them than one batch removes.
+        // These entries are written first but have a later time, and do not fit into one batch of the purge.
         let ahead = (0..501).map(|_| Instance { created_at: at(90), ..instance("alice@example.org") });
         let mut young = Vec::new();
         for draft in ahead {
@@ -201,7 +201,7 @@ async fn entries_with_future_time_do_not_block_the_purge() {
         }
         launched(&store, "bob@example.org").await;
 
-        // Includes the entry of the template.
+        // Two entries are removed: that of the template, and that of bob's instance.
         assert_eq!(store.purge_activities(at(50)).await.unwrap(), 2);
         young.reverse();
         let kept: Vec<_> = entries(&store).await.into_iter().map(|entry| entry.subject).collect();
@@ -211,7 +211,7 @@ async fn entries_with_future_time_do_not_block_the_purge() {
 }
 
 #[tokio::test]
-async fn change_is_rolled_back_when_its_log_entry_fails() {
+async fn instance_change_is_rolled_back_when_its_activity_log_entry_fails() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();

@@ -41,7 +41,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
 }
 
 #[tokio::test]
-async fn stale_change_writes_nothing() {
+async fn change_of_outdated_row_writes_nothing() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let quicker = ended(&store, &before, 60).await;
@@ -57,7 +57,7 @@ async fn stale_change_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_changes_of_same_row_store_exactly_one() {
+async fn only_one_of_concurrent_changes_of_same_row_is_stored() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         let mut tasks = JoinSet::new();
@@ -77,7 +77,7 @@ async fn concurrent_changes_of_same_row_store_exactly_one() {
 }
 
 #[tokio::test]
-async fn change_keeps_applied_version_and_uid() {
+async fn instance_change_keeps_applied_version_and_workshop_uid() {
     on_every_engine(async |store| {
         let before = launched(&store, "alice@example.org").await;
         store.dispatch_applied(before.instance_id, 3, Some("uid-1")).await.unwrap();

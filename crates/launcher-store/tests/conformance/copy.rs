@@ -1,11 +1,11 @@
-//! Copies from one database into another.
+//! Tests of copying all rows from one database into another.
 
 use launcher_domain::{Scope, Template};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
 
-/// Reads all that the public functions return.
+/// Returns all data of a store, read through its public functions.
 async fn everything(store: &Store) -> impl PartialEq + std::fmt::Debug + use<> {
     let all = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };
     (
@@ -122,7 +122,7 @@ async fn copy_of_unused_database_is_refused() {
 }
 
 #[tokio::test]
-async fn copy_for_new_fleet_is_unbound() {
+async fn copy_for_new_fleet_has_no_fleet_binding() {
     for (source, target) in pairs().await {
         let (from, to) = (filled(&source.url).await, Store::open(&target.url).await.unwrap());
         let copied = from.copy_to(&to, FleetBinding::Clear).await.unwrap();
@@ -140,7 +140,8 @@ async fn copy_for_new_fleet_is_unbound() {
 async fn copy_to_slow_database_succeeds() {
     use sqlx::{AnyConnection, Connection, Executor};
 
-    // One batch (500 rows) takes 11 s: longer than the 10 s idle timeout of a write transaction on the server.
+    // A trigger delays the writes: one batch (500 rows) takes 11 s. The server's idle timeout for a write transaction
+    // is 10 s.
     const FAR_AWAY: &str = "
         CREATE FUNCTION far_away() RETURNS trigger LANGUAGE plpgsql
             AS $$ BEGIN PERFORM pg_sleep(0.022); RETURN NEW; END $$;

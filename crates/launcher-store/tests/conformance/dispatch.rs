@@ -1,4 +1,4 @@
-//! Promotion from the queue, and applying to the fleet.
+//! Tests of the dispatch queries: promotion from the queue, pending rows, and the record of an apply.
 
 use launcher_domain::InstanceState;
 use tokio::task::JoinSet;
@@ -27,7 +27,7 @@ async fn promotion_is_oldest_first_up_to_the_start_limit() {
         changed(&store, &promoted[0], |row| row.state = InstanceState::Running).await;
         assert_eq!(names(&store.dispatch_promote_queued(2, at(12)).await.unwrap()), names(&waiting[2..3]));
         assert_eq!(names(&store.dispatch_promote_queued(9, at(13)).await.unwrap()), names(&waiting[3..]));
-        assert!(store.dispatch_promote_queued(9, at(14)).await.unwrap().is_empty(), "nobody waits");
+        assert!(store.dispatch_promote_queued(9, at(14)).await.unwrap().is_empty(), "the queue is empty");
     })
     .await;
 }
@@ -76,7 +76,7 @@ async fn pending_lists_unapplied_rows_oldest_change_first() {
 }
 
 #[tokio::test]
-async fn applied_version_never_decreases() {
+async fn recording_an_older_applied_version_changes_nothing() {
     on_every_engine(async |store| {
         let row = launched(&store, "alice@example.org").await;
         let noted = async || {

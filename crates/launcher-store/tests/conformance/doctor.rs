@@ -1,4 +1,4 @@
-//! Examination of a database without changing it.
+//! Tests of `launcher doctor`: it examines a database without changing it.
 
 use launcher_domain::AppType;
 use launcher_store::doctor::{Examination, Schema};
@@ -47,7 +47,7 @@ async fn database_in_use_is_examined_without_changes() {
 }
 
 #[tokio::test]
-async fn other_schema_is_reported_and_left_unchanged() {
+async fn missing_or_differing_schema_is_reported_and_left_unchanged() {
     for database in databases().await {
         let url = &database.url;
         Store::open(url).await.unwrap().close().await;

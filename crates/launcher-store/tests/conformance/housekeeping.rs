@@ -1,4 +1,4 @@
-//! Queries of the observe loop, and purges.
+//! Tests of the queries of the observe loop, of the fleet binding, and of purges.
 
 use jiff::Timestamp;
 use launcher_domain::InstanceState;
@@ -121,7 +121,7 @@ async fn purge_removes_more_than_one_batch() {
 }
 
 #[tokio::test]
-async fn withdrawn_launch_is_purged_early_but_stays_in_activity_log() {
+async fn launch_terminated_in_queue_is_purged_early_but_stays_in_activity_log() {
     on_every_engine(async |store| {
         let launch = async |name: &str| {
             store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await.unwrap()

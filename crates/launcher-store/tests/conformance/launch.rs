@@ -1,4 +1,4 @@
-//! Sequential launches, and hundreds of concurrent ones.
+//! Tests of launches, sequential and concurrent.
 
 use launcher_domain::{EndReason, Instance, InstanceState};
 use launcher_store::{IdempotencyKey, InstanceFilter, LaunchOutcome, LaunchRules, Store, StoreError};
@@ -68,7 +68,7 @@ async fn concurrent_launches_keep_the_queue_limit() {
 }
 
 #[tokio::test]
-async fn instance_limit_counts_only_held_instances_of_the_owner() {
+async fn instance_limit_counts_only_unfinished_instances_of_the_owner() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_per_user: Some(0), ..NO_LIMITS };
         let (mut held, mut ending) = (0, 0);
@@ -140,7 +140,7 @@ async fn idempotency_key_is_bound_to_caller_and_body() {
 }
 
 #[tokio::test]
-async fn a_refused_launch_leaves_its_key_unused() {
+async fn idempotency_key_of_refused_launch_stays_unused() {
     on_every_engine(async |store| {
         let key = key("key", "hash");
         let closed = LaunchRules { max_per_user: Some(0), max_queued: 100, ..NO_LIMITS };

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::support::*;
 
-/// Six launches per minute: one token every ten seconds.
+/// Rate limit of six launches per minute: the bucket gets one token every ten seconds.
 const SLOW: LaunchRules =
     LaunchRules { rate: Some(LaunchRate { per_minute: 6, burst: 3 }), max_queued: 10_000, max_per_user: None };
 
@@ -64,7 +64,7 @@ async fn repeated_launch_with_its_key_takes_no_token() {
 }
 
 #[tokio::test]
-async fn launch_that_is_not_stored_takes_no_token() {
+async fn refused_launch_takes_no_token() {
     on_every_engine(async |store| {
         let taken = launched(&store, "bob@example.org").await;
         let named = Instance { k8s_name: taken.k8s_name, ..launched_at("alice@example.org", 0) };
@@ -102,7 +102,7 @@ async fn concurrent_launches_do_not_exceed_the_burst() {
 }
 
 #[tokio::test]
-async fn bucket_survives_a_restart_and_is_purged_once_it_is_full() {
+async fn token_bucket_survives_a_restart_and_is_purged_when_full() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1)).await.unwrap();

@@ -22,7 +22,7 @@ async fn pages_list_each_row_once_while_rows_change() {
             let rows = store.instances(&admin(), &InstanceFilter::default(), &page).await.unwrap();
             let Some(last) = rows.last() else { break };
             after = Some(last.instance.instance_id);
-            // Newer rows do not shift the pages, and the last row of a page may leave the list.
+            // Change the list between two pages: add a newer row, and remove the last row of the previous page.
             launched(&store, "bob@example.org").await;
             ended(&store, &last.instance, 60).await;
             seen.extend(rows.into_iter().map(|listed| listed.instance));
@@ -90,7 +90,7 @@ async fn queue_position_follows_launch_order() {
     on_every_engine(async |store| {
         let first = launched(&store, "alice@example.org").await;
         let second = launched(&store, "bob@example.org").await;
-        // Launched last, but with the oldest identifier: another replica's clock may be slow.
+        // This instance is launched last but has the oldest identifier, as from a replica with a slow clock.
         let mut draft = instance("alice@example.org");
         draft.instance_id = Uuid::nil();
         let third = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());

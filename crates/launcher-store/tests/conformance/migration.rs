@@ -1,4 +1,4 @@
-//! A database of an earlier version: opened, read, and migrated to this version's storage.
+//! Databases of an earlier version are opened, read, and migrated to the storage of this version.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn millis(time: Option<jiff::Timestamp>) -> Option<i64> {
     time.map(|time| time.as_millisecond())
 }
 
-/// Returns 120 instances in all states, with two kinds of settings, one of them with a large environment.
+/// Returns 120 instances in all states. They have one of two different settings, one of which has a large environment.
 fn rows() -> Vec<Instance> {
     let env: BTreeMap<String, String> = (0..64).map(|number| (format!("VAR_{number}"), "ü".repeat(100))).collect();
     let large = TemplateSettings { env, ..template(1).settings };
@@ -167,9 +167,9 @@ async fn database_of_earlier_version_is_copied_unchanged() {
     }
 }
 
-/// During an upgrade on PostgreSQL, a launcher of the earlier version may run concurrently.
+/// During an upgrade on PostgreSQL, a launcher of the earlier version may still run and add rows.
 #[tokio::test]
-async fn row_added_by_earlier_version_is_read_and_migrated() {
+async fn row_written_by_launcher_of_earlier_version_is_read_and_migrated() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(2)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Opening, reopening and refused opening; locks and corruption.
+//! Opening and reopening of databases, refused databases, locks, and unreadable values.
 
 use launcher_domain::InstanceState;
 use launcher_domain::Scope;
@@ -12,7 +12,7 @@ async fn connect(url: &str) -> AnyConnection {
     AnyConnection::connect(url).await.unwrap()
 }
 
-/// Blocks every write until the transaction ends.
+/// Takes the write lock on a connection outside the store. Blocks every write until the transaction ends.
 async fn lock(connection: &mut AnyConnection) -> Transaction<'_, Any> {
     let mut lock = connection.begin().await.unwrap();
     lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
@@ -158,7 +158,8 @@ async fn cancelled_launch_releases_its_locks() {
     on_every_engine(async |store| {
         for steps in 0..60 {
             let draft = instance("alice@example.org");
-            // Cancelled one step later each time: at the `launch_gate` row, between the statements, at the commit.
+            // Each iteration cancels the launch one step later: at the `launch_gate` row, between the statements, or at
+            // the commit.
             let mut launch = Box::pin(store.launch(&draft, &NO_LIMITS, None));
             for _ in 0..steps {
                 if futures_util::poll!(&mut launch).is_ready() {

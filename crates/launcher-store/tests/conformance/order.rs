@@ -1,4 +1,4 @@
-//! Sorted lists, page by page.
+//! Pages of sorted lists.
 
 use std::cmp::Reverse;
 
@@ -10,8 +10,8 @@ use crate::support::*;
 
 const ALL: [SortBy; 5] = [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End];
 
-/// Launches rows with many equal sort keys: three owners, names that differ in case and beyond ASCII, all states, equal
-/// ends and unknown ends.
+/// Launches instances with many equal sort keys: three owners, template names that differ in case or have non-ASCII
+/// letters, all states, equal end times, and no end time.
 async fn many(store: &Store) -> Vec<Instance> {
     let mut rows = Vec::new();
     for number in 0..42_i64 {
@@ -31,7 +31,7 @@ async fn many(store: &Store) -> Vec<Instance> {
     rows
 }
 
-/// Returns the expected ascending sort key; a row without an end has the greatest.
+/// Returns the expected ascending sort key. A row without an end time has the greatest key.
 fn value(by: SortBy, row: &Instance) -> (String, i64) {
     let end = if row.state == InstanceState::Running { row.expires_at } else { row.ended_at };
     match by {
@@ -50,7 +50,7 @@ fn expected(mut rows: Vec<Instance>, order: SortOrder) -> Vec<String> {
     rows.sort_by_key(|row| value(order.by, row));
     if order.descending {
         rows.sort_by_key(|row| Reverse(value(order.by, row)));
-        // Rows without an end come last in both directions.
+        // Rows without an end time come last in both directions.
         rows.sort_by_key(|row| order.by == SortBy::End && value(order.by, row).1 == i64::MAX);
     }
     names(&rows).into_iter().map(str::to_owned).collect()
@@ -126,7 +126,7 @@ fn invalid_cursor_is_rejected() {
 }
 
 #[tokio::test]
-async fn cursor_of_other_order_restarts() {
+async fn cursor_of_other_sort_order_restarts_the_list() {
     on_every_engine(async |store| {
         let rows = many(&store).await;
         let filter = InstanceFilter { state: StateFilter::All, ..InstanceFilter::default() };

@@ -16,7 +16,7 @@ async fn from_outside(url: &str, statement: &'static str) {
 
 /// Waits until this many sessions of the database wait for a lock.
 async fn until_waiting(url: &str, number: i64) {
-    // A separate session: inside one transaction, PostgreSQL returns the same list of sessions each time.
+    // Use a separate session: within one transaction, PostgreSQL always returns the same list of sessions.
     let mut watcher = AnyConnection::connect(url).await.unwrap();
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -50,7 +50,7 @@ async fn store_reconnects_after_server_outage() {
 }
 
 #[tokio::test]
-async fn silent_server_fails_only_in_flight_statements() {
+async fn unresponsive_server_fails_only_statements_in_flight() {
     let database = postgres().await;
     let proxy = Proxy::new(&database.url);
     let store = Store::open(&proxy.url).await.unwrap();
@@ -59,7 +59,7 @@ async fn silent_server_fails_only_in_flight_statements() {
     let mut lock = other.begin().await.unwrap();
     lock.execute("UPDATE change_counter SET revision = revision").await.unwrap();
 
-    // As many launches as may write at once, all in the middle of a statement.
+    // Start as many launches as may write at once. All of them wait in the middle of a statement.
     let launches: Vec<_> = (0..4)
         .map(|number| {
             let store = store.clone();
@@ -73,7 +73,7 @@ async fn silent_server_fails_only_in_flight_statements() {
     for launch in launches {
         assert_unavailable(&launch.await.unwrap());
     }
-    // The pool may hold dead connections, and must replace each of them.
+    // The pool may have several dead connections, and must replace each of them.
     for number in 0..20 {
         launched(&store, &format!("user{number}@example.org")).await;
     }
@@ -180,7 +180,7 @@ async fn sessions_set_name_synchronous_commit_and_isolation() {
                  WHERE datname = current_database() AND application_name = 'workshop-launcher'";
     assert!(other.fetch_one(named).await.unwrap().get::<i64, _>(0) >= 1);
 
-    // A trigger records the settings of the store's session.
+    // A trigger stores the settings of the session that the store uses.
     for statement in [
         "CREATE TABLE seen (synchronous TEXT, isolation TEXT)",
         "CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO seen VALUES \

@@ -42,7 +42,7 @@ impl Proxy {
         let listener = UnixListener::bind(self.folder.path().join(SOCKET)).unwrap();
         let (server, freeze) = (self.server.clone(), self.freeze.clone());
         self.open = Some(tokio::spawn(async move {
-            // The set is dropped with this task, which closes all connections.
+            // When this task is aborted, the set is dropped, which closes all connections.
             let mut connections = JoinSet::new();
             loop {
                 let (client, _) = listener.accept().await.unwrap();

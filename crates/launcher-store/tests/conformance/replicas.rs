@@ -70,7 +70,7 @@ async fn feed_is_complete_and_ordered_across_replicas() {
     const LAUNCHES: i64 = 25;
     let database = postgres().await;
     let replicas = two_replicas(&database).await;
-    // Revision of the template.
+    // Revision before the first launch.
     let first = replicas[0].feed_latest().await.unwrap();
     let last = first + LAUNCHES * WRITERS as i64;
     let mut writers = JoinSet::new();
@@ -88,7 +88,7 @@ async fn feed_is_complete_and_ordered_across_replicas() {
             let mut seen: Vec<i64> = Vec::new();
             loop {
                 let since = seen.last().copied().unwrap_or(first);
-                // A reader that knows the latest revision must find that change and all earlier ones.
+                // The feed must contain the change with the latest revision, and all earlier changes.
                 let latest = store.feed_latest().await.unwrap();
                 let rows = store.feed_since(Scope::Everyone, since, 10_000).await.unwrap().listed;
                 seen.extend(rows.into_iter().map(|listed| listed.instance.revision));

@@ -1,4 +1,4 @@
-//! Instances outside the scope are treated as missing.
+//! Tests of scopes: an instance outside the caller's scope is treated as missing.
 
 use launcher_domain::Scope;
 use launcher_store::InstanceFilter;

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor};
 
-/// An empty database, dropped with this value, also when the test fails.
+/// An empty database. Dropping this value deletes it, also when the test fails.
 pub(crate) struct FreshDatabase {
     name: String,
 }
 
-/// Returns the URL of this database on the server, or TEST_POSTGRES without a name.
+/// Returns the URL of the database with this name, or the value of TEST_POSTGRES if there is no name.
 fn url(name: Option<&str>) -> String {
     let server = std::env::var("TEST_POSTGRES").expect(
         "TEST_POSTGRES is missing, the URL of a PostgreSQL server: run the tests as \
@@ -46,7 +46,7 @@ impl FreshDatabase {
 impl Drop for FreshDatabase {
     fn drop(&mut self) {
         let statement = format!("DROP DATABASE {} WITH (FORCE)", self.name);
-        // A separate thread, because the test's runtime waits for this drop.
+        // Delete the database in a separate thread, because the test's runtime is blocked during this drop.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(on_the_server(statement));

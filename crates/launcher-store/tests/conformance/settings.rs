@@ -27,7 +27,7 @@ async fn number(url: &str, sql: &'static str) -> i64 {
 }
 
 const KEPT: &str = "SELECT count(*) FROM template_settings";
-/// Bytes of settings in the whole database without the catalog.
+/// Query for the total size of the stored settings in bytes, without the templates of the catalog.
 const BYTES: &str = "SELECT CAST((SELECT COALESCE(sum(length(settings)), 0) FROM workshop_instances) \
                      + (SELECT COALESCE(sum(length(settings)), 0) FROM template_settings) AS BIGINT)";
 

@@ -1,12 +1,13 @@
-//! SQLite only: the mode of the file, a library version without a known defect, the path in the URL.
+//! SQLite only: file modes, a library version without a known defect, paths in the URL, and reads while another
+//! connection holds the write lock.
 
 use std::os::unix::fs::PermissionsExt;
 
-use launcher_store::{Store, StoreError};
+use launcher_store::{LaunchOutcome, Store, StoreError};
 use sqlx::{AnyConnection, Connection, Executor, Row};
 use tempfile::TempDir;
 
-use crate::support::template;
+use crate::support::{NO_LIMITS, alice, at, created, instance, key, launched, template};
 
 fn fresh() -> (String, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -62,4 +63,28 @@ async fn failed_open_names_path_and_remedy() {
         .unwrap();
     let error = open(&format!("sqlite://{}", garbage.display())).await;
     assert!(matches!(error, StoreError::Open { .. }), "{error:?}");
+}
+
+/// The test holds the write lock. If one of these reads wrote, it would wait until SQLite's busy timeout and then fail.
+#[tokio::test]
+async fn reads_complete_while_another_connection_holds_the_write_lock() {
+    let (url, _folder) = fresh();
+    let store = Store::open(&url).await.unwrap();
+    store.create_template(&template(1)).await.unwrap();
+    let (used, other) = (key("key", "hash"), key("key", "other"));
+    let first = created(store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&used)).await.unwrap());
+    store.dispatch_promote_queued(1, at(10)).await.unwrap();
+    launched(&store, "alice@example.org").await;
+    let mut writer = AnyConnection::connect(&url).await.unwrap();
+    writer.execute("BEGIN IMMEDIATE").await.unwrap();
+
+    let before = store.launched_before(&alice(), &used).await.unwrap();
+    assert!(matches!(&before, Some(LaunchOutcome::Replayed(found)) if found.k8s_name == first.k8s_name), "{before:?}");
+    assert_eq!(store.launched_before(&alice(), &other).await.unwrap(), Some(LaunchOutcome::KeyReused));
+    assert_eq!(store.launched_before(&alice(), &key("unused", "hash")).await.unwrap(), None);
+    assert!(store.dispatch_promote_queued(1, at(20)).await.unwrap().is_empty(), "the start limit is reached");
+
+    writer.execute("ROLLBACK").await.unwrap();
+    writer.close().await.unwrap();
+    store.close().await;
 }

@@ -1,4 +1,4 @@
-//! Fresh databases and test rows.
+//! Helpers of all tests: fresh databases, and functions that create rows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub(crate) const NO_LIMITS: LaunchRules = LaunchRules { max_per_user: None, rate
 pub(crate) const ALL_ENTRIES: Page<i64> = Page { limit: 10_000, after: None };
 pub(crate) const EVERYTHING: Page = Page { limit: 10_000, after: None };
 
-/// An empty database, removed with this value.
+/// An empty database. Dropping this value deletes it.
 pub(crate) struct Database {
     pub(crate) url: String,
     _held: Held,
@@ -167,22 +167,22 @@ pub(crate) fn created(outcome: LaunchOutcome) -> Instance {
     }
 }
 
-/// Returns an act of the service without an actor, 500 s after the fixed start.
+/// Returns the actor and time of a change by the service, 500 s after the fixed start.
 pub(crate) fn by_the_service() -> Act {
     Act { actor_email: None, at: at(500) }
 }
 
-/// Changes a row that has no concurrent change.
+/// Changes an instance, and panics if the change conflicts with a concurrent one.
 pub(crate) async fn changed(store: &Store, before: &Instance, change: impl FnOnce(&mut Instance)) -> Instance {
     let mut after = before.clone();
     change(&mut after);
-    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")
+    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("no concurrent change")
 }
 
 /// Terminates a queued instance at this time.
 pub(crate) async fn ended(store: &Store, before: &Instance, seconds: i64) -> Instance {
     let after = before.terminate(EndReason::Owner, at(seconds)).unwrap();
-    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("nobody else changes it")
+    store.change_instance(before, &after, &by_the_service()).await.unwrap().expect("no concurrent change")
 }
 
 pub(crate) fn names<'a>(instances: impl IntoIterator<Item = &'a Instance>) -> Vec<&'a str> {

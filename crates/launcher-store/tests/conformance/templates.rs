@@ -38,7 +38,7 @@ async fn seed_does_not_overwrite_changed_template() {
 }
 
 #[tokio::test]
-async fn stale_template_change_is_refused() {
+async fn change_of_outdated_template_is_refused() {
     on_every_engine(async |store| {
         let mut second = template(1);
         second.version = 2;
@@ -56,8 +56,8 @@ async fn stale_template_change_is_refused() {
 #[tokio::test]
 async fn template_list_is_scoped_sorted_and_paged() {
     on_every_engine(async |store| {
-        // Identifiers decrease over time: `created_at` decides the order, and the identifier decides between equal
-        // times.
+        // Later templates have smaller identifiers. The order must follow `created_at`, and the identifier only for
+        // equal times.
         for (number, seconds, active) in [(9, 10, true), (8, 20, false), (6, 30, true), (7, 30, true)] {
             let created = Template { active, created_at: at(seconds), ..template(number) };
             store.create_template(&created).await.unwrap();

@@ -1,4 +1,4 @@
-//! Verification of the server's certificate, as configured in the URL.
+//! Verification of the server's certificate, according to `sslmode` in the URL.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ fn certificate(folder: &Path) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-/// Serves TLS in the folder with its certificate, and forwards connections to the server.
+/// Serves TLS on a socket in this folder, with the certificate from the folder. Forwards connections to the server.
 fn serve(folder: &Path, server: String) -> JoinHandle<()> {
     let certificate = CertificateDer::from_pem_file(folder.join("certificate.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(folder.join("key.pem")).unwrap();

@@ -1,4 +1,4 @@
-//! The custom resource definition that the API server gets.
+//! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn rules(field: &str) -> Vec<String> {
 
 #[test]
 fn committed_crd_matches_generated_crd() {
-    // JSON is YAML, and `launcher crd` prints JSON.
+    // The file contains JSON, which is valid YAML, because `launcher crd` prints JSON.
     let committed: Value = serde_json::from_str(include_str!("../../../../crds/workshops.yaml")).unwrap();
     assert_eq!(
         committed,

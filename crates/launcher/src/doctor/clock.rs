@@ -1,4 +1,5 @@
-//! Compares this machine's clock with others: both the expiry of a workshop and that of a Lease are times.
+//! Compares this machine's clock with other clocks. Each machine compares the expiry of workshops and Leases with its
+//! own clock, so a wrong clock ends them too early or too late.
 
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
@@ -18,7 +19,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Call it when the answer arrives. `asked` is when the query was sent; the midpoint counts as this machine's time.
+    /// Creates a reading from an answer that has just arrived. `asked` is the time when the query was sent. The
+    /// midpoint between `asked` and now counts as this machine's time.
     pub(super) fn of(whose: &'static str, theirs: Timestamp, asked: Timestamp) -> Self {
         let way = now().duration_since(asked) / 2;
         Self { whose, theirs, ours: asked.checked_add(way).unwrap_or(asked) }
@@ -38,13 +40,16 @@ fn assess(reading: &Reading) -> Finding {
     let Reading { whose, theirs, ours } = reading;
     let ahead = ours.duration_since(*theirs);
     if ahead.abs() <= TOLERANCE {
-        return Finding::ok(CHECK, format!("this machine's and {whose} agree"));
+        return Finding::ok(CHECK, format!("this machine and {whose} agree"));
     }
     let side = if ahead.is_positive() { "ahead of" } else { "behind" };
     let seconds = ahead.abs().as_secs();
     Finding::warn(
         CHECK,
-        format!("this machine's is {seconds} seconds {side} {whose}: workshops end at wrong times. Set both by NTP"),
+        format!(
+            "this machine is {seconds} seconds {side} {whose}: workshops expire at wrong times. Synchronise both with \
+             NTP"
+        ),
     )
 }
 
@@ -55,15 +60,13 @@ mod tests {
     fn said(ahead: i64) -> String {
         let theirs = Timestamp::from_second(1_790_000_000).unwrap();
         let ours = theirs + SignedDuration::from_secs(ahead);
-        assess(&Reading { whose: "the database server's", theirs, ours }).to_string()
+        assess(&Reading { whose: "the database server", theirs, ours }).to_string()
     }
 
     #[test]
-    fn clock_difference_beyond_tolerance_is_warned() {
+    fn clock_difference_beyond_tolerance_gives_warning() {
         assert!(said(4).starts_with("ok") && said(-4).starts_with("ok"));
-        assert!(
-            said(90).starts_with("warn  clock            this machine's is 90 seconds ahead of the database server's")
-        );
+        assert!(said(90).starts_with("warn  clock            this machine is 90 seconds ahead of the database server"));
         assert!(said(-90).contains("90 seconds behind"));
     }
 }

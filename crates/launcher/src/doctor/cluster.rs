@@ -1,21 +1,21 @@
-//! Checks of the fleet on Kubernetes, with the launcher's own rights.
+//! Checks of the fleet on Kubernetes, with the launcher's own permissions.
 
 use jiff::Timestamp;
 use launcher_fleet::doctor::{Definition, KubernetesExamination, Leader, PendingWorkshops};
 
 use super::clock::{Reading, now};
-use super::fleet::Facts;
+use super::facts::FleetFacts;
 use super::report::Finding;
-use super::{QUERY_TIMEOUT, Section, within};
+use super::section::{QUERY_TIMEOUT, Section, within};
 use crate::cluster;
 use crate::settings::ServeSettings;
 
-/// Default name of the operator's Lease.
+/// Default name of the Lease that the leading operator holds.
 const LEASE: &str = "workshop-operator";
-/// Maximum number of names in one finding.
+/// Maximum number of names that one finding lists.
 const NAMES: usize = 3;
 
-pub(super) async fn check(settings: &ServeSettings) -> Section<Facts> {
+pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     let mut section = Section::default();
     let (client, namespace) = match within(QUERY_TIMEOUT, cluster::connect()).await {
         Ok(found) => found,
@@ -30,10 +30,10 @@ pub(super) async fn check(settings: &ServeSettings) -> Section<Facts> {
     match within(QUERY_TIMEOUT, examination.api_server()).await {
         Ok(server) => {
             section.add([Finding::ok("API server", format!("Kubernetes {}", server.version))]);
-            section.facts.clock = server.clock.map(|theirs| Reading::of("the API server's", theirs, asked));
+            section.facts.clock = server.clock.map(|theirs| Reading::of("the API server", theirs, asked));
         }
         Err(problem) => {
-            let remedy = "Look at KUBECONFIG or the pod's service account, and at the network between here and there";
+            let remedy = "Check KUBECONFIG or the pod's service account, and the network to the API server";
             section.add([Finding::fail("API server", format!("{problem}. {remedy}"))]);
             return section;
         }
@@ -56,50 +56,55 @@ async fn check_namespace(examination: &KubernetesExamination, namespace: &str) -
     match within(QUERY_TIMEOUT, examination.identity()).await {
         Ok(Some(identity)) => (Finding::ok(CHECK, namespace), Some(identity)),
         Ok(None) => {
-            let words = format!("there is no namespace {namespace}. Correct SERVICE_NAMESPACE, or make it");
+            let words =
+                format!("namespace {namespace} does not exist. Correct SERVICE_NAMESPACE, or create the namespace");
             (Finding::fail(CHECK, words), None)
         }
         Err(problem) => {
-            let words = format!("{problem}. Is there a namespace {namespace} at all (SERVICE_NAMESPACE)?");
+            let words = format!("{problem}. Check that namespace {namespace} (SERVICE_NAMESPACE) exists");
             (Finding::fail(CHECK, words), None)
         }
     }
 }
 
 async fn definition(examination: &KubernetesExamination) -> Finding {
-    const CHECK: &str = "definition";
-    const REMEDY: &str =
-        "Apply this version's crds/workshops.yaml: kubectl apply --server-side -f, or crds.install of the chart";
+    const CHECK: &str = "CRD";
+    const REMEDY: &str = "Apply this version's crds/workshops.yaml: with kubectl apply --server-side -f, or with the \
+        chart's crds.install";
     match within(QUERY_TIMEOUT, examination.definition()).await {
-        Ok(Definition::Same) => Finding::ok(CHECK, "the cluster knows Workshops as this program does"),
+        Ok(Definition::Same) => Finding::ok(CHECK, "the cluster's definition of Workshop matches this launcher"),
         Ok(Definition::Missing(version)) => {
-            Finding::fail(CHECK, format!("the cluster knows no Workshops of {version}. {REMEDY}"))
+            Finding::fail(CHECK, format!("the cluster has no definition of Workshop in {version}. {REMEDY}"))
         }
         Ok(Definition::Different(fields)) => Finding::fail(
             CHECK,
-            format!("the cluster's Workshops are those of another version: {} differ. {REMEDY}", some(&fields)),
+            format!(
+                "the cluster's definition of Workshop does not match this launcher. Different fields: {}. {REMEDY}",
+                some(&fields)
+            ),
         ),
-        Err(problem) => Finding::warn(CHECK, format!("it cannot be compared: {problem}")),
+        Err(problem) => Finding::warn(CHECK, format!("the definition of Workshop cannot be read: {problem}")),
     }
 }
 
 async fn rights(examination: &KubernetesExamination, namespace: &str) -> Finding {
-    const CHECK: &str = "rights";
+    const CHECK: &str = "permissions";
     match within(QUERY_TIMEOUT, examination.missing_rights()).await {
-        Ok(missing) if missing.is_empty() => Finding::ok(CHECK, "the launcher may do all that it needs"),
+        Ok(missing) if missing.is_empty() => Finding::ok(CHECK, "the launcher has every permission that it needs"),
         Ok(missing) => Finding::fail(
             CHECK,
             format!(
-                "the launcher may not, in the namespace {namespace}: {}. Apply deploy/rbac.yaml there, or helm upgrade with \
-                 the same values",
+                "the launcher lacks permissions in namespace {namespace}: {}. Apply deploy/rbac.yaml there, or run \
+                 helm upgrade with the same values",
                 missing.join(", ")
             ),
         ),
-        Err(problem) => Finding::warn(CHECK, format!("the API server does not say what the launcher may: {problem}")),
+        Err(problem) => Finding::warn(CHECK, format!("the launcher's permissions cannot be read: {problem}")),
     }
 }
 
-/// Checks the operator by the Workshops that wait for it, and by its Lease if the launcher may read it.
+/// Checks that an operator works. Uses the number of Workshops that wait too long for an operator, and the operator's
+/// Lease if the launcher may read it.
 async fn operator(
     examination: &KubernetesExamination,
     namespace: &str,
@@ -120,35 +125,38 @@ async fn operator(
     let finding = match (late(&waiting), leader) {
         (Some(late), _) => Finding::fail(
             CHECK,
-            format!("{late}: no operator works in {namespace}. Look at its pods and log, and who leads: {command}"),
+            format!("{late}: no operator works in {namespace}. Read its pods' logs and the Lease: {command}"),
         ),
         (None, Ok(Leader::Absent(Some(since)))) => Finding::fail(
             CHECK,
-            format!("no operator leads in {namespace}, not since {since}. Look at its pods and log: {command}"),
+            format!("no operator has led in {namespace} since {since}. Read its pods' logs and the Lease: {command}"),
         ),
         (None, Ok(Leader::Absent(None))) => Finding::warn(
             CHECK,
             format!(
-                "no operator has ever led in {namespace} by the Lease {LEASE}: does one run, or does it have another Lease?"
+                "no operator has held the Lease {LEASE} in {namespace}. Start one, or ignore this if \
+                 SERVICE_LEASE_NAME differs"
             ),
         ),
-        (None, Ok(Leader::Active(holder))) => {
-            Finding::ok(CHECK, format!("{holder} leads, and no Workshop waits for it"))
-        }
-        (None, Ok(Leader::Forbidden) | Err(_)) => {
-            Finding::ok(CHECK, format!("no Workshop waits for it. Who leads is not for the launcher to see: {command}"))
-        }
+        (None, Ok(Leader::Active(holder))) => Finding::ok(CHECK, format!("{holder} leads; no Workshop is overdue")),
+        (None, Ok(Leader::Forbidden) | Err(_)) => Finding::ok(
+            CHECK,
+            format!("no Workshop is overdue. The launcher may not read the Lease; to see the leader: {command}"),
+        ),
     };
     let unreadable = (!waiting.unreadable.is_empty()).then(|| {
-        let words = format!("these Workshops cannot be read: {}. They are left alone", some(&waiting.unreadable));
+        let words = format!(
+            "unreadable Workshops, which the launcher ignores: {}. Correct or delete them with kubectl",
+            some(&waiting.unreadable)
+        );
         Finding::warn(CHECK, words)
     });
     ([finding].into_iter().chain(unreadable).collect(), Some(waiting))
 }
 
 fn late(waiting: &PendingWorkshops) -> Option<String> {
-    let unseen = "Workshops have been without a status for over a minute";
-    let overdue = "Workshops should have ended over a minute ago";
+    let unseen = "Workshops have had no status for over a minute";
+    let overdue = "Workshops expired over a minute ago and still exist";
     let late = [(&waiting.without_status, unseen), (&waiting.overdue, overdue)]
         .into_iter()
         .find(|(names, _)| !names.is_empty());

@@ -1,37 +1,28 @@
-//! Checks of the database: it is reachable, has this program's schema, takes writes, and its rows make progress.
+//! Checks of the database: it is reachable, has this program's schema and accepts writes, and the queue makes progress.
 
 use std::time::Duration;
 
-use launcher_domain::AppType;
 use launcher_store::StoreError;
 use launcher_store::doctor::{Examination, Rows, Schema};
 use rustix::fs::statvfs;
 
 use super::clock::{Reading, now};
+use super::facts::DatabaseFacts;
 use super::report::Finding;
-use super::{QUERY_TIMEOUT, Section, within};
+use super::section::{QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
 
 /// Remedy for a database that answers only some queries.
-const REMEDY: &str = "Look at the server's own log; where the database is damaged, restore a backup";
-/// Timeout for closing the connection.
+const REMEDY: &str = "Read the database server's log. If the database is damaged, restore a backup";
+/// Timeout for closing the database connection.
 const CLOSING: Duration = Duration::from_secs(1);
-/// Minimum free space, in bytes; less gives a warning.
+/// Free space on the database's volume, in bytes, below which the doctor warns.
 const ROOM: u64 = 200 << 20;
-/// Maximum wait of the first queued launch while starts are below their limit. A longer wait means: no dispatch loop.
+/// Maximum wait of the first queued launch while the limit on concurrent starts is not reached. After a longer wait the
+/// doctor reports that the queue stalls.
 const TURN: Duration = Duration::from_secs(120);
 
-/// Facts that other checks need from the database.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
-    /// Fleet that the rows are bound to; `Some(None)` for unbound rows, `None` if the query failed.
-    pub(super) bound: Option<Option<String>>,
-    /// App types that people can launch.
-    pub(super) apps: Vec<AppType>,
-    pub(super) clock: Option<Reading>,
-}
-
-pub(super) async fn check(settings: ServeSettings) -> Section<Facts> {
+pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
     let mut section = Section::default();
     let examination = match query(Examination::open(&settings.database_url())).await {
         Ok(examination) => examination,
@@ -51,16 +42,24 @@ fn not_opened(settings: &ServeSettings, problem: &str) -> String {
     match (&settings.database_url, problem.contains("no such file")) {
         (Some(_), false) => problem.to_owned(),
         (Some(_), true) => {
-            format!("{problem} (SERVICE_DATABASE_URL). Where the service never ran, its first start makes it")
+            format!(
+                "{problem} (SERVICE_DATABASE_URL). Correct the path, or start the service: its first start creates the \
+                 file"
+            )
         }
-        (None, false) => format!("{problem}. It is in SERVICE_DATA_DIR, as SERVICE_DATABASE_URL is not set"),
+        (None, false) => {
+            format!("{problem}. Check SERVICE_DATA_DIR: it has the database, because SERVICE_DATABASE_URL is not set")
+        }
         (None, true) => {
-            format!("{problem} (SERVICE_DATA_DIR). Where the service never ran, its first start makes it")
+            format!(
+                "{problem} (SERVICE_DATA_DIR). Correct the path, or start the service: its first start creates the file"
+            )
         }
     }
 }
 
-/// Awaits an answer with the timeout [`QUERY_TIMEOUT`]. An error has the database engine's own message.
+/// Awaits the answer to a database query, for at most [`QUERY_TIMEOUT`]. The error is the database engine's own
+/// message.
 async fn query<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
     let answer = async {
         answer.await.map_err(|error| match error {
@@ -71,18 +70,18 @@ async fn query<T>(answer: impl Future<Output = Result<T, StoreError>>) -> Result
     within(QUERY_TIMEOUT, answer).await
 }
 
-/// Runs the queries in order. The first failure ends the checks, and is returned with the name of its check.
+/// Runs the database queries in order. Stops at the first error, and returns it with the name of the failed check.
 async fn run_queries(
     settings: &ServeSettings,
     examination: &Examination,
-    section: &mut Section<Facts>,
+    section: &mut Section<DatabaseFacts>,
 ) -> Result<(), (&'static str, String)> {
     let engine = query(examination.engine()).await.map_err(|problem| ("database", problem))?;
     let location = examination.file().map_or_else(String::new, |file| format!(" in {}", file.display()));
     section.add([Finding::ok("database", format!("{engine}{location}"))]);
     let before = now();
     let clock = query(examination.clock()).await.map_err(|problem| ("database", problem))?;
-    section.facts.clock = clock.map(|theirs| Reading::of("the database server's", theirs, before));
+    section.facts.clock = clock.map(|theirs| Reading::of("the database server", theirs, before));
     section.add(room(examination));
 
     let schema = query(examination.schema()).await.map_err(|problem| ("schema", problem))?;
@@ -103,17 +102,15 @@ async fn run_queries(
 fn assess_schema(schema: Schema) -> Finding {
     const CHECK: &str = "schema";
     match schema {
-        Schema::Current => Finding::ok(CHECK, "it is this program's"),
+        Schema::Current => Finding::ok(CHECK, "the tables match this version of the launcher"),
         Schema::None => Finding::warn(
             CHECK,
-            "the database is empty: the first start makes its tables. If there should be rows, SERVICE_DATABASE_URL or \
-             SERVICE_DATA_DIR names the wrong one",
+            "the database is empty: the first start creates its tables. If you expect rows, correct \
+             SERVICE_DATABASE_URL or SERVICE_DATA_DIR",
         ),
         Schema::Older(missing) => Finding::warn(
             CHECK,
-            format!(
-                "changes of the schema are missing ({missing}): the next start makes them. Back the database up first"
-            ),
+            format!("migrations are missing ({missing}): the next start applies them. Back up the database first"),
         ),
         Schema::Newer(version) => Finding::fail(CHECK, StoreError::NewerSchema { version }.to_string()),
         Schema::Changed(version) => Finding::fail(CHECK, StoreError::ChangedSchema { version }.to_string()),
@@ -121,25 +118,27 @@ fn assess_schema(schema: Schema) -> Finding {
 }
 
 async fn writing(examination: &Examination) -> Finding {
-    const CHECK: &str = "writing";
+    const CHECK: &str = "writes";
     match query(examination.is_read_only()).await {
         Ok(true) => {
             return Finding::fail(
                 CHECK,
-                "the server takes no writes: it is a standby, or told to be read-only. Let SERVICE_DATABASE_URL name the \
-                 primary",
+                "the server refuses writes: it is a standby or read-only. Set SERVICE_DATABASE_URL to the primary",
             );
         }
         Ok(false) => {}
-        Err(problem) => return Finding::fail(CHECK, format!("{problem}. Look at the database server and its log")),
+        Err(problem) => return Finding::fail(CHECK, format!("{problem}. Read the database server's log")),
     }
     let (remedy, what) = if examination.file().is_some() {
-        ("Look at the rights to the file and its folder, at the disk, and at who else has the file open", "the file")
+        (
+            "Check the permissions of the file and its folder, the disk, and other programs that have the file open",
+            "the file",
+        )
     } else {
-        ("Look at the rights of the user that SERVICE_DATABASE_URL names, and at who holds locks", "the server")
+        ("Check the permissions of the user in SERVICE_DATABASE_URL, and sessions that hold locks", "the server")
     };
     match query(examination.try_to_write()).await {
-        Ok(()) => Finding::ok(CHECK, format!("{what} takes writes; the one that was tried was taken back")),
+        Ok(()) => Finding::ok(CHECK, format!("{what} accepts writes; the test write is rolled back")),
         Err(problem) => Finding::fail(CHECK, format!("{problem}. {remedy}")),
     }
 }
@@ -150,9 +149,9 @@ fn room(examination: &Examination) -> Option<Finding> {
     let file = examination.file()?;
     let volume = statvfs(file).ok()?;
     let free = volume.f_bavail.saturating_mul(volume.f_frsize);
-    let words = format!("{} MiB are free where {} is", free >> 20, file.display());
+    let words = format!("{} MiB are free on the volume of {}", free >> 20, file.display());
     Some(if free < ROOM {
-        Finding::warn(CHECK, format!("{words}: without room no launch is taken. Free some, or enlarge the volume"))
+        Finding::warn(CHECK, format!("{words}: on a full volume launches fail. Free space, or enlarge the volume"))
     } else {
         Finding::ok(CHECK, words)
     })
@@ -170,16 +169,16 @@ fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
         Some(waited) if waited > TURN && starting < limit => Some(Finding::warn(
             CHECK,
             format!(
-                "{counts}. The first in line waits for {} minutes while only {starting} of {limit} are starting: nobody \
-                 takes launches from the line. Is the launcher running and ready? If it is, restart it",
+                "{counts}. The queue stalls: its first launch has waited for {} minutes while {starting} of at most \
+                 {limit} workshops start. Check that the launcher is ready; if it is, restart it",
                 waited.as_secs() / 60
             ),
         )),
         Some(waited) if waited > settings.limits().start_timeout => Some(Finding::warn(
             CHECK,
             format!(
-                "{counts}. The line is long: {queued} wait, the first for {} minutes. If starts are quick, raise \
-                 SERVICE_MAX_CONCURRENT_STARTS; if not, see what they wait for",
+                "{counts}. The queue is long: {queued} launches wait, the first for {} minutes. If starts are quick, \
+                 raise SERVICE_MAX_CONCURRENT_STARTS; if not, check what the starting workshops wait for",
                 waited.as_secs() / 60
             ),
         )),

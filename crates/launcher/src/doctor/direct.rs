@@ -1,17 +1,18 @@
-//! Queries the launcher directly, past the auth proxy. It must refuse a forged identity without the proxy secret.
+//! Sends a request with a forged identity directly to the launcher, past the auth proxy. The launcher must refuse the
+//! request, because the proxy secret is missing.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use super::Section;
 use super::report::Finding;
+use super::section::Section;
 use super::web::{Answer, WebClient, WebFault};
 use crate::settings::ServeSettings;
 
 const CHECK: &str = "identity proof";
-/// Forged person if there are no admins. The name is reserved (RFC 2606): it belongs to no person.
+/// Identity to forge if no admin is configured. The domain is reserved (RFC 2606), so the address belongs to no person.
 const FORGED_IDENTITY: &str = "doctor@launcher.invalid";
 
-/// Skipped without a proxy secret, because the check of the settings warns already.
+/// Skips the check if no proxy secret is configured, because the check of the settings already warns about that.
 pub(super) async fn check(settings: ServeSettings) -> Section<()> {
     let mut section = Section::default();
     if settings.proxy_secret_file.is_none() || settings.bypass().is_some() || settings.listen_addr.port() == 0 {
@@ -25,7 +26,7 @@ pub(super) async fn check(settings: ServeSettings) -> Section<()> {
     section
 }
 
-/// Returns the listen address, with loopback in place of an unspecified IP.
+/// Returns the listen address. Replaces an unspecified IP address (`0.0.0.0` or `::`) with loopback.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     if listen.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), listen.port()) } else { listen }
 }
@@ -38,20 +39,23 @@ fn assess(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
         Ok(answer) if answer.status.is_success() => Finding::fail(
             CHECK,
             format!(
-                "{me} BELIEVES A FORGED IDENTITY without X-Auth-Request-Proof. The running launcher has no proxy secret: \
-                 restart it with SERVICE_PROXY_SECRET_FILE"
+                "{me} ACCEPTS A FORGED IDENTITY without X-Auth-Request-Proof: the running launcher has no proxy \
+                 secret. Restart it with SERVICE_PROXY_SECRET_FILE"
             ),
         ),
         Ok(answer) => Finding::warn(
             CHECK,
             format!(
-                "{me} answers {} to a forged identity, where 401 is expected. Is it the launcher?",
+                "{me} answers {} to a forged identity, not 401. Check that SERVICE_LISTEN_ADDR is the launcher's",
                 answer.status.as_u16()
             ),
         ),
         Err(fault) => Finding::warn(
             CHECK,
-            format!("{me} cannot be asked from here: {fault}. Run the doctor where the launcher runs, while it runs"),
+            format!(
+                "{me} cannot be reached from here: {fault}. Run the doctor on the launcher's machine, while the \
+                 launcher runs"
+            ),
         ),
     }
 }

@@ -4,29 +4,23 @@ mod workshops;
 
 use launcher_domain::identity::TrustedHeader;
 
-use super::Section;
+use super::facts::EdgeProxyFacts;
 use super::report::Finding;
+use super::section::Section;
 use super::web::{Answer, WebClient, WebFault};
 use crate::settings::ServeSettings;
 
 pub(super) use workshops::check_workshops;
 
-const CHECK: &str = "way in";
+const CHECK: &str = "edge proxy";
 const IDENTITY: &str = "identity header";
 const LOGIN: &str = "login";
 /// Identity to forge if no admin is configured. The domain is reserved (RFC 2606), so the address belongs to no person.
 const FORGED_IDENTITY: &str = "doctor@launcher.invalid";
-const GUIDE: &str = "docs/front.md says what has to stand in front";
+const GUIDE: &str = "docs/front.md lists the requirements";
 
-/// Facts that other checks need from the edge proxy.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
-    /// True if the public address answers, so that the workshops' address can be checked from here too.
-    answers: bool,
-}
-
-/// Skipped without a public address, or while the development bypass is active.
-pub(super) async fn check(settings: ServeSettings) -> Section<Facts> {
+/// Skips all checks without a public address, or while the development bypass is active.
+pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
     let mut section = Section::default();
     let Some(public_url) = settings.public_url.as_deref().filter(|_| settings.bypass().is_none()) else {
         return section;
@@ -34,7 +28,9 @@ pub(super) async fn check(settings: ServeSettings) -> Section<Facts> {
     let web = match WebClient::new() {
         Ok(web) => web,
         Err(error) => {
-            let words = format!("it cannot be asked: this machine has no certificates of authorities ({error})");
+            let words = format!(
+                "not checked: this machine has no CA certificates ({error}). Install them, or set SSL_CERT_FILE"
+            );
             section.add([Finding::warn(CHECK, words)]);
             return section;
         }
@@ -42,7 +38,8 @@ pub(super) async fn check(settings: ServeSettings) -> Section<Facts> {
     let me = format!("{public_url}{}/me", settings.base_path);
     let answer = web.get(&me, &[]).await;
     section.add([assess_unauthenticated(&me, &answer)]);
-    // No further checks without an answer, or if another service answered.
+    // Skip the other checks if the public address does not answer, or another service answers there: their results
+    // would mean nothing.
     if !answer.is_ok_and(|answer| !answer.status.is_success() || answer.person().is_some()) {
         return section;
     }
@@ -56,19 +53,20 @@ fn assess_unauthenticated(me: &str, answer: &Result<Answer, WebFault>) -> Findin
     match answer {
         Err(fault @ WebFault::Certificate(_)) => Finding::fail(
             CHECK,
-            format!("{me}: {fault}. No browser comes in: renew the certificate, or correct its names"),
+            format!("{me}: {fault}. Browsers refuse it: renew the certificate, or correct its names"),
         ),
         Err(fault) => Finding::warn(
             CHECK,
             format!(
-                "{me} cannot be asked from here: {fault}. Try it from outside: curl -i {me} must answer 401 or 302"
+                "{me} cannot be reached from here: {fault}. Try it from outside: curl -i {me} must answer 401 or 302"
             ),
         ),
         Ok(answer) => match answer.person() {
             Some(person) => Finding::fail(
                 CHECK,
                 format!(
-                    "ANYBODY IS LET IN: {me} takes whoever does not log in for {person}. No login stands in front: {GUIDE}"
+                    "ACCESS WITHOUT LOGIN: {me} treats an unauthenticated request as {person}. Put an auth proxy in \
+                     front; {GUIDE}"
                 ),
             ),
             None => assess_answer(me, answer),
@@ -81,34 +79,36 @@ fn assess_answer(me: &str, answer: &Answer) -> Finding {
     let over_tls = me.replacen("http://", "https://", 1);
     match &answer.location {
         Some(location) if me.starts_with("http://") && *location == over_tls => {
-            Finding::warn(CHECK, format!("{me} leads to {location}: write SERVICE_PUBLIC_URL with https://"))
+            Finding::warn(CHECK, format!("{me} redirects to {location}: write SERVICE_PUBLIC_URL with https://"))
         }
         _ if answer.status.is_redirection() || matches!(status, 401 | 403) => {
-            Finding::ok(CHECK, format!("{me} asks whoever has not logged in to do so ({status})"))
+            Finding::ok(CHECK, format!("{me} requires a login ({status})"))
         }
         _ if status == 421 => Finding::fail(
             CHECK,
             format!(
-                "{me} answers 421: what stands in front does not pass the line Host on as it came, and the launcher answers \
-                 to the host of SERVICE_PUBLIC_URL only"
+                "{me} answers 421: the edge proxy changes the Host header. Forward it unchanged, with the host of \
+                 SERVICE_PUBLIC_URL"
             ),
         ),
         _ if answer.status.is_success() => Finding::fail(
             CHECK,
             format!(
-                "{me} answers {status}, and it is not this service that does. Correct SERVICE_PUBLIC_URL, or the front"
+                "{me} answers {status}, but another service does. Correct SERVICE_PUBLIC_URL, or the edge proxy's \
+                 routes"
             ),
         ),
         _ => Finding::fail(
             CHECK,
             format!(
-                "{me} answers {status} instead of asking for a login. Does the launcher run? Does the front lead to it?"
+                "{me} answers {status} instead of requiring a login. Check that the launcher runs, and the edge \
+                 proxy's routes"
             ),
         ),
     }
 }
 
-/// Sends an admin's identity without a login, in each spelling that a proxy may normalize to the real header.
+/// Sends an admin's identity without a login. Tries each header spelling that a proxy may normalize to the real header.
 async fn forged(web: &WebClient, settings: &ServeSettings, me: &str) -> Finding {
     let admin = settings.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
     let [plain, underscores, dots] = spellings(&settings.trusted_auth_header);
@@ -125,25 +125,25 @@ async fn forged(web: &WebClient, settings: &ServeSettings, me: &str) -> Finding 
         return Finding::fail(
             IDENTITY,
             format!(
-                "the front does not remove the header {name}: ANYBODY CAN BE AN ADMIN, with one line of curl. Close the \
-                 service until it does; {GUIDE}"
+                "ANY CLIENT CAN BE AN ADMIN: the edge proxy does not remove the header {name}. Stop the service until \
+                 it does; {GUIDE}"
             ),
         );
     }
     let unclear = answers.iter().find(|(_, answer)| !answer.as_ref().is_ok_and(Answer::is_refusal));
     match unclear {
-        None => Finding::ok(IDENTITY, format!("a forged one is refused: {plain}, {underscores}, {dots}")),
+        None => Finding::ok(IDENTITY, format!("forged headers are refused: {plain}, {underscores}, {dots}")),
         Some((name, answer)) => {
             let said = match answer {
-                Ok(answer) => format!("the answer was {}", answer.status.as_u16()),
+                Ok(answer) => format!("the response was {}", answer.status.as_u16()),
                 Err(fault) => fault.to_string(),
             };
-            Finding::warn(IDENTITY, format!("whether a forged {name} is refused is not clear: {said}. Try again"))
+            Finding::warn(IDENTITY, format!("no clear result for a forged {name}: {said}. Run the doctor again"))
         }
     }
 }
 
-/// Returns `x-auth-request-email` and its variants: `X_Auth_Request_Email`, `x.auth.request.email`.
+/// Returns the header spellings to forge: `x-auth-request-email`, `X_Auth_Request_Email`, `x.auth.request.email`.
 fn spellings(header: &TrustedHeader) -> [String; 3] {
     let capital = |word: &str| {
         let (first, rest) = word.split_at(word.len().min(1));
@@ -162,11 +162,11 @@ async fn login(web: &WebClient, public_url: &str, login_url: &str) -> Finding {
         Ok(answer) => Finding::fail(
             LOGIN,
             format!(
-                "nobody can log in: {url} answers {}. Does the login proxy run, does the front lead to it, and is \
-                 SERVICE_LOGIN_URL right?",
+                "no user can log in: {url} answers {}. Check the login proxy, the edge proxy's route to it, and \
+                 SERVICE_LOGIN_URL",
                 answer.status.as_u16()
             ),
         ),
-        Err(fault) => Finding::warn(LOGIN, format!("{url} cannot be asked from here: {fault}. Try it in a browser")),
+        Err(fault) => Finding::warn(LOGIN, format!("{url} cannot be reached from here: {fault}. Try it in a browser")),
     }
 }

@@ -1,4 +1,5 @@
-//! Checks that need both database and fleet: they belong together, and the apps in the catalog can run here.
+//! Checks that need facts about the database and the fleet: the database is bound to this fleet, and this machine has
+//! the programs of the apps in the catalog.
 
 use std::time::Duration;
 
@@ -6,31 +7,19 @@ use launcher_domain::AppType;
 use launcher_fleet::doctor::LocalExamination;
 use launcher_service::ClaimError;
 
-use super::clock::Reading;
+use super::facts::{DatabaseFacts, FleetFacts};
+use super::local;
 use super::report::Finding;
-use super::{Section, database, local};
+use super::section::Section;
 use crate::settings::{FleetKind, ServeSettings};
 
-/// Timeout for a program to print its version.
+/// Maximum time in which the program of an app must print its version.
 const PROGRAM: Duration = Duration::from_secs(8);
 
-/// Facts that other checks need from the fleet.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
-    pub(super) identity: Option<String>,
-    /// Number of its Workshops, if known.
-    pub(super) workshops: Option<usize>,
-    /// URL of one of its workshops.
-    pub(super) url: Option<String>,
-    pub(super) clock: Option<Reading>,
-}
-
-pub(super) async fn check(settings: ServeSettings, rows: database::Facts, fleet: Facts) -> Section<()> {
+pub(super) async fn check(settings: ServeSettings, rows: DatabaseFacts, fleet: FleetFacts) -> Section<()> {
     let mut section = Section::default();
     section.add(belonging(&rows, &fleet));
-    if settings.fleet == FleetKind::Local
-        && let Some(examination) = local::examination(&settings)
-    {
+    if let Some(examination) = programs_of(&settings) {
         let needed = async |app| if rows.apps.contains(&app) { program(&examination, app).await } else { None };
         let (jupyter, rstudio) = tokio::join!(needed(AppType::Notebook), needed(AppType::Rstudio));
         section.add(jupyter.into_iter().chain(rstudio));
@@ -38,21 +27,29 @@ pub(super) async fn check(settings: ServeSettings, rows: database::Facts, fleet:
     section
 }
 
-/// Checks that the database is bound to this fleet. Otherwise the service does not start: rows of another fleet would
-/// look lost, and Workshops of another database orphaned.
-fn belonging(rows: &database::Facts, fleet: &Facts) -> Option<Finding> {
-    const CHECK: &str = "belonging";
+/// Returns the examination of this machine's programs. Returns `None` on Kubernetes, where apps run from images.
+fn programs_of(settings: &ServeSettings) -> Option<LocalExamination> {
+    match settings.fleet {
+        FleetKind::Local => local::examination(settings),
+        FleetKind::Kubernetes => None,
+    }
+}
+
+/// Checks that the database is bound to this fleet. Otherwise the service does not start: the rows of another fleet
+/// would look lost, and the Workshops of another database would look orphaned.
+fn belonging(rows: &DatabaseFacts, fleet: &FleetFacts) -> Option<Finding> {
+    const CHECK: &str = "fleet binding";
     let bound = rows.bound.clone()?;
     match (bound, fleet.identity.clone()) {
         (Some(bound), Some(found)) if bound == found => {
-            Some(Finding::ok(CHECK, format!("the database belongs to this fleet ({found})")))
+            Some(Finding::ok(CHECK, format!("the database is bound to this fleet ({found})")))
         }
         (Some(bound), Some(found)) => Some(Finding::fail(CHECK, ClaimError::AnotherFleet { bound, found }.to_string())),
         (Some(bound), None) if fleet.workshops.is_some() => Some(Finding::fail(
             CHECK,
             format!(
-                "the database belongs to a fleet ({bound}), and the data directory to none: its workshops do not run \
-                 here. Set SERVICE_DATA_DIR to the directory that it was used with, or SERVICE_DATABASE_URL to another"
+                "the database is bound to another fleet ({bound}): the data directory has never been used. Set \
+                 SERVICE_DATA_DIR to the directory of this database, or SERVICE_DATABASE_URL to another database"
             ),
         )),
         (None, _) => fleet
@@ -71,12 +68,12 @@ async fn program(examination: &LocalExamination, app: AppType) -> Option<Finding
     };
     Some(match tokio::time::timeout(PROGRAM, examination.version(app)).await {
         Ok(Ok(version)) => Finding::ok(check, version?),
-        Ok(Err(fault)) => Finding::fail(check, format!("templates need it, and {fault}. {}", fault.remedy)),
+        Ok(Err(fault)) => Finding::fail(check, format!("active templates need it, but {fault}. {}", fault.remedy)),
         Err(_) => {
             let seconds = PROGRAM.as_secs();
             Finding::warn(
                 check,
-                format!("it does not say its version within {seconds} seconds. Is this machine overloaded?"),
+                format!("it printed no version within {seconds} seconds. Check the load of this machine"),
             )
         }
     })

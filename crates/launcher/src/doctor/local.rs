@@ -2,19 +2,20 @@
 
 use launcher_fleet::doctor::LocalExamination;
 
-use super::Section;
-use super::fleet::Facts;
+use super::facts::FleetFacts;
 use super::report::Finding;
+use super::section::Section;
 use super::settings::is_for_this_machine;
-use crate::serve;
+use crate::serve::fleet::local_settings;
+use crate::serve::warnings::NOT_ISOLATED;
 use crate::settings::ServeSettings;
 
-pub(super) fn check(settings: &ServeSettings) -> Section<Facts> {
+pub(super) fn check(settings: &ServeSettings) -> Section<FleetFacts> {
     let mut section = Section::default();
     let Some(examination) = examination(settings) else { return section };
     section.add([use_of_directory(&examination)]);
     match examination.identity() {
-        Ok(identity) => section.facts = Facts { identity, workshops: Some(0), ..Facts::default() },
+        Ok(identity) => section.facts = FleetFacts { identity, workshops: Some(0), ..FleetFacts::default() },
         Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
     }
     section.add([ports(&examination)]);
@@ -24,17 +25,18 @@ pub(super) fn check(settings: &ServeSettings) -> Section<Facts> {
 
 fn isolation(settings: &ServeSettings) -> Option<Finding> {
     let invitation = match (is_for_this_machine(settings), settings.require_authentication) {
-        (false, _) => "SERVICE_PUBLIC_URL invites others",
-        (true, true) => "authentication is required, as for several people",
+        (false, _) => "SERVICE_PUBLIC_URL is for other machines",
+        (true, true) => "authentication is required, as for several users",
         (true, false) => return None,
     };
-    Some(Finding::warn("isolation", format!("{invitation}, but {}", serve::NOT_ISOLATED)))
+    Some(Finding::warn("isolation", format!("{invitation}, but {NOT_ISOLATED}")))
 }
 
-/// Returns `None` if the service would not start with these settings. The check of the settings reports that.
+/// Prepares the checks of the local fleet. Returns `None` if the service would not start with these settings: the check
+/// of the settings reports that.
 pub(super) fn examination(settings: &ServeSettings) -> Option<LocalExamination> {
     let public_url = settings.public_url.as_deref().unwrap_or("http://localhost").parse().ok()?;
-    LocalExamination::new(serve::local(settings, &public_url)).ok()
+    LocalExamination::new(local_settings(settings, &public_url)).ok()
 }
 
 fn use_of_directory(examination: &LocalExamination) -> Finding {
@@ -49,7 +51,7 @@ fn use_of_directory(examination: &LocalExamination) -> Finding {
 fn ports(examination: &LocalExamination) -> Finding {
     const CHECK: &str = "ports";
     match examination.free_port() {
-        Some(port) => Finding::ok(CHECK, format!("there are free ones for workshops, as {port}")),
-        None => Finding::fail(CHECK, "every port that a workshop may have is taken. End what listens on so many"),
+        Some(port) => Finding::ok(CHECK, format!("free ports for workshops exist, for example {port}")),
+        None => Finding::fail(CHECK, "no port is free for workshops. Stop the programs that listen on them"),
     }
 }

@@ -1,4 +1,4 @@
-//! The findings, one line for each check.
+//! The findings of the doctor, printed as one line for each check.
 
 use std::fmt::{self, Display};
 
@@ -23,12 +23,12 @@ impl Finding {
         Self { severity: Severity::Ok, check, words: words.into() }
     }
 
-    /// It works, but needs attention.
+    /// Creates a warning: the checked part works, but needs attention.
     pub(super) fn warn(check: &'static str, words: impl Into<String>) -> Self {
         Self { severity: Severity::Warn, check, words: words.into() }
     }
 
-    /// It does not work, or it grants access to the wrong people.
+    /// Creates a failure: the checked part does not work, or it grants access to the wrong people.
     pub(super) fn fail(check: &'static str, words: impl Into<String>) -> Self {
         Self { severity: Severity::Fail, check, words: words.into() }
     }
@@ -41,13 +41,13 @@ impl Display for Finding {
             Severity::Warn => "warn",
             Severity::Fail => "FAIL",
         };
-        // Messages of other programs may have several lines.
+        // A message of another program may have several lines, but a finding must be one line.
         let words = self.words.split_whitespace().collect::<Vec<_>>().join(" ");
         write!(f, "{severity:<4}  {:<15}  {words}", self.check)
     }
 }
 
-/// All findings.
+/// All findings of the doctor.
 #[derive(Debug)]
 pub(crate) struct Report(pub(super) Vec<Finding>);
 
@@ -68,6 +68,6 @@ impl Display for Report {
             writeln!(f, "{finding}")?;
         }
         let [ok, warn, fail] = [Severity::Ok, Severity::Warn, Severity::Fail].map(|severity| self.count(severity));
-        write!(f, "\n{} checks: {ok} ok, {warn} to look at (warn), {fail} to put right (FAIL)", self.0.len())
+        write!(f, "\n{} checks: {ok} ok, {warn} warn, {fail} FAIL", self.0.len())
     }
 }

@@ -1,12 +1,12 @@
-//! Checks of the settings themselves. The program has parsed them before any check runs.
+//! Checks of the settings. The program has already parsed the settings before any check runs.
 
 use http::Uri;
 use launcher_process::settings::unknown_names;
 use tracing_subscriber::filter::Targets;
 
-use super::Section;
 use super::report::Finding;
-use crate::Cli;
+use super::section::Section;
+use crate::cli::Cli;
 use crate::serve::{ServeError, secret, seeds};
 use crate::settings::ServeSettings;
 
@@ -25,12 +25,12 @@ pub(super) async fn check(settings: ServeSettings) -> Section<()> {
 fn names() -> Finding {
     let unknown = unknown_names::<Cli>(std::env::vars_os());
     if unknown.is_empty() {
-        return Finding::ok("settings", "they can be read, and every SERVICE_ name is known");
+        return Finding::ok("settings", "valid; every SERVICE_ variable is known");
     }
     let unknown = unknown.join(", ");
     Finding::warn(
         "settings",
-        format!("no setting has the name {unknown}: it is ignored. `launcher serve --help` lists all"),
+        format!("unknown, and ignored: {unknown}. Correct the name; `launcher serve --help` lists all"),
     )
 }
 
@@ -43,7 +43,7 @@ fn authentication(settings: &ServeSettings) -> Finding {
         }
         (false, Some(email)) => {
             let words = format!(
-                "AUTHENTICATION IS OFF: everybody who reaches this service is {email}. Never in production: remove \
+                "AUTHENTICATION IS OFF: every client of this service is {email}. In production remove \
                  SERVICE_REQUIRE_AUTHENTICATION and SERVICE_DEV_IDENTITY"
             );
             if is_for_this_machine(settings) { Finding::warn(CHECK, words) } else { Finding::fail(CHECK, words) }
@@ -51,7 +51,7 @@ fn authentication(settings: &ServeSettings) -> Finding {
         (false, None) => Finding::warn(
             CHECK,
             "SERVICE_REQUIRE_AUTHENTICATION is false, but SERVICE_DEV_IDENTITY is not set: callers without an identity \
-             are refused all the same. Remove the one, or for development set the other",
+             are still refused. Remove SERVICE_REQUIRE_AUTHENTICATION; for development set SERVICE_DEV_IDENTITY",
         ),
         (true, Some(_)) => Finding::warn(
             CHECK,
@@ -65,14 +65,14 @@ async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     match secret::read(settings.proxy_secret_file.as_deref()).await {
         Err(error) => Some(Finding::fail(CHECK, error.to_string())),
         Ok(Some(secret)) => {
-            Some(Finding::ok(CHECK, format!("required beside an identity; accepted now: {}", secret.count())))
+            Some(Finding::ok(CHECK, format!("required with each identity; accepted secrets: {}", secret.count())))
         }
         Ok(None) if settings.bypass().is_some() => None,
         Ok(None) => Some(Finding::warn(
             CHECK,
-            "SERVICE_PROXY_SECRET_FILE is not set: a program that reaches the launcher past the auth proxy can name any \
-             person. Write `openssl rand -hex 32` into a file, set this to its path, and let the auth proxy send it as \
-             X-Auth-Request-Proof; docs/settings.md says how",
+            "SERVICE_PROXY_SECRET_FILE is not set: a program that bypasses the auth proxy can claim any identity. \
+             Write `openssl rand -hex 32` into a file, set this to its path, and make the auth proxy send it as \
+             X-Auth-Request-Proof; see docs/settings.md",
         )),
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn is_for_this_machine(settings: &ServeSettings) -> bool {
 fn admins(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "admins";
     match settings.admin_emails.len() {
-        0 => Finding::warn(CHECK, "nobody can manage templates: set SERVICE_ADMIN_EMAILS to an address that logs in"),
+        0 => Finding::warn(CHECK, "no user can manage templates: set SERVICE_ADMIN_EMAILS to the address of a user"),
         1 => Finding::ok(CHECK, "1"),
         count => Finding::ok(CHECK, count.to_string()),
     }
@@ -95,16 +95,16 @@ fn admins(settings: &ServeSettings) -> Finding {
 
 fn log(settings: &ServeSettings) -> Option<Finding> {
     let error = settings.log.log.parse::<Targets>().err()?;
-    Some(Finding::fail("log", format!("SERVICE_LOG cannot be read: {error}. Write a level, as in info")))
+    Some(Finding::fail("log", format!("SERVICE_LOG is invalid: {error}. Write a level, as in info")))
 }
 
 fn public_url(settings: &ServeSettings) -> Option<Finding> {
     let error = settings.public_url.as_ref()?.parse::<Uri>().err()?;
-    let words = format!("SERVICE_PUBLIC_URL is not a URL: {error}. Write it as in https://workshops.example.org");
+    let words = format!("SERVICE_PUBLIC_URL is not a URL: {error}. Write it as in https://launcher.example.org");
     Some(Finding::fail("public URL", words))
 }
 
-/// Checks the seed file as a separate section, because it may be on a volume that hangs.
+/// Checks the seed file. This is a separate section, because the file may be on a volume that hangs.
 pub(super) async fn check_seeds(settings: ServeSettings) -> Section<()> {
     Section { findings: seed_file(&settings).into_iter().collect(), facts: () }
 }
@@ -113,8 +113,9 @@ fn seed_file(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "seed templates";
     Some(match seeds::check(settings.seed_templates.as_ref()?) {
         Ok(count) => Finding::ok(CHECK, count.to_string()),
-        Err(error) => {
-            Finding::fail(CHECK, format!("SERVICE_SEED_TEMPLATES: {error}. The service does not start with it"))
-        }
+        Err(error) => Finding::fail(
+            CHECK,
+            format!("SERVICE_SEED_TEMPLATES: {error}. The service does not start until this is corrected"),
+        ),
     })
 }

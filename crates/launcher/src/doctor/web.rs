@@ -14,39 +14,39 @@ use tokio::time::timeout;
 
 /// Timeout for a response including its body.
 const ANSWER: Duration = Duration::from_secs(4);
-/// Maximum size of a body, in bytes; a larger one counts as empty.
+/// Maximum size of a response body, in bytes. A larger body counts as empty.
 const BODY: usize = 256 << 10;
 
-/// Trusts this machine's certificate authorities, or those in SSL_CERT_FILE.
+/// HTTP client that trusts this machine's certificate authorities, or those in SSL_CERT_FILE.
 pub(super) struct WebClient(Client<HttpsConnector<HttpConnector>, Empty<Bytes>>);
 
 /// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    /// Target of a redirect.
+    /// Target of a redirect, from the header `Location`.
     pub(super) location: Option<String>,
-    /// Empty if it was too long or broke off.
+    /// Body of the response; empty if it was too large or incomplete.
     body: Bytes,
 }
 
-/// Reasons why there is no response.
+/// Reasons why a request got no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum WebFault {
-    /// The certificate is for another name, or outside its validity period: browsers refuse it.
+    /// The certificate is for another name, or outside its validity period. Browsers refuse such a certificate.
     #[error("its {0}")]
     Certificate(String),
-    /// This machine does not know the certificate's authority; a browser may know it.
+    /// This machine does not know the authority that issued the certificate. A browser may know it.
     #[error("its certificate is not trusted here ({0}); SSL_CERT_FILE can name its authority")]
     Authority(String),
-    /// No connection, or no HTTP on it.
+    /// The connection failed, or the server did not answer with HTTP.
     #[error("{0}")]
     Unreachable(String),
 }
 
 impl WebClient {
     /// # Errors
-    /// This machine has no certificates of authorities.
+    /// Fails if this machine has no CA certificates.
     pub(super) fn new() -> std::io::Result<Self> {
         let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
         Ok(Self(Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector)))
@@ -66,13 +66,13 @@ impl WebClient {
             let body = Limited::new(answer.into_body(), BODY).collect().await.map(|body| body.to_bytes());
             Ok(Answer { status, location, body: body.unwrap_or_default() })
         };
-        let silent = || WebFault::Unreachable(format!("no answer within {} seconds", ANSWER.as_secs()));
+        let silent = || WebFault::Unreachable(format!("no response within {} seconds", ANSWER.as_secs()));
         timeout(ANSWER, answer).await.unwrap_or_else(|_| Err(silent()))
     }
 }
 
 impl Answer {
-    /// Returns the caller's e-mail address as the launcher reports it; `None` for any other response.
+    /// Returns the caller's e-mail address if the launcher's `/me` answered; `None` for any other response.
     pub(super) fn person(&self) -> Option<String> {
         let said: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
         let _is_admin = said.get("is_admin")?.as_bool()?;

@@ -16,9 +16,9 @@ use crate::traces::TraceSettings;
 /// Scheme of the workshops' URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scheme {
-    /// In the clear; for development
+    /// Without TLS; only for development
     Http,
-    /// Over TLS, which the ingress ends
+    /// With TLS, which the ingress controller terminates
     Https,
 }
 
@@ -27,137 +27,138 @@ pub(crate) enum Scheme {
 pub(crate) enum Pull {
     /// At every start
     Always,
-    /// When the machine does not have it
+    /// If the node does not have the image
     IfNotPresent,
-    /// Never: it must be there
+    /// Never: the node must have the image
     Never,
 }
 
 /// Settings of the operator.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OperatorArgs {
-    /// Where to serve /healthz, /readyz and /metrics; never expose it
+    /// Address of /healthz, /readyz and /metrics; do not expose it
     #[arg(long, env = "SERVICE_TELEMETRY_ADDR", default_value = "127.0.0.1:9091", value_name = "ADDR")]
     pub(crate) telemetry_addr: SocketAddr,
 
-    /// The namespace whose Workshops to look after; the one that the operator runs in when not given
+    /// Namespace of the reconciled Workshops; default: the namespace that the operator runs in
     #[arg(long, env = "SERVICE_NAMESPACE", value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// The domain whose subdomains are the workshops
+    /// Domain whose subdomains are the workshops
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", value_name = "DOMAIN", value_parser = crate::settings::domain)]
     workshop_domain: String,
 
-    /// How people reach workshops
+    /// Scheme of workshop URLs
     #[arg(long, env = "SERVICE_WORKSHOP_SCHEME", default_value = "https", value_name = "SCHEME")]
     workshop_scheme: Scheme,
 
-    /// The port on which people reach workshops; the scheme's own when not given
+    /// Port of workshop URLs; default: the scheme's port
     #[arg(long, env = "SERVICE_WORKSHOP_PORT", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     workshop_port: Option<u16>,
 
-    /// The class of each workshop's Ingress; the cluster's default when not given
+    /// Class of each Ingress; default: the cluster's default class
     #[arg(long, env = "SERVICE_INGRESS_CLASS", value_name = "CLASS")]
     ingress_class: Option<String>,
 
-    /// The annotations of each workshop's Ingress, as a JSON object; one of them has to name the gate in front of it
+    /// Annotations of each Ingress, as a JSON object of strings; one of them must name the auth middleware
     #[arg(long, env = "SERVICE_INGRESS_ANNOTATIONS", default_value = "{}", value_name = "JSON",
           value_parser = strings)]
     ingress_annotations: Strings,
 
-    /// The secret with the certificate for the workshops' names
+    /// Secret with the TLS certificate for the workshops' hosts
     #[arg(long, env = "SERVICE_INGRESS_TLS_SECRET", value_name = "SECRET")]
     ingress_tls_secret: Option<String>,
 
-    /// Says that a gate which the annotations do not name stands in front of every Ingress
+    /// True if an auth middleware that the annotations do not name protects every Ingress
     #[arg(long, env = "SERVICE_INGRESS_GATED_ELSEWHERE", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     ingress_gated_elsewhere: bool,
 
-    /// Says that something else, with a gate, leads the workshops' hosts to their Services: no Ingress is made
+    /// True if another route, with an auth middleware, leads the workshops' hosts to their Services; the operator then
+    /// creates no Ingress
     #[arg(long, env = "SERVICE_WORKSHOPS_ROUTED_ELSEWHERE", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     workshops_routed_elsewhere: bool,
 
-    /// The image of the sidecar
+    /// Image of the sidecar
     #[arg(long, env = "SERVICE_SIDECAR_IMAGE", value_name = "IMAGE", value_parser = NonEmptyStringValueParser::new())]
     sidecar_image: String,
 
-    /// The header in which the login proxy says who is calling
+    /// Header in which the auth proxy sends the identity
     #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", default_value = TrustedHeader::DEFAULT, value_name = "NAME",
           value_parser = crate::settings::trusted_header)]
     trusted_auth_header: TrustedHeader,
 
-    /// Whether a request must be the owner's to reach a workshop; false only for development
+    /// Admit only the owner to a workshop; set false only for development
     #[arg(long, env = "SERVICE_REQUIRE_AUTHENTICATION", default_value = "true", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     pub(crate) require_authentication: bool,
 
-    /// Names that start with this are the login proxy's cookies: no workshop ever sees or sets them
+    /// Name prefix of the login proxy's cookies; apps can neither read nor set cookies with this prefix
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", default_value = "_oauth2_proxy", value_name = "PREFIX")]
     session_cookie_prefix: String,
 
-    /// The Secret in the workshops' namespace whose key `secrets` holds the proxy secret that sidecars demand beside an
-    /// identity; none when not given
+    /// Secret in the workshops' namespace whose key `secrets` holds the proxy secret; sidecars then require it with each
+    /// identity; default: none
     #[arg(long, env = "SERVICE_PROXY_SECRET_NAME", value_name = "SECRET", value_parser = NonEmptyStringValueParser::new())]
     proxy_secret_name: Option<String>,
 
-    /// Whether an app starts only after the network enforces the policies of its pod
+    /// Start an app only after the network enforces the policies of its pod
     #[arg(long, env = "SERVICE_WAIT_FOR_ISOLATION", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     wait_for_isolation: bool,
 
-    /// How long that may take, in seconds
+    /// Maximum seconds until the network enforces the policies of a pod
     #[arg(long, env = "SERVICE_ISOLATION_TIMEOUT", default_value = "120", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     isolation_timeout: u64,
 
-    /// Whether pods of the profile baseline get a user namespace of their own; every node has to support it
+    /// Run pods of the profile baseline in a separate user namespace; every node must support it
     #[arg(long, env = "SERVICE_USER_NAMESPACES", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
     user_namespaces: bool,
 
-    /// When images are pulled
+    /// Pull policy of all images
     #[arg(long, env = "SERVICE_IMAGE_PULL_POLICY", default_value = "if-not-present", value_name = "POLICY")]
     image_pull_policy: Pull,
 
-    /// The names of the secrets with which images are pulled, separated by commas
+    /// Names of the image pull secrets, separated by commas
     #[arg(long, env = "SERVICE_IMAGE_PULL_SECRETS", value_name = "SECRETS", value_delimiter = ',')]
     image_pull_secrets: Vec<String>,
 
-    /// The user that apps of the profile restricted run as
+    /// User ID of apps with the profile restricted
     #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID",
           value_parser = clap::value_parser!(i64).range(1..=2_147_483_647))]
     run_as_user: i64,
 
-    /// The labels of the machines that workshops run on, as a JSON object; all machines when empty
+    /// Node selector of workshop pods, as a JSON object of strings; empty: all nodes
     #[arg(long, env = "SERVICE_NODE_SELECTOR", default_value = "{}", value_name = "JSON", value_parser = strings)]
     node_selector: Strings,
 
-    /// The taints of machines that do not keep workshops off, as a JSON list of tolerations
+    /// Tolerations of workshop pods, as a JSON list
     #[arg(long, env = "SERVICE_TOLERATIONS", default_value = "[]", value_name = "JSON", value_parser = tolerations)]
     tolerations: Tolerations,
 
-    /// How long a workshop may take to become ready, in seconds
+    /// Maximum seconds until a workshop is ready
     #[arg(long, env = "SERVICE_START_TIMEOUT", default_value = "600", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     start_timeout: u64,
 
-    /// How long a workshop may wait for a machine or for quota, in seconds
+    /// Maximum seconds that a workshop waits for a node, for quota, for a missing Secret, or for admission
     #[arg(long, env = "SERVICE_ROOM_GRACE", default_value = "60", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..=86_400))]
     room_grace: u64,
 
-    /// How many Workshops are reconciled at a time
+    /// Maximum number of concurrent reconciles
     #[arg(long, env = "SERVICE_CONCURRENCY", default_value = "16", value_name = "COUNT",
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     concurrency: u16,
 
-    /// The name of the Lease that decides which operator leads
+    /// Name of the Lease for the leader election
     #[arg(long, env = "SERVICE_LEASE_NAME", default_value = "workshop-operator", value_name = "NAME")]
     lease_name: String,
 
-    /// How long a leader that is not heard of stays the leader, in seconds
+    /// Seconds until a Lease without renewal expires
     #[arg(long, env = "SERVICE_LEASE_SECONDS", default_value = "15", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(4..=300))]
     lease_seconds: u64,
@@ -169,11 +170,11 @@ pub(crate) struct OperatorArgs {
     pub(crate) log: LogSettings,
 }
 
-/// Annotations or labels, as a clap value.
+/// A JSON object of strings (annotations or labels), as the value of a clap argument.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Strings(BTreeMap<String, String>);
 
-/// Tolerations, as a clap value.
+/// A JSON list of tolerations, as the value of a clap argument.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tolerations(Vec<Toleration>);
 
@@ -189,7 +190,8 @@ impl OperatorArgs {
         }
     }
 
-    /// Converts these settings for the operator; `surroundings` is the namespace that it runs in.
+    /// Converts these arguments to the operator's settings. `surroundings` is the namespace of the client's
+    /// configuration.
     pub(crate) fn operator_settings(&self, surroundings: &str) -> OperatorSettings {
         OperatorSettings {
             namespace: self.namespace.clone().unwrap_or_else(|| surroundings.to_owned()),
@@ -235,7 +237,7 @@ fn strings(text: &str) -> Result<Strings, String> {
         .map_err(|error| format!("write a JSON object of strings, as in {{\"name\": \"value\"}}: {error}"))
 }
 
-/// Parses tolerations, and refuses unknown fields: serde would drop a misspelt field silently.
+/// Parses tolerations. Refuses unknown fields, because serde would silently drop a misspelt field.
 fn tolerations(text: &str) -> Result<Tolerations, String> {
     let wrong = |detail: &dyn std::fmt::Display| {
         format!(r#"write a JSON list of tolerations, as in [{{"key": "name", "operator": "Exists"}}]: {detail}"#)
@@ -243,5 +245,5 @@ fn tolerations(text: &str) -> Result<Tolerations, String> {
     let read: Vec<Toleration> = serde_json::from_str(text).map_err(|error| wrong(&error))?;
     let written: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
     let same = serde_json::to_value(&read).is_ok_and(|read| read == written);
-    if same { Ok(Tolerations(read)) } else { Err(wrong(&"a field is none of a toleration's")) }
+    if same { Ok(Tolerations(read)) } else { Err(wrong(&"it has a field that a toleration does not have")) }
 }

@@ -1,4 +1,4 @@
-//! Dispatches by host: the launcher and the workshops share one listener.
+//! Routes requests by host, because the launcher and the workshops share one listener.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use launcher_fleet::Gateway;
 use launcher_process::serve::{Body, Connection};
 use tower::ServiceExt;
 
-/// Answers one request: a workshop's if its host is a workshop's, otherwise the API's or the pages'. The launcher never
-/// answers for a workshop's origin, so it refuses a host that two programs could read differently.
+/// Passes a request for a workshop's host to the gateway, and any other request to the router. Refuses a host that two
+/// programs could read differently: the launcher must never answer as the origin of a workshop.
 pub(super) async fn route(
     router: Router,
     gateway: Option<Gateway>,

@@ -7,7 +7,7 @@ use launcher_domain::ProxySecret;
 use launcher_domain::proof::ProxySecretError;
 use launcher_process::follow;
 
-/// Reasons why the proxy secret file cannot be used. The message never quotes the file.
+/// Reasons why the proxy secret file cannot be used. The message never quotes the content of the file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SecretFileError {
     #[error(
@@ -19,10 +19,7 @@ pub(crate) enum SecretFileError {
     Invalid { path: PathBuf, error: ProxySecretError },
 }
 
-/// Reads the proxy secret; returns `None` without a file.
-///
-/// # Errors
-/// [`SecretFileError`].
+/// Reads the proxy secret. Returns `None` if no file is configured.
 pub(crate) async fn read(path: Option<&Path>) -> Result<Option<ProxySecret>, SecretFileError> {
     let Some(path) = path else { return Ok(None) };
     let text = follow::read(path).await.map_err(|error| SecretFileError::Read { path: path.to_owned(), error })?;
@@ -31,7 +28,7 @@ pub(crate) async fn read(path: Option<&Path>) -> Result<Option<ProxySecret>, Sec
     Ok(Some(secret))
 }
 
-/// Replaces the secret when its file changes. Never returns.
+/// Replaces the proxy secret whenever its file changes. Never returns.
 pub(super) async fn reload_on_change(path: Option<PathBuf>, secret: Option<ProxySecret>) {
     match (path, secret) {
         (Some(path), Some(secret)) => {

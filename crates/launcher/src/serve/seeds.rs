@@ -1,4 +1,4 @@
-//! Seed templates of a deployment.
+//! Creates the templates of the seed file (SERVICE_SEED_TEMPLATES) at the start.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use uuid::Uuid;
 
 use crate::settings::ServeSettings;
 
-/// Author of seeded templates without a development identity. The name is reserved (RFC 2606): it belongs to no person.
+/// Author of seed templates, unless a development identity is set. The domain is reserved (RFC 2606), so the address
+/// belongs to no person.
 const SEEDED_BY: &str = "seed@launcher.invalid";
 
-/// Reasons why seeding fails, with the file and the entry.
+/// Reasons why seeding fails. Each message names the file, and the entry if one entry is wrong.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SeedError {
     #[error("{path} cannot be read: {error}")]
@@ -26,7 +27,8 @@ pub(crate) enum SeedError {
     Store { path: PathBuf, entry: usize, error: ServiceError },
 }
 
-/// Creates the templates of the seed file that never existed. Changes that admins made to the others stay.
+/// Creates each template of the seed file, unless a template with its id exists or existed. Admins may have changed or
+/// archived an existing template, so it stays unchanged.
 pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
     let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
     for (index, seed) in entries(&path)?.into_iter().enumerate() {
@@ -36,7 +38,7 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
         let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
         match launcher.seed_template(template_id, draft, created_by).await {
-            Ok(created) => tracing::debug!(%template_id, created, "checked seed template"),
+            Ok(created) => tracing::debug!(%template_id, created, "stored seed template unless it already existed"),
             Err(ServiceError::Invalid(errors)) => return Err(broken(sentence(&errors))),
             Err(error) => return Err(SeedError::Store { path, entry, error }),
         }
@@ -44,7 +46,7 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
     Ok(())
 }
 
-/// Validates the seed file as a start would, and returns the number of its templates.
+/// Validates the seed file with the same rules as a start of the service. Returns the number of templates.
 pub(crate) fn check(path: &Path) -> Result<usize, SeedError> {
     let seeds = entries(path)?;
     let count = seeds.len();

@@ -22,25 +22,25 @@ use tokio::time::timeout;
 /// Maximum size of a collector's response, in bytes.
 const ANSWER: usize = 64 << 10;
 
-/// The exporter runs in a separate thread; its requests run on the runtime.
+/// HTTP client of the span exporter. The exporter runs in its own thread, but its requests run on the async runtime.
 #[derive(Debug)]
 pub(super) struct Collector<C> {
     client: Client<C, Full<Bytes>>,
     runtime: Handle,
-    /// Request timeout. The exporter waits for each response without a timeout, and sends nothing else meanwhile.
+    /// Request timeout. Without it, the exporter would wait for a response forever, and export no other spans.
     request_timeout: Duration,
-    /// True if the last request had no response, or an error status.
+    /// True if the last request got no response or an error status.
     is_bad: AtomicBool,
 }
 
 impl<C: Connect + Clone> Collector<C> {
-    /// Creates the transport on these connections. Must run within a runtime.
+    /// Creates the transport; `connector` opens its connections. Must be called within a runtime.
     pub(super) fn new(connector: C) -> Self {
         let client = Client::builder(TokioExecutor::new()).build(connector);
         Self { client, runtime: Handle::current(), request_timeout: request_timeout(), is_bad: AtomicBool::new(false) }
     }
 
-    /// Logs when the collector starts or stops failing; repeated outcomes are not logged.
+    /// Logs when export to the collector begins to fail, and when it works again. Does not log repeated outcomes.
     fn log_transition(&self, collector: &Uri, outcome: &Result<Response<Bytes>, HttpError>) {
         let wrong = match outcome {
             Ok(answer) if answer.status().is_success() => None,
@@ -66,7 +66,7 @@ where
 {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (client, request_timeout, collector) = (self.client.clone(), self.request_timeout, request.uri().clone());
-        // The timeout uses the runtime's timer, so it must be created in a task.
+        // The timeout needs the runtime's timer, which the exporter's thread lacks: create the timeout in a task.
         let answered = self.runtime.spawn(async move {
             let answer = timeout(request_timeout, send(client, request)).await;
             answer.unwrap_or_else(|_| Err(format!("no answer within {request_timeout:?}").into()))
@@ -86,12 +86,12 @@ where
     Ok(Response::from_parts(parts, body))
 }
 
-/// Returns the innermost cause of an error; the outer layers do not explain it.
+/// Returns the innermost cause of an error, because the outer errors do not explain the failure.
 fn innermost(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), innermost)
 }
 
-/// Returns the request timeout, from the same variables (in milliseconds) that the exporter reads.
+/// Reads the request timeout from the same environment variables (in milliseconds) as the exporter.
 fn request_timeout() -> Duration {
     let told = |name| std::env::var(name).ok()?.parse().ok().map(Duration::from_millis);
     let told = told(OTEL_EXPORTER_OTLP_TRACES_TIMEOUT).or_else(|| told(OTEL_EXPORTER_OTLP_TIMEOUT));

@@ -1,11 +1,14 @@
 //! Dependencies between the crates. A new edge is a decision, and this test makes it visible.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
+
+mod cycles;
+mod modules;
 
 use std::collections::BTreeMap;
 
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
-/// All edges in production code. Dependencies point downwards, and have no cycles.
+/// All dependencies between the crates, without those of tests. A new dependency also needs an entry here.
 const EDGES: &[(&str, &[&str])] = &[
     (
         "launcher",
@@ -40,22 +43,22 @@ const EDGES: &[(&str, &[&str])] = &[
 const NEVER: &[(&str, &[&str])] = &[
     // The sidecar runs in every pod: it stays small, and has no code for cluster or database.
     ("launcher-sidecar", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
-    // The sidecar contains the code that all processes share.
+    // Every process links this crate, also the small sidecar.
     ("launcher-process", &["kube", "k8s-openapi", "sqlx-core", "axum"]),
     // The domain rules do no I/O.
     ("launcher-domain", &["tokio", "http", "hyper", "sqlx-core", "kube", "axum"]),
     // The operator never opens the database, and has no HTTP API.
     ("launcher-operator", &["sqlx-core", "launcher-store", "axum"]),
-    // The fleet adapters never open the database either: the service calls them.
+    // The fleet adapters never open the database: only the service does.
     ("launcher-fleet", &["sqlx-core", "launcher-store", "axum"]),
     // Only the API crate renders pages and responses.
     ("launcher-service", &["axum"]),
     ("launcher-store", &["kube", "axum"]),
 ];
 
-/// Packages that a crate must not use directly, although its dependencies use them.
+/// Packages that a crate must not import, although its dependencies link them.
 const NOT_ITSELF: &[(&str, &[&str])] = &[
-    // Only the store uses SQL.
+    // API and service leave SQL to the store, Kubernetes to the fleet, and HTTP to the API.
     ("launcher-api", &["sqlx", "kube"]),
     ("launcher-service", &["sqlx", "http"]),
 ];
@@ -74,7 +77,7 @@ fn dependencies(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn crate_dependencies_match_list() {
+fn dependencies_between_crates_match_list() {
     let packages = packages();
     let found: BTreeMap<String, Vec<String>> = packages
         .iter()
@@ -94,7 +97,7 @@ fn crate_dependencies_match_list() {
 }
 
 #[test]
-fn forbidden_direct_dependencies_are_absent() {
+fn crates_have_no_forbidden_direct_dependencies() {
     for package in packages() {
         for (name, forbidden) in NOT_ITSELF.iter().filter(|(name, _)| *name == package.name.as_str()) {
             for dependency in dependencies(&package) {
@@ -104,7 +107,7 @@ fn forbidden_direct_dependencies_are_absent() {
     }
 }
 
-/// Returns this machine's target triple: packages for other targets may be missing here.
+/// Returns this machine's target triple. Packages for other targets may be missing on this machine.
 fn host() -> String {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let told = std::process::Command::new(rustc).arg("-vV").output().unwrap().stdout;
@@ -125,14 +128,14 @@ fn graph() -> BTreeMap<String, Vec<String>> {
             .deps
             .iter()
             .filter(|dependency| dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
-        // Two versions of a package count as one node.
+        // Two versions of a package share one node of the graph.
         graph.entry(names[&node.id].clone()).or_default().extend(linked.map(|linked| names[&linked.pkg].clone()));
     }
     graph
 }
 
 #[test]
-fn forbidden_transitive_dependencies_are_absent() {
+fn crates_have_no_forbidden_transitive_dependencies() {
     let graph = graph();
     for (name, forbidden) in NEVER {
         let (mut ways, mut open) = (BTreeMap::from([(*name, (*name).to_owned())]), vec![*name]);

@@ -11,27 +11,27 @@ use std::time::Instant;
 
 use crate::{launcher, text};
 
-/// Its output, one line for each check, and its exit status.
+/// One run of the doctor: its output, with one line for each check, and its exit status.
 struct Visit {
     said: String,
     status: Option<i32>,
 }
 
 impl Visit {
-    /// Runs it with these settings and one admin.
+    /// Runs the doctor with these settings and one admin.
     fn with(settings: &[(&str, &str)]) -> Self {
         let admin = [("SERVICE_ADMIN_EMAILS", "ada@example.org")];
         let output = launcher(&["doctor"], &[&admin, settings].concat());
-        assert_eq!(text(&output.stderr), "", "what it has to say is in its output");
+        assert_eq!(text(&output.stderr), "", "expected no output on stderr");
         Self { said: text(&output.stdout).to_owned(), status: output.status.code() }
     }
 
-    /// Runs it with this data directory.
+    /// Runs the doctor on this data directory.
     fn at(data: &Path, settings: &[(&str, &str)]) -> Self {
         Self::with(&[&[("SERVICE_DATA_DIR", data.to_str().unwrap())], settings].concat())
     }
 
-    /// Asserts that a line of this check contains these words.
+    /// Asserts that the line of this check has this verdict and contains these words.
     #[track_caller]
     fn says(&self, verdict: &str, check: &str, words: &[&str]) {
         let start = format!("{verdict:<4}  {check} ");
@@ -48,7 +48,7 @@ impl Visit {
 }
 
 #[test]
-fn mistyped_or_dangerous_setting_is_reported() {
+fn doctor_reports_mistyped_or_dangerous_setting() {
     let visit = Visit::with(&[("SERVICE_ADMIN_EMIALS", "x"), ("SERVICE_ADMIN_EMAILS", "")]);
     visit.says("warn", "settings", &["SERVICE_ADMIN_EMIALS"]);
     visit.says("warn", "admins", &["SERVICE_ADMIN_EMAILS"]);
@@ -76,14 +76,14 @@ fn invalid_setting_is_one_line_error() {
 }
 
 #[test]
-fn missing_cluster_configuration_is_reported() {
+fn doctor_reports_missing_cluster_configuration() {
     let visit = Visit::with(&[("SERVICE_FLEET", "kubernetes"), ("KUBECONFIG", "/nowhere/kubeconfig")]);
     visit.says("FAIL", "API server", &["set KUBECONFIG"]);
-    visit.is_silent_about("rights");
+    visit.is_silent_about("permissions");
 }
 
 #[test]
-fn hanging_checks_time_out() {
+fn hanging_doctor_checks_time_out() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = silent.local_addr().unwrap();
     let kubeconfig = tempfile::NamedTempFile::new().unwrap();
@@ -93,7 +93,7 @@ fn hanging_checks_time_out() {
             "clusters": [{{"name": "it", "cluster": {{"server": "http://{addr}"}}}}]}}"#
     );
     std::fs::write(kubeconfig.path(), cluster).unwrap();
-    // A reader of this pipe waits for a writer.
+    // A named pipe without a writer: a program that opens it for reading hangs.
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("seeds.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -108,7 +108,7 @@ fn hanging_checks_time_out() {
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     visit.says("FAIL", "database", &["does not answer"]);
     visit.says("FAIL", "API server", &["no answer within"]);
-    visit.says("warn", "way in", &["no answer within"]);
-    visit.says("FAIL", "seed templates", &["no end within"]);
+    visit.says("warn", "edge proxy", &["no response within"]);
+    visit.says("FAIL", "seed templates", &["did not end within"]);
     visit.says("ok", "admins", &[]);
 }

@@ -49,7 +49,8 @@ fn metrics_match_documentation() {
     let serving = Serving::start(data.path());
     let deadline = Instant::now() + PATIENCE;
     loop {
-        // Metrics with labels appear at their first use: here after a request and after the instances were counted.
+        // A metric with labels is missing until its first value: until a request, and until the launcher has counted
+        // instances.
         serving.get(serving.listen, "/api/v1/me", "");
         let metrics = serving.get(serving.telemetry, "/metrics", "");
         if metrics.contains("launcher_instances{") && metrics.contains("launcher_http_requests_total{") {
@@ -61,7 +62,7 @@ fn metrics_match_documentation() {
 }
 
 #[test]
-fn launcher_serves_more_connections_than_initial_file_limit() {
+fn launcher_serves_more_connections_than_inherited_open_file_limit() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let mut streams: Vec<_> = (0..200).map(|_| TcpStream::connect(serving.listen).unwrap()).collect();
@@ -77,7 +78,7 @@ fn launcher_serves_more_connections_than_initial_file_limit() {
 
 const ADMIN: &str = "X-Auth-Request-Email: admin@example.org\r\n";
 
-/// Sends requests, each on a new connection, until the listener is closed. Returns the number of answers.
+/// Sends requests, each on a new connection, until the listener is closed. Returns the number of answered requests.
 fn ask_until_closed(addr: SocketAddr) -> usize {
     let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: {addr}\r\n{ADMIN}Connection: close\r\n\r\n");
     for answered in 0.. {
@@ -91,7 +92,7 @@ fn ask_until_closed(addr: SocketAddr) -> usize {
 }
 
 #[test]
-fn graceful_stop_finishes_requests_and_resets_no_connection() {
+fn graceful_stop_finishes_requests_without_connection_reset() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_DELAY", "2"), ("SERVICE_LOG", "warn")]);
     let addr = serving.listen;
@@ -113,7 +114,7 @@ fn graceful_stop_finishes_requests_and_resets_no_connection() {
     }
     let new = serving.get(addr, "/api/v1/me", ADMIN);
     assert!(new.starts_with("HTTP/1.1 200 ") && new.contains("\r\nconnection: close\r\n"), "{new}");
-    // The listener is closed, and one request is still incomplete.
+    // The threads of `crowd` end when the listener is closed. The POST request on `posting` is still incomplete then.
     let answered: Vec<usize> = crowd.into_iter().map(|asking| asking.join().unwrap()).collect();
     assert!(answered.iter().all(|count| *count > 0), "{answered:?}");
     posting.write_all(second.as_bytes()).unwrap();
@@ -125,9 +126,9 @@ fn graceful_stop_finishes_requests_and_resets_no_connection() {
 }
 
 #[test]
-fn second_stop_signal_does_not_wait_for_requests() {
+fn second_stop_signal_stops_launcher_without_waiting_for_requests() {
     let data = tempfile::tempdir().unwrap();
-    // Longer than this test waits.
+    // The grace period is longer than this test, so only the second signal can end the launcher in time.
     let mut serving = Serving::start_with(data.path(), &[("SERVICE_SHUTDOWN_GRACE", "1000")]);
     let addr = serving.listen;
     let head = format!(
@@ -136,7 +137,7 @@ fn second_stop_signal_does_not_wait_for_requests() {
     );
     let mut posting = TcpStream::connect(addr).unwrap();
     posting.write_all(head.as_bytes()).unwrap();
-    // The server waits for the body, which never comes.
+    // The interim response `100 Continue` shows that the server waits for the body, which this client never sends.
     posting.read_exact(&mut [0; 12]).unwrap();
     serving.terminate();
     let deadline = Instant::now() + PATIENCE;
@@ -155,7 +156,7 @@ fn second_stop_signal_does_not_wait_for_requests() {
 }
 
 #[test]
-fn ambiguous_host_is_refused() {
+fn request_with_ambiguous_host_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start(data.path());
     let identity = "X-Auth-Request-Email: admin@example.org\r\n";

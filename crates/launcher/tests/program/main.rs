@@ -1,4 +1,4 @@
-//! The program from an administrator's view.
+//! The program from an administrator's point of view.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod doctor;
@@ -16,7 +16,7 @@ mod warnings;
 
 use std::process::{Command, Output};
 
-/// Runs the program with only this environment, and nothing of the test's own.
+/// Runs the program with only these environment variables, and none of the test's own.
 fn launcher(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let directory = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_launcher"))

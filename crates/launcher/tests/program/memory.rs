@@ -1,4 +1,4 @@
-//! The memory of the running program under clients that send slowly and read slowly.
+//! Memory of the running program under clients that send or read slowly.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,8 +9,8 @@ use launcher_process::serve::ServeLimits;
 use crate::serving::{PATIENCE, Serving};
 
 const MIB: usize = 1 << 20;
-/// Memory of the program without requests: 18 MiB at rest, 28 MiB with 10,000 rows (docs/performance.md), and memory
-/// that the allocator keeps.
+/// Memory of the program without requests, in bytes: 28 MiB with 10,000 rows (docs/performance.md), and 20 MiB of freed
+/// memory that the allocator may keep.
 const BASELINE: usize = 48 * MIB;
 
 /// Returns the launcher's memory limit in the chart, in bytes.
@@ -36,7 +36,7 @@ fn rss(pid: u32) -> usize {
     line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
 }
 
-/// Returns the bytes in the socket buffers of the connections that this address has accepted.
+/// Returns the bytes in the socket buffers of all connections that `local` has accepted.
 fn queued(local: SocketAddr) -> usize {
     let port = format!(":{:04X}", local.port());
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| std::fs::read_to_string(table).unwrap_or_default());
@@ -53,7 +53,7 @@ fn connect(addr: SocketAddr, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(addr).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
-    // A refusal may arrive before the whole body is sent.
+    // Ignore a write error: the server may refuse the request before the whole body is sent.
     drop(stream.write_all(request.as_bytes()).and_then(|()| stream.write_all(body)));
     stream
 }
@@ -62,7 +62,7 @@ fn head(addr: SocketAddr, line: &str, person: &str, more: &str) -> String {
     format!("{line} HTTP/1.1\r\nHost: {addr}\r\nX-Auth-Request-Email: {person}@example.org\r\n{more}\r\n")
 }
 
-/// Sends a request of another person on a new connection, and returns its duration.
+/// Sends a request as another user on a new connection. Returns the time until the response is complete.
 fn ask(addr: SocketAddr) -> Duration {
     let begun = Instant::now();
     let mut stream = connect(addr, &head(addr, "GET /api/v1/instances/", "bob", "Connection: close\r\n"), b"");
@@ -72,8 +72,8 @@ fn ask(addr: SocketAddr) -> Duration {
     begun.elapsed()
 }
 
-/// Clients send 800 bodies of 256 KiB without their last byte, and 600 unfinished heads of 32 KiB; 300 readers do not
-/// read their 1.5 MB. The service must still answer other people.
+/// The attack has 800 bodies of 256 KiB without their last byte, 600 unfinished heads of 32 KiB, and 300 clients that
+/// do not read their response of 1.5 MB. The service must still answer other users.
 #[test]
 fn slow_clients_do_not_exhaust_memory_or_delay_others() {
     let data = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ async fn database_is_moved_and_second_move_is_refused() {
     store.close().await;
 
     let (done, said) = copy(&url("old.db"), &url("new.db"));
-    assert!(done && said.contains("1  fleet_binding") && said.contains("set SERVICE_DATABASE_URL"), "{said}");
+    assert!(done && said.contains("1  fleet_binding") && said.contains("Set SERVICE_DATABASE_URL"), "{said}");
     let moved = Store::open(&url("new.db")).await.unwrap();
     assert_eq!(moved.bound_fleet().await.unwrap().as_deref(), Some("here"));
     moved.close().await;

@@ -4,7 +4,7 @@ use crate::{launcher, text};
 const REQUIRED: [(&str, &str); 2] =
     [("SERVICE_WORKSHOP_DOMAIN", "workshops.example.org"), ("SERVICE_SIDECAR_IMAGE", "sidecar:1")];
 
-/// Every setting that can be wrong: name, value, and the required text of the one-line error.
+/// Invalid values of all settings that can be invalid: setting, value, and required text of the one-line error.
 const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_DOMAIN", "", "--workshop-domain"),
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", "write a domain"),
@@ -15,7 +15,11 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", "write true or false"),
     ("SERVICE_NODE_SELECTOR", "pool=workshops", "write a JSON object of strings"),
     ("SERVICE_TOLERATIONS", "{}", "write a JSON list of tolerations"),
-    ("SERVICE_TOLERATIONS", r#"[{"kye": "pool", "operator": "Exists"}]"#, "a field is none of a toleration's"),
+    (
+        "SERVICE_TOLERATIONS",
+        r#"[{"kye": "pool", "operator": "Exists"}]"#,
+        "it has a field that a toleration does not have",
+    ),
     ("SERVICE_RUN_AS_USER", "0", "0 is not in 1.."),
     ("SERVICE_LEASE_SECONDS", "1", "1 is not in 4.."),
     ("SERVICE_TELEMETRY_ADDR", "9091", "invalid socket address"),

@@ -1,4 +1,4 @@
-//! Ports of the running programs: no other process can listen on them in either address family.
+//! Ports of the running programs: no other process can listen on them, neither with IPv4 nor with IPv6.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
@@ -12,14 +12,14 @@ fn has_ipv6() -> bool {
     TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()
 }
 
-/// Returns a port that is free on every address of both families.
+/// Returns a port that is free on every IPv4 and IPv6 address.
 fn free_port() -> u16 {
     let every =
         if has_ipv6() { SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)) } else { (Ipv4Addr::UNSPECIFIED, 0).into() };
     TcpListener::bind(every).unwrap().local_addr().unwrap().port()
 }
 
-/// Listens like a program that tries to share the port.
+/// Listens with the socket options of a program that tries to share the port.
 fn listen(address: SocketAddr, only_v6: bool) -> std::io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     if address.is_ipv6() {
@@ -58,7 +58,7 @@ fn no_other_process_can_listen_on_launcher_ports() {
     }
 }
 
-/// A process that is killed when dropped.
+/// A running process. Dropping it kills the process.
 struct Running(Child);
 
 impl Drop for Running {
@@ -70,7 +70,7 @@ impl Drop for Running {
 
 #[test]
 fn no_other_process_can_listen_on_operator_port() {
-    // An API server that never answers.
+    // A stub of the API server that never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let kubeconfig = tempfile::NamedTempFile::new().unwrap();
     let cluster = format!(

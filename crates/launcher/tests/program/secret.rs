@@ -1,4 +1,4 @@
-//! The proxy secret of the running program: required, replaced without a restart, never logged.
+//! The proxy secret of the running program: it is required, can be replaced without a restart, and is never logged.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use crate::serving::{PATIENCE, Serving};
 const OLD: &str = "0123456789abcdef0123456789abcdef";
 const NEW: &str = "fedcba9876543210fedcba9876543210";
 
-/// Returns the status of an admin's request with this proof; an empty proof sends no proof header.
+/// Sends an admin's request with this proof, and returns the response status. An empty proof sends no proof header.
 fn status(serving: &Serving, proof: &str) -> u16 {
     let proof = if proof.is_empty() { String::new() } else { format!("X-Auth-Request-Proof: {proof}\r\n") };
     let answer = serving.ask("/api/v1/me", &format!("X-Auth-Request-Email: admin@example.org\r\n{proof}"));
@@ -27,7 +27,7 @@ fn proxy_secret_is_replaced_without_a_restart() {
     let data = tempfile::tempdir().unwrap();
     let file = data.path().join("proxy-secret");
     std::fs::write(&file, format!("{OLD}\n")).unwrap();
-    // The log is read at the end, so an entry for every request would fill the pipe.
+    // Log only warnings: the test reads the log at the end, and one entry for each request would fill the pipe.
     let settings = [("SERVICE_PROXY_SECRET_FILE", file.to_str().unwrap()), ("SERVICE_LOG", "warn")];
     let serving = Serving::start_with(data.path(), &settings);
     assert_eq!([status(&serving, ""), status(&serving, NEW), status(&serving, OLD)], [401, 401, 200]);

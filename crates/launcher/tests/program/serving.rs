@@ -9,22 +9,23 @@ use std::time::{Duration, Instant};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A running launcher, killed when dropped.
+/// A running launcher. Dropping it kills the process.
 pub(crate) struct Serving {
     pub(crate) process: Child,
     pub(crate) listen: SocketAddr,
     pub(crate) telemetry: SocketAddr,
 }
 
-/// Returns a free port on a separate loopback address. On 127.0.0.1 an outgoing connection of another process might
-/// take the port first.
+/// Returns a free port on a separate loopback address. On 127.0.0.1, an outgoing connection of another process could
+/// take the port before the launcher does.
 pub(crate) fn free() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let address = Ipv4Addr::new(127, 0, 78, NEXT.fetch_add(1, Ordering::Relaxed));
     TcpListener::bind((address, 0)).unwrap().local_addr().unwrap()
 }
 
-/// Returns the address of a listener: from its setting, with loopback for the unspecified address, else a free port.
+/// Returns the address of a listener: the value of `setting` if it is set, else a free port. Replaces an unspecified IP
+/// address with loopback.
 fn address(setting: &str, settings: &[(&str, &str)]) -> SocketAddr {
     let given = settings.iter().find(|(name, _)| *name == setting).map(|(_, value)| value.parse().unwrap());
     given.map_or_else(free, |given: SocketAddr| {
@@ -40,7 +41,8 @@ impl Serving {
     pub(crate) fn start_with(data: &Path, settings: &[(&str, &str)]) -> Self {
         let (listen, telemetry) =
             (address("SERVICE_LISTEN_ADDR", settings), address("SERVICE_TELEMETRY_ADDR", settings));
-        // Starts with the low limit of open files that some machines set for new processes.
+        // Start the launcher with a low limit of open files, as some machines set it. The launcher must raise the
+        // limit.
         let process = Command::new("sh")
             .args(["-c", "ulimit -Sn 128; exec \"$0\" serve", env!("CARGO_BIN_EXE_launcher")])
             .env_clear()
@@ -83,12 +85,13 @@ impl Serving {
         format!("http://{}/api/v1{path}", self.listen)
     }
 
-    /// Returns the whole response of the public listener.
+    /// Requests a path from the public listener. Returns the whole response.
     pub(crate) fn ask(&self, path: &str, headers: &str) -> String {
         self.get(self.listen, path, headers)
     }
 
-    /// Returns the whole response; empty if the connection is refused.
+    /// Requests a path from the listener at `addr`. Returns the whole response, or an empty text if the connection is
+    /// refused.
     pub(crate) fn get(&self, addr: SocketAddr, path: &str, headers: &str) -> String {
         let Ok(mut stream) = TcpStream::connect(addr) else { return String::new() };
         let request = format!("GET {path} HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n{headers}\r\n");
@@ -98,19 +101,19 @@ impl Serving {
         answer
     }
 
-    /// Requests a stop.
+    /// Sends the stop signal.
     pub(crate) fn terminate(&self) {
         let asked = Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         assert!(asked.success());
     }
 
-    /// Requests a stop; returns the exit code and the log.
+    /// Sends the stop signal, and waits for the end of the launcher. Returns the exit code and the log.
     pub(crate) fn stop(self) -> (Option<i32>, String) {
         self.terminate();
         self.ended()
     }
 
-    /// Waits for the end; returns the exit code and the log.
+    /// Waits for the end of the launcher. Returns the exit code and the log.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut log = String::new();
         self.process.stderr.take().unwrap().read_to_string(&mut log).unwrap();

@@ -3,7 +3,7 @@ use std::net::TcpListener;
 use crate::serving::{Serving, free};
 use crate::{launcher, text};
 
-/// Every setting that can be wrong: name, value, and the required text of the one-line error.
+/// Invalid values of all settings that can be invalid: setting, value, and required texts of the one-line error.
 const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_ADMIN_EMAILS", "admin@example.org,oops", &["entry 2", "oops", "exactly one @"]),
     ("SERVICE_REQUIRE_AUTHENTICATION", "flase", &["--require-authentication", "write true or false"]),
@@ -94,7 +94,7 @@ fn occupied_port_is_named_in_start_error() {
 }
 
 #[test]
-fn invalid_seed_error_names_entry_and_reason() {
+fn start_error_for_invalid_seed_template_names_entry_and_reason() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("seeds.json");
     for (seeds, words) in [

@@ -1,4 +1,4 @@
-//! Traces, as a collector receives them.
+//! Traces of the launcher, as a collector receives them.
 
 mod away;
 mod collector;
@@ -30,7 +30,8 @@ async fn asked(serving: &Serving, path: &str, body: &Value, flags: &str) -> Valu
     request.send().await.unwrap().error_for_status().unwrap().json().await.unwrap()
 }
 
-/// Launches a workshop that runs this command, with these trace flags of the ingress. Returns its name.
+/// Launches a workshop that runs `command`. `flags` are the trace flags that the ingress sends. Returns the workshop's
+/// name.
 async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
     let template = json!({"name": "Web", "app_type": "custom", "image": "web", "port": 8000, "command": command,
         "lifetime_seconds": 600});
@@ -41,7 +42,7 @@ async fn launched(serving: &Serving, command: &[&str], flags: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn start_is_traced_from_ingress_to_ready_app() {
+async fn workshop_start_is_traced_from_ingress_to_ready_app() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}");
@@ -74,7 +75,7 @@ async fn start_is_traced_from_ingress_to_ready_app() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_start_is_traced_and_missing_collector_blocks_nothing() {
+async fn failed_start_is_traced_and_unreachable_collector_does_not_block_launcher() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}/");
@@ -95,7 +96,7 @@ async fn failed_start_is_traced_and_missing_collector_blocks_nothing() {
     assert!(log.contains("Connection refused"), "why is said: {log}");
 }
 
-/// Exports spans almost immediately.
+/// Setting that lets the program export spans almost immediately.
 const AT_ONCE: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "20");
-/// Tests start the program with an empty environment, so they set the path.
+/// Search path, as an environment variable: tests start the program with an empty environment.
 const PATH: (&str, &str) = ("PATH", "/usr/local/bin:/usr/bin:/bin");

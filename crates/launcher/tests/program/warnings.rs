@@ -1,4 +1,4 @@
-//! Warnings about dangerous settings. Also: the configured login URL reaches programs and people.
+//! Log warnings about dangerous settings, and the configured login URL in problems and on pages.
 
 use crate::serving::Serving;
 use crate::{launcher, text};
@@ -18,7 +18,7 @@ fn development_bypass_warning_names_identity() {
 }
 
 #[test]
-fn local_fleet_with_authentication_is_warned_once() {
+fn local_fleet_with_authentication_logs_one_warning() {
     let warned = |settings: &[(&str, &str)]| {
         let data = tempfile::tempdir().unwrap();
         let (_, log) = Serving::start_with(data.path(), settings).stop();
@@ -29,11 +29,11 @@ fn local_fleet_with_authentication_is_warned_once() {
 }
 
 #[test]
-fn disabled_authentication_without_dev_identity_is_warned() {
+fn disabled_authentication_without_dev_identity_logs_warning() {
     let data = tempfile::tempdir().unwrap();
     let output = launcher(
         &["serve"],
-        // It logs the warning before it fails to start.
+        // The seed file is a directory, so the start fails. The launcher logs the warning before that.
         &[
             ("SERVICE_REQUIRE_AUTHENTICATION", "false"),
             ("SERVICE_SEED_TEMPLATES", data.path().to_str().unwrap()),
@@ -44,7 +44,7 @@ fn disabled_authentication_without_dev_identity_is_warned() {
     assert!(warnings(log).iter().any(|line| line.contains("SERVICE_DEV_IDENTITY is not set")), "{log}");
 }
 
-/// Returns the log of an operator without a cluster.
+/// Starts the operator without a cluster, and returns its log.
 fn operator(required: &str) -> String {
     let output = launcher(
         &["operator"],
@@ -60,7 +60,7 @@ fn operator(required: &str) -> String {
 }
 
 #[test]
-fn operator_without_authentication_is_warned() {
+fn operator_without_authentication_logs_warning() {
     let off = |log: &str| warnings(log).iter().filter(|line| line.contains("AUTHENTICATION IS OFF")).count();
     let log = operator("false");
     assert_eq!(off(&log), 1, "{log}");
@@ -69,7 +69,7 @@ fn operator_without_authentication_is_warned() {
 }
 
 #[test]
-fn login_url_is_in_problem_and_linked_on_page() {
+fn login_url_is_in_401_problem_and_on_401_page() {
     let data = tempfile::tempdir().unwrap();
     let serving = Serving::start_with(data.path(), &[("SERVICE_LOGIN_URL", "https://login.example.org/start?app=w")]);
     let told = serving.ask("/api/v1/me", "");

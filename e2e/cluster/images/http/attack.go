@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// neighbours is the host of a target that stands for the addresses beside the pod's own: other new pods have them.
+// neighbours is the host of a target for the addresses next to the pod's own, which other new pods have.
 const neighbours = "neighbours"
 
-// reached is what an attack has found out about one target.
+// reached is the result of an attack on one target.
 type reached struct {
 	First float64 `json:"first_seconds"`
 	Last  float64 `json:"last_seconds"`
 	Count int     `json:"count"`
 }
 
-// attack connects to each TARGET again and again for so many seconds, from the program's first moment, and answers
-// requests on $PORT meanwhile and afterwards: {"done": ..., "tried": COUNT, "reached": {TARGET: ...}}. A target is
-// HOST:PORT, or neighbours=COUNT:PORT for so many addresses on either side of its own.
+// attack connects to each TARGET repeatedly for this many seconds, from the program's first instruction, and answers
+// requests on $PORT during and after the attack: {"done": ..., "tried": COUNT, "reached": {TARGET: ...}}. A target is
+// HOST:PORT, or neighbours=COUNT:PORT for COUNT addresses on either side of its own.
 func attack(words []string) {
 	began := time.Now()
 	if len(words) < 2 {

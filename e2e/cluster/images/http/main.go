@@ -1,4 +1,4 @@
-// Command app is the tests' app in a pod: it answers, asks, or fails, as its first argument says.
+// Command app is the tests' app in a pod. Its first argument selects the mode: answer, request, or fail.
 package main
 
 import (
@@ -45,14 +45,14 @@ func main() {
 	case "hog":
 		hog()
 	case "silent":
-		// Not an empty select: with nothing else to run, Go calls that a deadlock and ends.
+		// Not an empty select: without other goroutines, Go reports a deadlock and exits.
 		time.Sleep(24 * time.Hour)
 	default:
 		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog, silent", words[0])
 	}
 }
 
-// serve answers every request with what it was asked, as JSON, and a WebSocket with what it says, on the given port, else on $PORT, else on 8888.
+// serve answers every request with a JSON description of it, and echoes WebSockets, on the given port, else $PORT, else 8888.
 func serve(port string) {
 	if port == "" {
 		port = os.Getenv("PORT")
@@ -77,7 +77,7 @@ func serve(port string) {
 	fail("%v", server.ListenAndServe())
 }
 
-// echo sends back what comes over a WebSocket, frame by frame, until it is closed.
+// echo returns each frame of a WebSocket until it is closed.
 func echo(response http.ResponseWriter, request *http.Request) {
 	connection, buffered, err := http.NewResponseController(response).Hijack()
 	if err != nil {
@@ -101,7 +101,7 @@ func echo(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// frame reads a client's frame; it returns the head that a server would send with it, and what it says (RFC 6455, 5.2).
+// frame reads a client's frame; it returns the head of a server's frame with the same payload, and the payload (RFC 6455, 5.2).
 func frame(reader io.Reader) (head, payload []byte, err error) {
 	head = make([]byte, 2, 10)
 	if _, err = io.ReadFull(reader, head); err != nil {
@@ -142,7 +142,7 @@ func get(words []string) {
 	}
 }
 
-// until is get again and again, for 20 seconds: a new pod's address takes a moment to reach the rules of a network.
+// until repeats get for up to 20 seconds, because networks learn a new pod's address with a delay.
 func until(words []string) {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -200,7 +200,7 @@ func read(path string) {
 	fmt.Print(string(text))
 }
 
-// exit says a few lines, as a crashing app does, and ends with the given status, else with 1.
+// exit prints a few lines, as a crashing app does, and exits with the given status, else with 1.
 func exit(status string) {
 	for line := 1; line <= 30; line++ {
 		fmt.Println("line", line, "of an app that is about to crash")
@@ -213,7 +213,7 @@ func exit(status string) {
 	os.Exit(code)
 }
 
-// hog takes memory until the kernel ends it.
+// hog allocates memory until the kernel kills it.
 func hog() {
 	var taken [][]byte
 	for {

@@ -1,4 +1,4 @@
 #!/bin/sh
-# The door of the stock Jupyter images: words given here go to the server, as do those in NOTEBOOK_ARGS.
+# Entry point of the stock Jupyter images: passes its arguments and NOTEBOOK_ARGS to the server.
 # shellcheck disable=SC2086
 exec jupyter lab ${NOTEBOOK_ARGS:-} "$@"

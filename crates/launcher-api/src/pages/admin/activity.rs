@@ -8,15 +8,15 @@ use launcher_domain::{ActivityAction, EmailAddress};
 use launcher_service::{ActivityFilter, LoggedActivity, Page};
 use serde::Deserialize;
 
-use crate::identity::Auditor;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::texts::Part;
 use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, texts};
+use crate::permission::{Allowed, ReadActivities};
 use crate::state::AppState;
 
-/// Entries per page.
+/// Number of entries per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -29,20 +29,21 @@ struct ActivityPage {
     older: Option<String>,
 }
 
-/// An entry as a sentence that contains its subject's name.
+/// An entry of the activity log as a sentence, which contains the name of the instance or template.
 #[derive(Debug)]
 struct Entry {
     at: Instant,
     name: String,
     link: String,
-    /// Set if the subject is an instance.
+    /// Name of the instance; `None` if the entry is about a template.
     k8s_name: Option<String>,
     parts: Vec<Part>,
-    /// New expiry of an extension.
+    /// New expiry, if the entry is about an extension.
     until: Option<Instant>,
 }
 
-/// The filter form, and the entry after which the page starts. Unreadable values filter nothing.
+/// Query of the page: the fields of the filter form, and the entry after which the page starts. An unreadable value is
+/// ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ActivityQuery {
@@ -50,10 +51,10 @@ pub(crate) struct ActivityQuery {
     after: String,
 }
 
-/// Serves the page.
+/// Serves the page with the activity log.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    Auditor(caller): Auditor,
+    Allowed { caller, .. }: Allowed<ReadActivities>,
     Query(query): Query<ActivityQuery>,
 ) -> PageResult {
     let person = EmailAddress::parse(&query.person).ok();

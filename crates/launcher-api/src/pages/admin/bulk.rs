@@ -1,4 +1,4 @@
-//! `POST /admin/instances/bulk`: one action on several instances, with a result for each.
+//! `POST /admin/instances/bulk`: applies one action to several instances, and shows the result for each.
 
 use askama::Template;
 use axum::extract::{RawForm, State};
@@ -8,17 +8,17 @@ use launcher_domain::Caller;
 use launcher_domain::names::is_k8s_name;
 use launcher_service::{Launcher, ListedInstance, ServiceError};
 
-use crate::identity::InstanceAdmin;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, forms, notices, texts};
+use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 
-/// Maximum instances in one request. No list shows more at once.
+/// Maximum number of instances in one request. No list shows more rows.
 const MAX_INSTANCES: usize = 500;
 
-/// The fields of the list's form, or of the confirmation page.
+/// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
 struct Form {
     action: String,
@@ -27,7 +27,8 @@ struct Form {
     ticked: Vec<Ticked>,
 }
 
-/// A ticked instance, with the expiry that the list showed, so that a double click does not extend it twice.
+/// A ticked instance with the expiry that the list showed. The expiry prevents a double click from extending the
+/// instance twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ticked {
     k8s_name: String,
@@ -51,22 +52,22 @@ struct ReportPage {
     return_to: String,
 }
 
-/// The result for one instance.
+/// Result of the action for one instance.
 #[derive(Debug)]
 struct Outcome {
     k8s_name: String,
     /// Template and owner, if the instance exists: `Statistics 101, alice@example.org`.
     what: String,
     done: bool,
-    /// The result in words; empty if it is a new expiry.
+    /// The result in words; empty if the result is a new expiry.
     text: String,
     until: Option<Instant>,
 }
 
-/// Terminates or extends each instance. Terminating requires a confirmation first.
+/// Terminates or extends each ticked instance. To terminate, it first shows a confirmation page.
 pub(crate) async fn act(
     State(state): State<AppState>,
-    InstanceAdmin(caller): InstanceAdmin,
+    Allowed { caller, .. }: Allowed<ListAllInstances>,
     RawForm(body): RawForm,
 ) -> PageResult {
     let form = Form::parse(&body)?;
@@ -109,7 +110,7 @@ impl Form {
         Ok(form)
     }
 
-    /// Adds a ticked instance. Ignores values that are no instance name, because no list sends them.
+    /// Adds a ticked instance. Ignores a value that is not an instance name, because no list sends one.
     fn tick(&mut self, value: &str) {
         let (name, end) = value.split_once(' ').unwrap_or((value, ""));
         if is_k8s_name(name) && !self.ticked.iter().any(|ticked| ticked.k8s_name == name) {
@@ -135,14 +136,14 @@ async fn existing(
     Ok(existing)
 }
 
-/// The action of the form.
+/// The action that the form requests.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     End,
     Extend,
 }
 
-/// Applies the action to one instance after the other. A failure does not stop the rest.
+/// Applies the action to one instance after the other. A failed instance does not stop the others.
 async fn apply_to_each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {

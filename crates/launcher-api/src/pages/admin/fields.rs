@@ -1,4 +1,4 @@
-//! The fields of the template editor, in order.
+//! The fields of the template editor, in the order of the form.
 
 use launcher_domain::{AppType, SecurityProfile};
 
@@ -9,21 +9,21 @@ use crate::pages::view::Choice;
 /// Input type of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
-    /// One line.
+    /// Input for one line of text.
     Text,
-    /// One line with digits.
+    /// Input for a number.
     Number,
-    /// Several lines of text.
+    /// Input for several lines of text.
     Prose,
-    /// Several lines, parsed one by one.
+    /// Input for several lines. Each line is parsed separately.
     Lines,
-    /// A choice from a list.
+    /// Choice from a list.
     Select(Vec<Choice>),
     /// A checkbox.
     Check,
 }
 
-/// One field.
+/// A field of the template editor.
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) id: String,
@@ -32,12 +32,13 @@ pub(crate) struct Field {
     pub(crate) hint: &'static str,
     pub(crate) kind: Kind,
     pub(crate) value: String,
-    /// All errors of the field; empty if it is valid.
+    /// All errors of the field, as sentences; empty if the field is valid.
     pub(crate) error: String,
 }
 
 impl Field {
-    /// Returns the attributes that link hint and error to the field. They contain only text of this module.
+    /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
+    /// contain only text of this module.
     pub(crate) fn described(&self) -> String {
         let hint = if self.hint.is_empty() { String::new() } else { format!("{}-hint", self.id) };
         let error = if self.error.is_empty() { String::new() } else { format!("{}-error", self.id) };
@@ -48,7 +49,7 @@ impl Field {
     }
 }
 
-/// A group of fields.
+/// A group of fields with a heading.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) legend: &'static str,
@@ -56,12 +57,12 @@ pub(crate) struct Group {
     pub(crate) fields: Vec<Field>,
 }
 
-/// Returns the whole form: values as typed, each with its errors.
+/// Returns all groups of the form. Each field has the value as typed, and its errors.
 pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
     vec![shown(form, errors), run(form, errors), used(form, errors), lasting(form, errors)]
 }
 
-/// A field of a group: label and hint, name, value, kind.
+/// A field before it is built: label with hint, name, value, kind.
 type Row<'a> = (Label, &'static str, &'a str, Kind);
 
 fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &FormErrors, rows: [Row<'_>; N]) -> Group {

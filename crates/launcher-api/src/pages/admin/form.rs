@@ -12,11 +12,12 @@ use crate::pages::texts::editor as words;
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
 
-/// The values as sent. Browsers do not send a checkbox that is not ticked.
+/// The values of the form as the browser sent them. Browsers do not send an unticked checkbox.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TemplateForm {
-    /// Identifier drawn for a new template, so that sending the form twice creates one template.
+    /// Id for a new template, drawn when the form was rendered. Because of this id, a form that is sent twice creates
+    /// only one template.
     pub(crate) template_id: String,
     pub(crate) version: String,
     pub(crate) name: String,
@@ -36,30 +37,31 @@ pub(crate) struct TemplateForm {
     pub(crate) extension_seconds: String,
     pub(crate) max_lifetime_seconds: String,
     pub(crate) active: String,
-    /// Action of the pressed button.
+    /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
 }
 
-/// Action of a button of the form.
+/// Actions of the form's buttons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Next {
-    /// Save.
+    /// Save the template.
     #[default]
     Save,
-    /// Save, then open the launch page.
+    /// Save the template, then open its launch page.
     Try,
-    /// Show a preview, and save nothing.
+    /// Show a preview of the template, without saving.
     Preview,
 }
 
-/// Errors, by the form's field names.
+/// Errors of the form, by field name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 
 impl FormErrors {
-    /// Converts a draft's errors: `/resources/cpu_limit` belongs to the field `cpu_limit`, `/env/PATH` to `env`.
+    /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
+    /// error at `/env/PATH` to the field `env`.
     pub(crate) fn from_fields(errors: &[FieldError]) -> Self {
         let mut found = Self::default();
         for error in errors {
@@ -76,12 +78,12 @@ impl FormErrors {
         found
     }
 
-    /// Returns true if there are no errors.
+    /// Returns true if the form has no errors.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns all errors of a field in sentences; empty if it is valid.
+    /// Returns all errors of a field, as sentences; empty if the field is valid.
     pub(crate) fn of(&self, field: &str) -> String {
         self.0.get(field).map(|errors| errors.join(" ")).unwrap_or_default()
     }
@@ -90,7 +92,7 @@ impl FormErrors {
         self.0.entry(field.to_owned()).or_default().push(words::wrong(detail));
     }
 
-    /// Adds the errors of fields that have none yet.
+    /// Adds other errors, except for fields that already have an error.
     fn merge(&mut self, other: Self) {
         for (field, details) in other.0 {
             self.0.entry(field).or_insert(details);
@@ -109,14 +111,15 @@ impl TemplateForm {
         }
     }
 
-    /// Returns the form for a copy of this template. The copy stays out of the catalog until its author has tried it.
+    /// Returns the form for a copy of this template. The copy is not in the catalog at first, so that its author can
+    /// try it before.
     pub(crate) fn copy_of(template: &Template) -> Self {
         let form = Self::of(template);
         let name = words::copy_of(&form.name).chars().take(MAX_NAME).collect();
         Self { version: String::new(), active: String::new(), name, ..form }
     }
 
-    /// Returns the form that reproduces this template.
+    /// Returns a form that reproduces this template if it is sent unchanged.
     pub(crate) fn of(template: &Template) -> Self {
         let draft = TemplateDraft::from(template);
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
@@ -144,7 +147,7 @@ impl TemplateForm {
         }
     }
 
-    /// Converts the form to a draft.
+    /// Converts the form to a template draft.
     ///
     /// # Errors
     /// All errors of the form and of the draft.

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::sorting::{Head, heads, order};
-use crate::identity::InstanceAdmin;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
 use crate::pages::{assets, forms, texts, workshops};
+use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
-/// Rows per page.
+/// Number of rows per page.
 const ROWS: u32 = 100;
 
 #[derive(Debug, Template)]
@@ -31,12 +31,12 @@ struct InstancesPage {
     workshops: Vec<WorkshopView>,
     more: Option<String>,
     more_label: &'static str,
-    /// The path and query of this page.
+    /// Path and query of this page, which its forms return to.
     here: String,
     now: String,
 }
 
-/// The filter form. An empty field filters nothing.
+/// Query of the list: filters, sort order and cursor. An empty field has no effect.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct InstancesQuery {
@@ -47,10 +47,10 @@ pub(crate) struct InstancesQuery {
     after: String,
 }
 
-/// Serves the page.
+/// Serves the list of all instances.
 pub(crate) async fn show(
     State(state): State<AppState>,
-    InstanceAdmin(caller): InstanceAdmin,
+    Allowed { caller, .. }: Allowed<ListAllInstances>,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
 ) -> PageResult {
@@ -100,7 +100,7 @@ impl InstancesQuery {
         wrong.then_some(texts::NOT_AN_EMAIL)
     }
 
-    /// Returns the URL of the same list in this order, after this cursor.
+    /// Returns the URL of this list with the order `sort`, starting after the row of the cursor `after`.
     fn address(&self, sort: &str, after: Option<&Cursor>) -> String {
         let after = after.map(ToString::to_string).unwrap_or_default();
         let fields = [

@@ -1,14 +1,15 @@
-//! Command words and variables as lines of text, for editing in a `<textarea>` without loss.
+//! Formats and parses the command and the environment variables of a template as lines in a `<textarea>`, without loss.
 //!
-//! One word, or one `NAME=value`, per line, taken literally. Some texts do not fit on a line: empty ones, those with a
-//! line break or another control character, with white space at an end, or with a quotation mark at the start. They are
-//! written as JSON strings. A text that starts with a quotation mark is parsed as a JSON string.
+//! Each line has one word of the command, or one `NAME=value`, and is taken literally. Some texts do not fit on a line:
+//! empty texts, and texts with a line break or another control character, with white space at an end, or with a
+//! quotation mark at the start. Such texts are written as JSON strings. A text that starts with a quotation mark is
+//! parsed as a JSON string.
 
 use std::collections::BTreeMap;
 
 use crate::pages::texts::editor as words;
 
-/// Formats words, one per line.
+/// Formats the words of a command, one per line.
 pub(crate) fn from_words(words: &[String]) -> String {
     words
         .iter()
@@ -17,7 +18,7 @@ pub(crate) fn from_words(words: &[String]) -> String {
         .join("\n")
 }
 
-/// Parses words, one per line. Ignores empty lines.
+/// Parses the words of a command, one per line. Ignores empty lines.
 ///
 /// # Errors
 /// A sentence with the number of the invalid line.
@@ -25,12 +26,12 @@ pub(crate) fn to_words(text: &str) -> Result<Vec<String>, String> {
     filled_lines(text).map(|(number, line)| decode(line, number)).collect()
 }
 
-/// Formats variables, one per line.
+/// Formats environment variables, one per line.
 pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
     env.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses variables, one per line. Ignores empty lines.
+/// Parses environment variables, one per line. Ignores empty lines.
 ///
 /// # Errors
 /// A sentence with the number of the invalid line.
@@ -76,18 +77,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_round_trip_through_form() {
+    fn command_words_round_trip_through_form() {
         let words: Vec<String> =
             ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
                 .map(str::to_owned)
                 .into();
-        // A browser sends every line break as CR LF.
+        // Browsers send every line break as CR LF.
         let sent = from_words(&words).replace('\n', "\r\n");
         assert_eq!(to_words(&sent), Ok(words));
     }
 
     #[test]
-    fn variables_round_trip_through_form() {
+    fn environment_variables_round_trip_through_form() {
         let env: BTreeMap<String, String> = [
             ("JSON", "{\"a\": [1, \"=\"]}"),
             ("EMPTY", ""),
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn unreadable_line_is_reported_with_line_number() {
+    fn error_of_unreadable_line_contains_line_number() {
         assert!(to_env("A=1\nB").is_err_and(|error| error.starts_with("Line 2")));
         assert!(to_env("A=1\n\nA=2").is_err_and(|error| error.starts_with("Line 3")));
         assert!(to_words("\"open").is_err_and(|error| error.starts_with("Line 1")));

@@ -1,4 +1,4 @@
-//! `GET /admin`: overview of the service.
+//! `GET /admin`: overview of the service, with figures of the last 24 hours.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use launcher_service::{Hour, LaunchStats, Overview};
 use uuid::Uuid;
 
 use super::chart::{Chart, Key, bars, peak};
-use crate::identity::InstanceAdmin;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::texts::overview as words;
 use crate::pages::view::{Instant, Shell};
 use crate::pages::{assets, texts, workshops};
+use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
@@ -24,24 +24,24 @@ struct OverviewPage {
     shell: Shell,
     at: Instant,
     tiles: Vec<Tile>,
-    /// True if anything was launched in the last day.
+    /// True if any workshop was launched in the last 24 hours.
     is_launched: bool,
-    /// Empty if nothing was launched and nothing was in use.
+    /// The charts; empty if no workshop was launched or in use in the last 24 hours.
     charts: Vec<Chart>,
     templates: Vec<TemplateRow>,
-    /// Latest first.
+    /// One row for each of the last 24 hours, latest first.
     hours: Vec<HourRow>,
 }
 
-/// A state, and the number of its instances.
+/// A state, and the number of instances in this state.
 #[derive(Debug)]
 struct Tile {
-    state: &'static str,
+    state: InstanceState,
     label: &'static str,
     count: u64,
 }
 
-/// Figures of launches, in words.
+/// Figures of the launches of one template or one hour, as text.
 #[derive(Debug)]
 struct Row {
     launches: u64,
@@ -65,8 +65,11 @@ struct HourRow {
     launched: Row,
 }
 
-/// Serves the page.
-pub(crate) async fn show(State(state): State<AppState>, InstanceAdmin(caller): InstanceAdmin) -> PageResult {
+/// Serves the overview.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ListAllInstances>,
+) -> PageResult {
     let launcher = &state.launcher;
     let overview = launcher.overview(&caller).await?;
     let all = workshops::all_templates(launcher, &caller).await?;
@@ -84,11 +87,8 @@ pub(crate) async fn show(State(state): State<AppState>, InstanceAdmin(caller): I
 }
 
 fn tiles(overview: &Overview) -> Vec<Tile> {
-    let tile = |(state, count): &(InstanceState, u64)| Tile {
-        state: state.as_str(),
-        label: texts::state_name(*state),
-        count: *count,
-    };
+    let tile =
+        |(state, count): &(InstanceState, u64)| Tile { state: *state, label: texts::state_name(*state), count: *count };
     overview.states.iter().map(tile).collect()
 }
 

@@ -1,10 +1,10 @@
-//! Column heads of the table of all instances, with links that sort it.
+//! Column heads of the table of all instances. Their links sort the table.
 
 use launcher_service::{SortBy, SortOrder, StateFilter};
 
 use crate::pages::texts;
 
-/// Sort keys as written in a URL; a leading minus reverses the order.
+/// Names of the sort orders in a URL. A leading minus reverses the order.
 const NAMES: [(SortBy, &str); 5] = [
     (SortBy::Template, "template"),
     (SortBy::Owner, "owner"),
@@ -13,18 +13,19 @@ const NAMES: [(SortBy, &str); 5] = [
     (SortBy::End, "end"),
 ];
 
-/// The head of a column.
+/// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) label: &'static str,
-    /// URL that sorts by this column, or reverses the order; `None` if the list cannot be sorted by it.
+    /// URL that sorts by this column, or reverses the order if the list is already sorted by it. `None` for a column
+    /// that cannot sort the list.
     pub(super) href: Option<String>,
-    /// `ascending` or `descending` if the list is sorted by this column.
+    /// `ascending` or `descending` if the list is sorted by this column, else `None`.
     pub(super) sorted: Option<&'static str>,
 }
 
-/// Returns the order that a URL asks for. Lists with terminated instances can be sorted by launch only, which has an
-/// index. Any other order would read and sort the whole history.
+/// Returns the sort order that a URL requests. Sorts a list with terminated instances only by launch, because that
+/// order has an index: any other order would read and sort the whole history.
 pub(super) fn order(asked: &str, state: StateFilter) -> SortOrder {
     let (name, descending) = asked.strip_prefix('-').map_or((asked, false), |name| (name, true));
     let by = NAMES.iter().find(|(_, known)| *known == name).map(|(by, _)| *by);
@@ -34,13 +35,14 @@ pub(super) fn order(asked: &str, state: StateFilter) -> SortOrder {
     }
 }
 
-/// Returns the heads of a list in this order; `href` returns the URL of the same list in another order.
+/// Returns the column heads of a list in this order. `href` returns the URL of the same list in another order.
 pub(super) fn heads(order: SortOrder, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
     NAMES
         .into_iter()
         .map(|(by, name)| {
             let is_sorted = by == order.by;
-            // The first click gives the most wanted order: newest launch, A to Z, waiting instances, next expiry.
+            // The first click on a column sorts in its most useful direction: newest launch first, all other columns
+            // ascending.
             let descending = if is_sorted { !order.descending } else { by == SortBy::Launch };
             let next = if descending { format!("-{name}") } else { name.to_owned() };
             Head {

@@ -13,15 +13,15 @@ use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
 use super::lines;
 use crate::extract::TemplateId;
-use crate::identity::TemplateManager;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::texts::editor as words;
 use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, markdown, texts, workshops};
+use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
-/// Suffix of addresses that belong to no person (RFC 2606).
+/// Domain of addresses that belong to no person (RFC 2606), such as the author of seed templates.
 const NOBODYS: &str = ".invalid";
 const LIST: &str = "/admin/templates";
 
@@ -39,7 +39,7 @@ struct Row {
     image: String,
     active: bool,
     updated: Instant,
-    /// `None` if the template came with the deployment.
+    /// Author of the template; `None` for a seed template.
     created_by: Option<String>,
 }
 
@@ -54,27 +54,30 @@ struct FormPage {
     template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
-    /// Fields with errors.
+    /// Fields with errors, for the summary above the form.
     summary: Vec<Field>,
     groups: Vec<Group>,
 }
 
-/// An unsaved template as people would see it.
+/// An unsaved template as users would see it.
 #[derive(Debug)]
 struct Preview {
     card: Card,
-    /// Sanitized HTML.
+    /// The description as sanitized HTML.
     description: String,
 }
 
-/// Purpose of the form.
+/// Purpose of the editor: a new template, or a change of this template.
 enum Purpose {
     New,
     Edit(Uuid),
 }
 
 /// `GET /admin/templates`.
-pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller): TemplateManager) -> PageResult {
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+) -> PageResult {
     let templates = workshops::all_templates(&state.launcher, &caller).await?;
     let row = |template: &CatalogTemplate| Row {
         card: Card::new(&state.launcher, template),
@@ -87,18 +90,18 @@ pub(crate) async fn list(State(state): State<AppState>, TemplateManager(caller):
     page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })
 }
 
-/// Query of the form for a new template.
+/// Query of the page with the form for a new template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewQuery {
-    /// The template to copy.
+    /// Id of the template to copy; empty for an empty form.
     from: String,
 }
 
-/// `GET /admin/templates/new`: an empty form, or a copy of another template's.
+/// `GET /admin/templates/new`: the form for a new template, empty or with the values of another template.
 pub(crate) async fn new(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     Query(query): Query<NewQuery>,
 ) -> PageResult {
     let form = match Uuid::try_parse(&query.from) {
@@ -112,7 +115,7 @@ pub(crate) async fn new(
 /// `POST /admin/templates`.
 pub(crate) async fn create(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let created = match form.draft() {
@@ -135,7 +138,7 @@ pub(crate) async fn create(
 /// `GET /admin/templates/{template_id}/edit`.
 pub(crate) async fn edit(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
@@ -147,7 +150,7 @@ pub(crate) async fn edit(
 /// `POST /admin/templates/{template_id}`.
 pub(crate) async fn update(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
@@ -158,7 +161,8 @@ pub(crate) async fn update(
         Ok(draft) => keep_line_breaks(draft, &before),
         Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
     };
-    // A form without a readable version must not overwrite another admin's change, so it expects version 0.
+    // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
+    // another admin.
     let expected_version = Some(form.version.parse().unwrap_or(0));
     match state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await {
         Ok(_) => Ok(saved(&form, id)),
@@ -177,7 +181,7 @@ pub(crate) async fn update(
 /// `POST /admin/templates/{template_id}/archive`.
 pub(crate) async fn archive(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
     state.launcher.archive_template(&caller, id, None).await?;
@@ -187,7 +191,7 @@ pub(crate) async fn archive(
 /// `POST /admin/templates/{template_id}/restore`: puts the template back into the catalog, unchanged.
 pub(crate) async fn restore(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
@@ -197,7 +201,7 @@ pub(crate) async fn restore(
     Ok(to_list())
 }
 
-/// Keeps the line breaks of an unedited description, because browsers send them as CR LF.
+/// Restores the stored line breaks of a description that was not edited: browsers send every line break as CR LF.
 fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
     if draft.description == lines::normal(&before.settings.description) {
         draft.description.clone_from(&before.settings.description);
@@ -205,7 +209,7 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
     draft
 }
 
-/// Redirects to the page that the button asks for.
+/// Redirects to the page that the pressed button requests.
 fn saved(form: &TemplateForm, id: Uuid) -> axum::response::Response {
     match form.next {
         Next::Try => forms::see_other(&LocalPath::parse(&format!("/launch/{id}")).unwrap_or_else(LocalPath::root)),
@@ -231,7 +235,7 @@ fn refused(
     editor(state, caller, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
 }
 
-/// Shows the form as sent, with a preview of the template.
+/// Shows the form as it was sent, with a preview of the template.
 fn preview(
     state: &AppState,
     caller: &Caller,

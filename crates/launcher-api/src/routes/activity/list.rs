@@ -6,33 +6,34 @@ use axum::response::{IntoResponse, Response};
 use launcher_service::Page;
 
 use crate::extract::{ListQuery, next_page, with_link};
-use crate::identity::Auditor;
+use crate::permission::{Allowed, ReadActivities};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::ActivityResponse;
 
 /// List the activity log
 ///
-/// Who launched, extended, ended, changed what. For administrators. Newest first; kept as long as the history of ended
-/// instances.
+/// The actions of users and of the service, newest first. For admins. Entries are kept as long as the history
+/// of ended instances.
 #[utoipa::path(
     get, path = "/activity/", operation_id = "listActivity", tag = "activity",
     params(
         ("person" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
-            description = "Only what this person did, and what happened to this person's instances."),
+            description = "Only actions of this person, and actions on this person's instances."),
         ("subject" = Option<String>, Query, pattern = "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$|^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
-            description = "Only of the instance with this name, or of the template with this UUID."),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "At most so many; 500 when left out."),
+            description = "Only actions on the instance with this name, or on the template with this UUID."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-7][0-9a-f]{15}$",
-            description = "Where the next page begins, as it stands in the `Link` of the page before."),
+            description = "Start of the next page, from the `Link` of the previous page."),
     ),
     responses((status = 200, description = "A page of the log.", body = [ActivityResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"` leads to the next page, when there is one.")))),
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
     extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
 )]
 pub(crate) async fn list_activity(
     State(state): State<AppState>,
-    Auditor(caller): Auditor,
+    Allowed { caller, .. }: Allowed<ReadActivities>,
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;

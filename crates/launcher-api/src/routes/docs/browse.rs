@@ -14,14 +14,15 @@ use crate::admission::Shared;
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// Swagger UI uses inline styles and `data:` images. Everything else comes from this origin.
+/// Content security policy of the page. Swagger UI needs inline styles and `data:` images; all else comes from this
+/// origin.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// Browse the API
 #[utoipa::path(
     get, path = "/docs", operation_id = "browseApi", tag = "reference",
-    responses((status = 200, description = "The document, to browse and try.", body = String,
+    responses((status = 200, description = "A page to browse and try the API.", body = String,
         content_type = "text/html")),
     extensions(("x-problems" = json!([])))
 )]
@@ -31,7 +32,7 @@ pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>API - Workshop Launcher</title>\
          <meta name=\"viewport\" content=\"width=device-width\">\
          <link rel=\"stylesheet\" href=\"{files}/swagger-ui.css\"></head><body><div id=\"swagger-ui\"></div>\
-         <noscript>This page needs scripts; the document itself is <a href=\"{base}/openapi.json\">openapi.json</a>.\
+         <noscript>This page needs scripts. The document is at <a href=\"{base}/openapi.json\">openapi.json</a>.\
          </noscript><script src=\"{files}/swagger-ui-bundle.js\"></script>\
          <script src=\"{files}/start.js\"></script></body></html>",
         base = state.settings.base_path
@@ -39,7 +40,7 @@ pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
     ([(CONTENT_SECURITY_POLICY, POLICY)], Html(page)).into_response()
 }
 
-/// Serves a file of the page above.
+/// Serves a file of Swagger UI.
 pub(crate) async fn file(State(state): State<AppState>, Path(file): Path<String>) -> Result<Response, Problem> {
     let (content_type, bytes) = match file.as_str() {
         "start.js" => ("text/javascript; charset=utf-8", start(&state).into()),
@@ -50,7 +51,7 @@ pub(crate) async fn file(State(state): State<AppState>, Path(file): Path<String>
     Ok(([(CONTENT_TYPE, content_type)], Extension(Shared), bytes).into_response())
 }
 
-/// A file of Swagger UI: 1.5 MB, in memory once.
+/// A file of Swagger UI, up to 1.5 MB. It is in memory once for all requests.
 type File = LazyLock<Result<Option<Bytes>, String>>;
 
 static STYLE: File = LazyLock::new(|| load("swagger-ui.css"));
@@ -60,7 +61,7 @@ fn load(file: &str) -> Result<Option<Bytes>, String> {
     let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
     Ok(found.map(|file| match file.bytes {
         Cow::Borrowed(embedded) => Bytes::from_static(embedded),
-        // A development build reads the file from disk.
+        // A development build reads the file from disk instead of embedding it.
         Cow::Owned(read) => Bytes::from(read),
     }))
 }

@@ -3,12 +3,10 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 
 use crate::admission::Shared;
-use crate::openapi::openapi;
 use crate::state::AppState;
 
 /// Read the OpenAPI document
@@ -18,7 +16,6 @@ use crate::state::AppState;
     extensions(("x-problems" = json!([])))
 )]
 pub(crate) async fn read_openapi(State(state): State<AppState>) -> Response {
-    let document = state.openapi.get_or_init(|| Bytes::from(openapi(&state.settings.base_path).to_string()));
     let content_type = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    (content_type, Extension(Shared), document.clone()).into_response()
+    (content_type, Extension(Shared), state.openapi.clone()).into_response()
 }

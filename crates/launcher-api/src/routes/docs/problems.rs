@@ -1,4 +1,4 @@
-//! `GET /problems`: the page that the `type` of a problem points to.
+//! `GET /problems`: the page to which the `type` of a problem points.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,8 @@ use crate::problem::reference;
 /// Read the reference of problems
 #[utoipa::path(
     get, path = "/problems", operation_id = "readProblems", tag = "reference",
-    responses((status = 200, description = "Each code, with its meaning.", body = String, content_type = "text/html")),
+    responses((status = 200, description = "Each code, with its cause and remedy.", body = String,
+        content_type = "text/html")),
     extensions(("x-problems" = json!([])))
 )]
 pub(crate) async fn read_problems() -> Response {
@@ -27,7 +28,7 @@ fn page() -> String {
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Problems</title>\
          <meta name=\"viewport\" content=\"width=device-width\"></head><body>",
     );
-    // A section's heading is its code, which is also its anchor.
+    // The heading of each section is the code of a problem. The code is also the anchor of the section.
     let anchored: String = reference.lines().map(|line| anchored(line) + "\n").collect();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
     html.push_str("</body></html>");

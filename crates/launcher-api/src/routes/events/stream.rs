@@ -16,19 +16,20 @@ use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::WorkshopInstanceResponse;
 
-/// Reconnection delay for clients after the stream has ended.
+/// Delay after which clients reconnect when a stream has ended.
 const RETRY: Duration = Duration::from_secs(2);
-/// Keep-alive interval. Proxies close streams that are silent for a minute.
+/// Keep-alive interval. Proxies close a stream without data after a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Follow instances
 ///
-/// Server-sent events: the caller's instances (for an administrator everybody's) as they change. Each is an event
-/// `instance` whose data is a WorkshopInstanceResponse. With `Last-Event-ID` the stream resumes behind that event, else
-/// it begins with everything that is live. It ends when the service stops: connect again.
+/// Server-sent events: each change of the caller's instances; for an administrator, of all instances. The event is
+/// `instance`, and its data is a WorkshopInstanceResponse. With `Last-Event-ID`, the stream resumes after that event.
+/// Without it, the stream starts with all live instances. When the service stops, the stream ends: connect again.
 #[utoipa::path(
     get, path = "/events", operation_id = "followInstances", tag = "instances",
-    params(("Last-Event-ID" = Option<String>, Header, description = "The `id` of the last event that the client got.")),
+    params(("Last-Event-ID" = Option<String>, Header,
+        description = "The `id` of the last event that the client received.")),
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
     extensions(("x-problems" = json!(["too-many-streams"])))
 )]
@@ -38,12 +39,12 @@ pub(crate) async fn follow_instances(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let open = state.streams.open(&caller)?;
-    // Without a database the stream would end at once, so return the error instead.
+    // Return an error if the database is unavailable, because the stream would end at once.
     state.launcher.ready().await?;
     let feed = state.launcher.subscribe(&caller, last_event_id(&headers));
     let launcher = state.launcher.clone();
     let changes = feed.map(move |event| {
-        // Holds the slot until the stream ends.
+        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
         let _ = &open;
         let body = WorkshopInstanceResponse::new(&launcher, &event.listed);
         let named = Event::default().event("instance").id(event.id.to_string());

@@ -15,8 +15,8 @@ use crate::wire::{ExtendBody, WorkshopInstanceResponse};
 #[utoipa::path(
     post, path = "/instances/{k8s_name}/extend", operation_id = "extendInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
-    request_body(content = Option<ExtendBody>, description = "May be left out."),
-    responses((status = 200, description = "The instance, extended.", body = WorkshopInstanceResponse)),
+    request_body(content = Option<ExtendBody>, description = "Optional."),
+    responses((status = 200, description = "The extended instance.", body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!([
         "malformed-body", "not-found", "not-running", "lifetime-limit-reached", "expiry-changed", "body-too-large",
         "unsupported-media-type", "invalid-fields"

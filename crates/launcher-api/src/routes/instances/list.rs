@@ -7,37 +7,42 @@ use launcher_service::{InstanceFilter, Page};
 
 use crate::extract::{ListQuery, next_page, with_link};
 use crate::identity::Identified;
+use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::WorkshopInstanceResponse;
 
 /// List instances
 ///
-/// The caller's own; for an administrator everybody's. Newest first.
+/// The caller's own instances; for an administrator all instances. Newest first.
 #[utoipa::path(
     get, path = "/instances/", operation_id = "listInstances", tag = "instances",
     params(
-        ("state" = inline(Option<crate::openapi::StateParameter>), Query,
-            description = "live: everything but terminated (default); ended: terminated; all; or one state."),
+        ("state" = inline(Option<crate::wire::StateParameter>), Query,
+            description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
+                           state."),
         ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
-            description = "Only this person's. For administrators."),
-        ("template_id" = Option<uuid::Uuid>, Query, description = "Only this template's. For administrators."),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "At most so many; 500 when left out."),
+            description = "Only instances of this person. For administrators."),
+        ("template_id" = Option<uuid::Uuid>, Query,
+            description = "Only instances of this template. For administrators."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
+            description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
-            description = "Where the next page begins, as it stands in the `Link` of the page before."),
+            description = "Start of the next page, from the `Link` of the previous page."),
     ),
     responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"` leads to the next page, when there is one.")))),
+        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
     extensions(("x-problems" = json!(["admin-only", "invalid-parameters"])))
 )]
 pub(crate) async fn list_instances(
     State(state): State<AppState>,
     Identified(caller): Identified,
+    lists_all: Result<Allowed<ListAllInstances>, Problem>,
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;
     let filter_state = query.state()?;
-    let (owner_email, template_id) = query.admin_filters(&caller)?;
+    let (owner_email, template_id) = query.admin_filters(lists_all)?;
     let query = query.finish()?;
     let filter = InstanceFilter { state: filter_state, owner_email, template_id };
     let one_more = Page { limit: page.limit + 1, ..page };

@@ -11,7 +11,8 @@ use crate::wire::WorkshopInstanceResponse;
 
 /// Read an instance
 ///
-/// The caller's own, or as an administrator anybody's. Somebody else's is answered as if it did not exist.
+/// The caller's own instance; for an administrator any instance. For another user's instance, the response is the same
+/// as for a missing one.
 #[utoipa::path(
     get, path = "/instances/{k8s_name}", operation_id = "readInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),

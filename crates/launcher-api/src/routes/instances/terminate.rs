@@ -12,11 +12,13 @@ use crate::wire::WorkshopInstanceResponse;
 
 /// Terminate an instance
 ///
-/// Ends it in whatever state it is; dismisses a failed one. Repeating it changes nothing and has the same answer.
+/// Ends an instance in any state, and dismisses a failed one. Files that were not saved elsewhere are lost. A repeated
+/// request changes nothing and has the same response.
 #[utoipa::path(
     delete, path = "/instances/{k8s_name}", operation_id = "terminateInstance", tag = "instances",
     params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
-    responses((status = 202, description = "The instance, on its way out or gone.", body = WorkshopInstanceResponse)),
+    responses((status = 202, description = "The instance, terminating or terminated.",
+        body = WorkshopInstanceResponse)),
     extensions(("x-problems" = json!(["not-found"])))
 )]
 pub(crate) async fn terminate_instance(

@@ -5,7 +5,7 @@ use axum::Json;
 use crate::identity::Identity;
 use crate::wire::MeResponse;
 
-/// Read who is calling
+/// Read the caller
 #[utoipa::path(
     get, path = "/me", operation_id = "readMe", tag = "caller",
     responses((status = 200, description = "The caller.", body = MeResponse)),

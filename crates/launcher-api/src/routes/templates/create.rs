@@ -8,7 +8,7 @@ use http::header::{ETAG, LOCATION};
 use launcher_domain::TemplateDraft;
 
 use crate::extract::{Json as Body, etag};
-use crate::identity::TemplateManager;
+use crate::permission::{Allowed, ManageTemplates};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::{TemplateBody, WorkshopTemplateResponse};
@@ -29,12 +29,12 @@ use crate::wire::{TemplateBody, WorkshopTemplateResponse};
 )]
 pub(crate) async fn create_template(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    manager: Allowed<ManageTemplates>,
     Body(draft): Body<TemplateDraft>,
 ) -> Result<Response, Problem> {
-    let template = state.launcher.create_template(&caller, draft).await?;
+    let template = state.launcher.create_template(&manager.caller, draft).await?;
     let location = state.api_path(&format!("/templates/{}", template.template_id));
     let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::new(template, &caller));
+    let body = Json(WorkshopTemplateResponse::new(template, Some(&manager)));
     Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
 }

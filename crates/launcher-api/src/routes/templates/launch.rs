@@ -17,16 +17,16 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
 
 /// Launch a template
 ///
-/// Stores an instance that the caller owns, in state queued, and answers at once. Archived templates can be launched by
-/// administrators only, to try them.
+/// Creates an instance in state queued, which the caller owns, and responds at once. Only administrators can launch
+/// archived templates, to test them.
 #[utoipa::path(
     post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
-            description = "Makes a repeated launch harmless: the same key of the same caller gives the same instance."),
+            description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
     ),
-    request_body(content = Option<LaunchBody>, description = "May be left out."),
+    request_body(content = Option<LaunchBody>, description = "Optional."),
     responses(
         (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
             headers(("Location" = String, description = "The path of the instance."))),
@@ -46,7 +46,7 @@ pub(crate) async fn launch_template(
     headers: HeaderMap,
     OptionalJson(LaunchBody {}): OptionalJson<LaunchBody>,
 ) -> Result<Launched, Problem> {
-    // An absent body and an empty object are the same launch.
+    // A request without a body counts as one with an empty object: requests with the same key must have the same body.
     let request = LaunchRequest { idempotency_key: idempotency_key(&headers)?, body: json!({}) };
     let launched = state.launcher.launch(&caller, id, &request).await?;
     let status = if launched.created { StatusCode::CREATED } else { StatusCode::OK };

@@ -8,19 +8,21 @@ use http::{HeaderMap, StatusCode};
 
 use crate::extract::{TemplateId, etag, is_unchanged};
 use crate::identity::Identified;
+use crate::permission::{Allowed, ManageTemplates};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::WorkshopTemplateResponse;
 
 /// Read a template
 ///
-/// Active or archived: everybody may read every template. `command`, `args` and `env` are empty unless the caller is an
+/// Every user may read every template, active or archived. `command`, `args` and `env` are empty unless the caller is an
 /// administrator.
 #[utoipa::path(
     get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-None-Match" = Option<String>, Header, description = "ETags that the caller has: 304 when one is current."),
+        ("If-None-Match" = Option<String>, Header,
+            description = "ETags that the caller has. The response is 304 if one is current."),
     ),
     responses(
         (status = 200, description = "The template.", body = WorkshopTemplateResponse,
@@ -33,6 +35,7 @@ use crate::wire::WorkshopTemplateResponse;
 pub(crate) async fn read_template(
     State(state): State<AppState>,
     Identified(caller): Identified,
+    manager: Result<Allowed<ManageTemplates>, Problem>,
     TemplateId(id): TemplateId,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -41,5 +44,5 @@ pub(crate) async fn read_template(
     if is_unchanged(&headers, template.version) {
         return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
     }
-    Ok((tag, Json(WorkshopTemplateResponse::new(template, &caller))).into_response())
+    Ok((tag, Json(WorkshopTemplateResponse::new(template, manager.as_ref().ok()))).into_response())
 }

@@ -8,7 +8,7 @@ use launcher_domain::TemplateDraft;
 use launcher_service::TemplateUpdate;
 
 use crate::extract::{IfMatch, Json as Body, TemplateId, etag};
-use crate::identity::TemplateManager;
+use crate::permission::{Allowed, ManageTemplates};
 use crate::problem::Problem;
 use crate::state::AppState;
 use crate::wire::{TemplateBody, WorkshopTemplateResponse};
@@ -17,16 +17,17 @@ type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Replace a template
 ///
-/// For administrators. What the body leaves out takes its default again. Running workshops go on as they are.
+/// For administrators. Fields that are absent from the body take their defaults. Running workshops do not change.
 #[utoipa::path(
     put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     params(
         ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
         ("If-Match" = Option<String>, Header,
-            description = "ETags, one of which has to be current: nobody's change in between is lost. `*` for any."),
+            description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
+                           `*` matches any."),
     ),
     request_body = TemplateBody,
-    responses((status = 200, description = "The template as it is now.", body = WorkshopTemplateResponse,
+    responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
         headers(("ETag" = String, description = "The version, for `If-Match`.")))),
     extensions(("x-problems" = json!([
         "malformed-body", "admin-only", "not-found", "version-mismatch", "body-too-large", "unsupported-media-type",
@@ -35,12 +36,13 @@ type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 )]
 pub(crate) async fn update_template(
     State(state): State<AppState>,
-    TemplateManager(caller): TemplateManager,
+    manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     Body(draft): Body<TemplateDraft>,
 ) -> Result<Updated, Problem> {
-    let expected_version = if_match.expected_version(&state, &caller, id).await?;
-    let template = state.launcher.update_template(&caller, id, TemplateUpdate { draft, expected_version }).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, &caller))))
+    let expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    let template =
+        state.launcher.update_template(&manager.caller, id, TemplateUpdate { draft, expected_version }).await?;
+    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(&manager)))))
 }

@@ -1,31 +1,31 @@
-//! Compares the cluster's Workshop CRD with this program's. Only cluster administrators may read the CRD itself, so
-//! this reads its schema from the OpenAPI document, which is public.
+//! Compares the cluster's Workshop CRD with the CRD of this launcher version. The launcher may not read the CRD itself:
+//! it reads the schema from the API server's OpenAPI document.
 
 use http::Request;
 use kube::Resource;
 use launcher_workshop::Workshop;
 use serde_json::Value;
 
-use super::{KubernetesExamination, unavailable};
-use crate::kubernetes::error::{status_code, to_fleet_error};
+use super::examination::KubernetesExamination;
+use crate::kubernetes::error::{status_code, to_fleet_error, unavailable};
 use crate::port::FleetError;
 
-/// The cluster's Workshop CRD, compared with ours.
+/// Result of the comparison between the cluster's Workshop CRD and the launcher's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Definition {
-    /// The same as ours, possibly with additional fields.
+    /// The cluster's CRD has every field of the launcher's CRD. It may have additional fields.
     Same,
-    /// The cluster does not have this version of Workshop.
+    /// The cluster does not have this API version of the Workshop CRD.
     Missing(String),
-    /// These fields are missing or different, as in `spec.owner: maxLength`.
+    /// These schema fields are missing or different in the cluster, for example `spec.owner: maxLength`.
     Different(Vec<String>),
 }
 
 impl KubernetesExamination {
-    /// Compares the cluster's Workshop CRD with ours.
+    /// Compares the cluster's Workshop CRD with the launcher's.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`] if it cannot be read, or the launcher lacks the right.
+    /// [`FleetError::Unavailable`] if the cluster's CRD cannot be read, or the launcher lacks the permission.
     pub async fn definition(&self) -> Result<Definition, FleetError> {
         let version = Workshop::api_version(&());
         let request = Request::get(format!("/openapi/v3/apis/{version}")).body(Vec::new());
@@ -53,7 +53,8 @@ fn schema_of_workshop(document: &Value) -> Option<&Value> {
     schemas.values().find(|schema| kind(schema))
 }
 
-/// Fields of our schema that are missing or different in theirs. Additional fields are harmless.
+/// Returns the fields of the launcher's schema (`ours`) that are missing or different in the cluster's (`theirs`).
+/// Additional fields of the cluster are harmless.
 fn differences(path: &str, ours: &Value, theirs: &Value) -> Vec<String> {
     let (Some(ours), Some(theirs)) = (ours.as_object(), theirs.as_object()) else {
         return vec![path.to_owned()];
@@ -77,7 +78,7 @@ fn differences(path: &str, ours: &Value, theirs: &Value) -> Vec<String> {
     found
 }
 
-/// Compares two values; the order of a list is ignored.
+/// Compares two schema values. The order of lists does not count.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours.as_array(), theirs.as_array()) {
         (Some(ours), Some(theirs)) => ours.len() == theirs.len() && ours.iter().all(|one| theirs.contains(one)),

@@ -1,4 +1,5 @@
-//! Detects an inactive operator: by its Lease, if the launcher may read it, and by the Workshops that wait for it.
+//! Detects an inactive operator: by the operator's Lease, if the launcher may read it, and by the Workshops that wait
+//! for the operator.
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -6,24 +7,24 @@ use kube::api::ListParams;
 use kube::{Api, ResourceExt};
 use launcher_workshop::{Phase, Workshop};
 
-use super::KubernetesExamination;
-use crate::kubernetes::Guarded;
+use super::examination::KubernetesExamination;
 use crate::kubernetes::error::{status_code, to_fleet_error};
+use crate::kubernetes::resource::Guarded;
 use crate::port::FleetError;
 
-/// Maximum time until an active operator writes a status, or terminates an expired Workshop.
+/// Maximum time in which an active operator writes the first status of a Workshop, or terminates an expired Workshop.
 const REACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
-/// Number of lease durations without a renewal after which the Lease counts as unheld.
+/// A Lease without a renewal for this many lease durations counts as having no leader.
 const MAX_MISSED_RENEWALS: i64 = 2;
 /// Page size of the list requests.
 const PAGE_SIZE: u32 = 500;
 
-/// The leader according to the Lease.
+/// The leading operator according to the Lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leader {
-    /// This one, with a recent renewal.
+    /// This operator holds the Lease and renewed it recently.
     Active(String),
-    /// No leader; the last renewal was at this time.
+    /// No operator leads. The time is the last renewal of the Lease, if there was one.
     Absent(Option<Timestamp>),
     /// The launcher may not read the Lease.
     Forbidden,
@@ -34,18 +35,18 @@ pub enum Leader {
 pub struct PendingWorkshops {
     /// Number of all Workshops.
     pub workshops: usize,
-    /// Workshops without a status for more than a minute.
+    /// Workshops that have existed for more than a minute without a status.
     pub without_status: Vec<String>,
     /// Workshops that have not been terminated within a minute after their expiry.
     pub overdue: Vec<String>,
-    /// Unreadable Workshops.
+    /// Workshops that the launcher cannot parse.
     pub unreadable: Vec<String>,
-    /// The URL of one of the Workshops.
+    /// The URL of any one Workshop, as an example for the checks of `launcher doctor`.
     pub url: Option<String>,
 }
 
 impl KubernetesExamination {
-    /// Returns the leader according to the Lease of this name.
+    /// Returns the leading operator according to the Lease of this name.
     ///
     /// # Errors
     /// [`FleetError::Unavailable`] with the cause.

@@ -1,22 +1,22 @@
-//! Checks the launcher's rights.
+//! Checks that the launcher has the Kubernetes permissions that it needs.
 
 use futures_util::future::try_join_all;
 use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use kube::Api;
 use kube::api::PostParams;
 
-use super::KubernetesExamination;
+use super::examination::KubernetesExamination;
 use crate::kubernetes::error::to_fleet_error;
 use crate::port::FleetError;
 
-/// The rights of the launcher's Role in `deploy/rbac.yaml`: group, resource, verbs.
+/// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource, verbs.
 const RIGHTS: [(&str, &str, &[&str]); 2] = [
     ("", "namespaces", &["get"]),
     ("workshoplauncher.dev", "workshops", &["get", "list", "watch", "create", "patch", "delete"]),
 ];
 
 impl KubernetesExamination {
-    /// Returns the rights that the launcher needs in the namespace and lacks, as in `patch workshops`.
+    /// Returns the permissions that the launcher needs but does not have, for example `patch workshops`.
     ///
     /// # Errors
     /// [`FleetError::Unavailable`] if the API server does not answer.
@@ -56,7 +56,7 @@ mod tests {
     use super::RIGHTS;
 
     #[test]
-    fn checked_rights_match_committed_permissions() {
+    fn checked_rights_match_deploy_rbac_yaml() {
         let granted = include_str!("../../../../../deploy/permissions.txt");
         let of_launcher = granted.split("workshop-operator\n").next().unwrap();
         let line = |(group, resource, verbs): &(&str, &str, &[&str])| {

@@ -1,4 +1,4 @@
-//! An app that records every byte it receives.
+//! An app that records every received byte.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// An app on a separate port, running until it is dropped.
+/// An app that listens on a free port. Dropping it stops the app.
 pub(crate) struct App {
     pub(crate) addr: SocketAddr,
     record: Record,
@@ -43,7 +43,7 @@ impl App {
         Self { addr, record, task }
     }
 
-    /// Starts an app that answers every completely read request with these bytes.
+    /// Starts an app that reads each request completely, and answers with the bytes of `response`.
     pub(crate) async fn answering(response: &'static str) -> Self {
         Self::start(move |mut stream| async move {
             while let Some(head) = stream.read_head().await {
@@ -54,7 +54,7 @@ impl App {
         .await
     }
 
-    /// Returns all bytes received so far, over all connections.
+    /// Returns all bytes that the app has received so far on all connections.
     pub(crate) fn seen(&self) -> String {
         String::from_utf8_lossy(&self.record.seen.lock().unwrap()).into_owned()
     }
@@ -87,12 +87,12 @@ impl AppStream {
         count > 0
     }
 
-    /// Reads the next head, including its empty line.
+    /// Reads the next head, including its empty line. Returns `None` if the stream ends first.
     pub(crate) async fn read_head(&mut self) -> Option<String> {
         self.read_until(b"\r\n\r\n").await
     }
 
-    /// Reads up to and including `end`.
+    /// Reads up to and including the bytes `end`. Returns `None` if the stream ends first.
     pub(crate) async fn read_until(&mut self, end: &[u8]) -> Option<String> {
         loop {
             if let Some(at) = self.unread.windows(end.len()).position(|window| window == end) {
@@ -119,7 +119,7 @@ impl AppStream {
         self.unread.is_empty() && !self.fill().await
     }
 
-    /// Discards the recorded bytes, because large bodies would fill the memory.
+    /// Discards the recorded bytes. Large bodies would otherwise fill the memory.
     pub(crate) fn forget(&mut self) {
         self.record.seen.lock().unwrap().clear();
     }
@@ -133,7 +133,7 @@ impl AppStream {
     }
 
     pub(crate) async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        // The sidecar may have closed the connection on purpose.
+        // Ignore the error: some tests expect that the sidecar has closed the connection.
         let _ = self.stream.write_all(bytes.as_ref()).await;
     }
 }

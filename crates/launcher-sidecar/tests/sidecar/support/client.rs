@@ -1,4 +1,4 @@
-//! A client that sends bytes unchanged, and parses responses simply.
+//! A client that sends bytes unchanged, and parses responses without the sidecar's parsers.
 
 use std::net::SocketAddr;
 
@@ -54,7 +54,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
 
     async fn fill(&mut self) -> bool {
         let mut area = vec![0; 64 * 1024];
-        // A reset also counts as the end of the connection.
+        // Ignore the error: a reset counts as the end of the connection.
         let count = soon(self.io.read(&mut area)).await.unwrap_or(0);
         self.unread.extend_from_slice(&area[..count]);
         count > 0
@@ -76,7 +76,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         self.unread.drain(..length).collect()
     }
 
-    /// Returns true when the sidecar closes the connection without another byte.
+    /// Waits for the end of the connection. Returns false if a byte arrives first.
     pub(crate) async fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.fill().await
     }
@@ -87,7 +87,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Client<IO> {
         Response { status, head, body: String::new() }
     }
 
-    /// Reads one response, with its body if its head has a length.
+    /// Reads one response. Reads its body only if the head has a Content-Length.
     pub(crate) async fn read_response(&mut self) -> Response {
         let mut response = self.read_head().await;
         if let Some(length) = response.header("Content-Length") {

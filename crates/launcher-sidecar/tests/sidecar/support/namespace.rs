@@ -1,9 +1,9 @@
-//! Tests that run in a separate network namespace, with exclusive ports, addresses and socket memory.
+//! Runs a test in a separate network namespace, so that no other process uses its ports, addresses or socket memory.
 
 use std::process::Command;
 
-/// Runs an ignored test of this program in a new network namespace, after the shell script `setup`. Without permission
-/// to create a namespace, the test prints that it did not run, and passes.
+/// Creates a network namespace, and runs there the shell script `setup` and then the ignored test `test`. If the
+/// process lacks the permission to create a namespace, prints that the test did not run, and passes.
 #[expect(clippy::print_stdout, reason = "says why the test did not run")]
 pub(crate) fn run_in_namespace(test: &str, setup: &str) {
     let may = Command::new("unshare").args(["-n", "ip", "link", "set", "lo", "up"]).output();

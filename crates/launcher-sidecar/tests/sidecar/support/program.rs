@@ -1,4 +1,4 @@
-//! The program, with a separate environment.
+//! Runs `launcher-sidecar` as a process with its own environment.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Output, Stdio};
@@ -6,26 +6,27 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{Client, eventually, soon};
 
-/// The program, running until it is dropped.
+/// A running sidecar process. Dropping it kills the process.
 pub(crate) struct Program {
     pub(crate) child: Child,
     pub(crate) addr: SocketAddr,
     pub(crate) telemetry: SocketAddr,
 }
 
-/// The program's command, with these settings and no others.
+/// Returns a command that runs the sidecar. Its environment contains only `settings`.
 pub(crate) fn command(settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-sidecar"));
     command.env_clear().envs(settings.iter().copied()).stdin(Stdio::null());
     command
 }
 
-/// Runs the program to its end.
+/// Runs the sidecar until it exits.
 pub(crate) fn run(settings: &[(&str, &str)]) -> Output {
     command(settings).output().unwrap()
 }
 
-/// Returns a free port on a separate loopback address: on the shared one, another process might take it first.
+/// Returns a free port on a loopback address that only this test uses. On 127.0.0.1, another process could bind the
+/// port before the sidecar does.
 fn free() -> SocketAddr {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let address = Ipv4Addr::new(127, 0, 77, NEXT.fetch_add(1, Ordering::Relaxed));
@@ -33,12 +34,12 @@ fn free() -> SocketAddr {
 }
 
 impl Program {
-    /// Starts the program with Alice as the owner, and waits until it listens.
+    /// Starts the sidecar with Alice as the owner, and waits until it listens.
     pub(crate) async fn start(app: SocketAddr, settings: &[(&str, &str)]) -> Self {
         Self::start_by(command(settings), app).await
     }
 
-    /// Starts the program by a command that ends in it.
+    /// Starts the sidecar with a command that runs it directly, or through a shell.
     pub(crate) async fn start_by(mut command: Command, app: SocketAddr) -> Self {
         let (addr, telemetry) = (free(), free());
         let child = command
@@ -53,14 +54,14 @@ impl Program {
         Self { child, addr, telemetry }
     }
 
-    /// Returns the telemetry listener's response.
+    /// Sends a GET request to the telemetry listener, and returns the response.
     pub(crate) async fn ask(&self, path: &str) -> String {
         let mut client = Client::connect(self.telemetry).await;
         client.send(format!("GET {path} HTTP/1.1\r\nHost: w\r\n\r\n")).await;
         client.read_to_end().await
     }
 
-    /// Sends SIGTERM to the program.
+    /// Sends SIGTERM to the sidecar.
     pub(crate) fn signal(&self) {
         let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
@@ -76,14 +77,14 @@ impl Program {
         soon(stopping).await;
     }
 
-    /// Waits for the program to exit. Returns its exit code.
+    /// Waits until the sidecar exits. Returns its exit code.
     pub(crate) async fn exit_code(&mut self) -> Option<i32> {
         let child = &mut self.child;
         eventually("the program ends", || child.try_wait().unwrap().is_some()).await;
         self.child.wait().unwrap().code()
     }
 
-    /// Returns a line of /proc/PID/status, in KiB.
+    /// Returns a memory value of the sidecar in KiB. `line` is its name in `/proc/PID/status`.
     pub(crate) fn memory_kib(&self, line: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':')).unwrap();

@@ -1,4 +1,5 @@
-//! Checks the workshops' domain: every name below it leads to the edge proxy, and an unused name has no workshop.
+//! Checks the domain of the workshops: every name below it must lead to the edge proxy, and a random name must have no
+//! workshop.
 
 use http::Uri;
 use launcher_domain::Entropy;
@@ -6,26 +7,26 @@ use launcher_domain::clock::SystemEntropy;
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
-use super::Facts;
+use crate::doctor::facts::EdgeProxyFacts;
 use crate::doctor::report::Finding;
+use crate::doctor::section::{QUERY_TIMEOUT, Section};
 use crate::doctor::web::{WebClient, WebFault};
-use crate::doctor::{QUERY_TIMEOUT, Section};
 use crate::settings::{FleetKind, ServeSettings};
 
 const CHECK: &str = "workshop domain";
 
-/// Address below the workshops' domain, with a random name that no workshop has: the doctor requests it.
+/// Address that the doctor requests: a random name below the workshops' domain. No workshop has this name.
 struct Address {
     scheme: String,
     host: String,
-    /// As in `:8443`; empty for the scheme's default port.
+    /// Port with its colon, as in `:8443`; empty for the scheme's default port.
     port: String,
 }
 
-/// `url` is the URL of one of the fleet's workshops. On Kubernetes it gives the domain, a setting of the operator.
+/// Checks the workshops' domain. `url` is the URL of any workshop; on Kubernetes it is the source of the domain.
 pub(in crate::doctor) async fn check_workshops(
     settings: ServeSettings,
-    edge_proxy: Facts,
+    edge_proxy: EdgeProxyFacts,
     url: Option<String>,
 ) -> Section<()> {
     let address = if edge_proxy.answers { address(&settings, url.as_deref()) } else { None };
@@ -37,7 +38,13 @@ pub(in crate::doctor) async fn check_workshops(
 }
 
 fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
-    let (uri, domain): (Uri, String) = match url.filter(|_| settings.fleet == FleetKind::Kubernetes) {
+    // On Kubernetes the domain is a setting of the operator. The doctor cannot read that setting, but a workshop's URL
+    // contains the domain.
+    let url = match settings.fleet {
+        FleetKind::Local => None,
+        FleetKind::Kubernetes => url,
+    };
+    let (uri, domain): (Uri, String) = match url {
         Some(url) => {
             let uri: Uri = url.parse().ok()?;
             let domain = uri.host()?.split_once('.')?.1.to_owned();
@@ -45,7 +52,7 @@ fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
         }
         None => (settings.public_url.as_ref()?.parse().ok()?, settings.workshop_domain.clone()),
     };
-    // Browsers resolve names below localhost themselves.
+    // Check nothing for localhost: browsers resolve names below it without DNS.
     if domain == "localhost" {
         return None;
     }
@@ -73,7 +80,7 @@ async fn assess(address: &Address, web: &WebClient) -> Finding {
         return Finding::fail(
             CHECK,
             format!(
-                "{host} has no address: workshops cannot be opened. Make a DNS record *.{domain} that leads to the front"
+                "{host} has no address: users cannot open workshops. Create a DNS record *.{domain} for the edge proxy"
             ),
         );
     }
@@ -82,20 +89,20 @@ async fn assess(address: &Address, web: &WebClient) -> Finding {
         Ok(answer) if answer.status.is_success() => Finding::warn(
             CHECK,
             format!(
-                "{url} answers {} although there is no such workshop: something else has the names below {domain}. Lead \
-                 them to the front alone",
+                "{url} answers {} although this workshop does not exist: another service has names below {domain}. \
+                 Point all of them to the edge proxy",
                 answer.status.as_u16()
             ),
         ),
         Ok(answer) => {
-            Finding::ok(CHECK, format!("names below {domain} lead to the front ({})", answer.status.as_u16()))
+            Finding::ok(CHECK, format!("names below {domain} lead to the edge proxy ({})", answer.status.as_u16()))
         }
         Err(fault @ WebFault::Certificate(_)) => Finding::fail(
             CHECK,
-            format!("{url}: {fault}. Workshops cannot be opened: renew the certificate, with the name *.{domain}"),
+            format!("{url}: {fault}. Users cannot open workshops: renew the certificate, with the name *.{domain}"),
         ),
         Err(fault) => {
-            Finding::warn(CHECK, format!("{url} cannot be asked from here: {fault}. Open a workshop in a browser"))
+            Finding::warn(CHECK, format!("{url} cannot be reached from here: {fault}. Open a workshop in a browser"))
         }
     }
 }

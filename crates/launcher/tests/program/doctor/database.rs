@@ -9,7 +9,7 @@ fn url(data: &Path) -> String {
     format!("sqlite:{}", data.join("launcher.db").display())
 }
 
-/// Creates a data directory with a database that is bound to this fleet.
+/// Creates a data directory with a database that is bound to the fleet with this identity.
 async fn data(fleet: &str) -> tempfile::TempDir {
     let data = tempfile::tempdir().unwrap();
     let store = Store::open(&url(data.path())).await.unwrap();
@@ -25,16 +25,16 @@ async fn told(data: &Path, statement: &'static str) {
 }
 
 #[test]
-fn missing_database_is_reported_and_not_created() {
+fn doctor_reports_missing_database_and_does_not_create_it() {
     let data = tempfile::tempdir().unwrap();
     let visit = Visit::at(data.path(), &[]);
-    visit.says("FAIL", "database", &["launcher.db: there is no such file", "its first start makes it"]);
+    visit.says("FAIL", "database", &["launcher.db: there is no such file", "its first start creates the file"]);
     visit.is_silent_about("schema");
-    assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0, "nothing was made");
+    assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0, "expected no new file");
 }
 
 #[test]
-fn invalid_database_path_or_url_is_reported() {
+fn doctor_reports_invalid_database_path_or_url() {
     let file = tempfile::NamedTempFile::new().unwrap();
     Visit::at(file.path(), &[]).says("FAIL", "database", &["Not a directory", "SERVICE_DATA_DIR"]);
     let wrong = [("SERVICE_DATABASE_URL", "mysql://localhost/launcher")];
@@ -42,26 +42,26 @@ fn invalid_database_path_or_url_is_reported() {
 }
 
 #[test]
-fn non_database_file_is_reported() {
+fn doctor_reports_file_that_is_no_database() {
     let data = tempfile::tempdir().unwrap();
-    std::fs::write(data.path().join("launcher.db"), "not a database, however one looks at it").unwrap();
+    std::fs::write(data.path().join("launcher.db"), "not a database").unwrap();
     Visit::at(data.path(), &[]).says("FAIL", "database", &["file is not a database", "restore a backup"]);
 }
 
 #[tokio::test]
-async fn database_of_other_fleet_is_reported() {
+async fn doctor_reports_database_of_other_fleet() {
     let data = data("elsewhere").await;
-    Visit::at(data.path(), &[]).says("FAIL", "belonging", &["elsewhere", "SERVICE_DATA_DIR"]);
+    Visit::at(data.path(), &[]).says("FAIL", "fleet binding", &["elsewhere", "SERVICE_DATA_DIR"]);
     std::fs::create_dir(data.path().join("fleet")).unwrap();
     std::fs::write(data.path().join("fleet/id"), "here\n").unwrap();
     let visit = Visit::at(data.path(), &[]);
-    visit.says("FAIL", "belonging", &["another fleet (elsewhere, and this one is here)"]);
+    visit.says("FAIL", "fleet binding", &["another fleet (elsewhere, and this one is here)"]);
     std::fs::write(data.path().join("fleet/id"), "elsewhere\n").unwrap();
-    Visit::at(data.path(), &[]).says("ok", "belonging", &["elsewhere"]);
+    Visit::at(data.path(), &[]).says("ok", "fleet binding", &["elsewhere"]);
 }
 
 #[tokio::test]
-async fn newer_or_older_schema_is_reported() {
+async fn doctor_reports_newer_or_older_schema() {
     let data = data("here").await;
     told(
         data.path(),
@@ -70,30 +70,26 @@ async fn newer_or_older_schema_is_reported() {
     .await;
     let visit = Visit::at(data.path(), &[]);
     visit.says("FAIL", "schema", &["schema change 9000", "run the newer version"]);
-    visit.is_silent_about("belonging");
+    visit.is_silent_about("fleet binding");
     told(data.path(), "DELETE FROM _sqlx_migrations WHERE version = 9000").await;
-    Visit::at(data.path(), &[]).says(
-        "warn",
-        "schema",
-        &["changes of the schema are missing (1)", "Back the database up"],
-    );
+    Visit::at(data.path(), &[]).says("warn", "schema", &["migrations are missing (1)", "Back up the database"]);
 }
 
 #[tokio::test]
-async fn locked_database_is_reported() {
+async fn doctor_reports_locked_database() {
     let data = data("here").await;
     let mut other = AnyConnection::connect(&url(data.path())).await.unwrap();
     other.execute("BEGIN IMMEDIATE").await.unwrap();
     let visit = Visit::at(data.path(), &[]);
-    visit.says("FAIL", "writing", &["database is locked", "who else has the file open"]);
+    visit.says("FAIL", "writes", &["database is locked", "programs that have the file open"]);
     visit.says("ok", "schema", &[]);
     other.execute("ROLLBACK").await.unwrap();
-    Visit::at(data.path(), &[]).says("ok", "writing", &[]);
+    Visit::at(data.path(), &[]).says("ok", "writes", &[]);
     other.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn stalled_queue_is_reported() {
+async fn doctor_reports_stalled_queue() {
     let data = data("here").await;
     told(
         data.path(),
@@ -104,5 +100,5 @@ async fn stalled_queue_is_reported() {
     )
     .await;
     let visit = Visit::at(data.path(), &[]);
-    visit.says("warn", "workshops", &["1 queued", "nobody takes launches from the line"]);
+    visit.says("warn", "workshops", &["1 queued", "The queue stalls"]);
 }

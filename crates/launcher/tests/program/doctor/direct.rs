@@ -4,7 +4,7 @@ use crate::serving::{Serving, free};
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 #[test]
-fn missing_or_unreadable_proxy_secret_is_reported() {
+fn doctor_reports_missing_or_unreadable_proxy_secret() {
     Visit::with(&[]).says("warn", "proxy secret", &["SERVICE_PROXY_SECRET_FILE is not set", "openssl rand -hex 32"]);
     let wrong = [("SERVICE_PROXY_SECRET_FILE", "/nowhere/proxy-secret")];
     Visit::with(&wrong).says("FAIL", "proxy secret", &["/nowhere/proxy-secret", "cannot be read"]);
@@ -23,15 +23,15 @@ fn doctor_sends_forged_identity_to_running_launcher() {
 
     let serving = Serving::start_with(data.path(), &[secret]);
     let visit = examine(&serving.listen().to_string());
-    visit.says("ok", "proxy secret", &["accepted now: 2"]);
+    visit.says("ok", "proxy secret", &["accepted secrets: 2"]);
     visit.says("ok", "identity proof", &["refuses a forged identity", "(401)"]);
     assert!(!visit.said.contains(SECRET), "{}", visit.said);
     assert_eq!(serving.stop().0, Some(0));
 
     let serving = Serving::start_with(data.path(), &[]);
     let visit = examine(&serving.listen().to_string());
-    visit.says("FAIL", "identity proof", &["BELIEVES A FORGED IDENTITY", "SERVICE_PROXY_SECRET_FILE"]);
+    visit.says("FAIL", "identity proof", &["ACCEPTS A FORGED IDENTITY", "SERVICE_PROXY_SECRET_FILE"]);
     assert_eq!(serving.stop().0, Some(0));
 
-    examine(&free().to_string()).says("warn", "identity proof", &["cannot be asked from here"]);
+    examine(&free().to_string()).says("warn", "identity proof", &["cannot be reached from here"]);
 }

@@ -7,10 +7,10 @@ use super::Visit;
 const LOGIN: &str = "302 Found\r\nLocation: https://login.example.org/";
 const ME: &str = r#"{"email": "ada@example.org", "user": null, "is_admin": true}"#;
 
-/// Maps a request's head, in lower case, to a status line with header lines, and a body.
+/// Maps the head of a request, in lower case, to a response: the status line with header lines, and the body.
 type Answers = fn(&str) -> (&'static str, &'static str);
 
-/// A stub of the edge proxy at the public address; stops when dropped.
+/// A stub of the edge proxy at the public address. Dropping it stops its thread.
 struct Front {
     url: String,
     listener: TcpListener,
@@ -37,13 +37,13 @@ impl Front {
 
 impl Drop for Front {
     fn drop(&mut self) {
-        // A request without a head stops it.
+        // A connection without a request ends the stub's accept loop.
         drop(TcpStream::connect(self.listener.local_addr().unwrap()));
         drop(self.serving.take().map(JoinHandle::join));
     }
 }
 
-/// Answers one request and returns its head; `None` without a head.
+/// Answers one request and returns its head. Returns `None` if the client sends no request.
 fn answer(stream: TcpStream, answers: Answers) -> Option<String> {
     let lines = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
     let head = lines.collect::<Vec<_>>().join("\n").to_ascii_lowercase();
@@ -61,16 +61,16 @@ fn is_login(head: &str) -> bool {
 }
 
 #[test]
-fn edge_proxy_that_requires_login_is_ok() {
+fn doctor_accepts_edge_proxy_that_requires_login() {
     let front = Front::that(|head| if is_login(head) { (LOGIN, "") } else { ("401 Unauthorized", "{}") });
     let visit = front.visit();
-    visit.says("ok", "way in", &["/api/v1/me", "(401)"]);
+    visit.says("ok", "edge proxy", &["/api/v1/me", "(401)"]);
     visit.says("ok", "identity header", &["x-auth-request-email, X_Auth_Request_Email, x.auth.request.email"]);
     visit.says("ok", "login", &["/oauth2/start answers (302)"]);
 }
 
 #[test]
-fn edge_proxy_that_passes_forged_identity_is_reported() {
+fn doctor_reports_edge_proxy_that_passes_forged_identity() {
     fn plain(head: &str) -> (&'static str, &'static str) {
         if head.contains("\nx-auth-request-email: ada@example.org") { ("200 OK", ME) } else { (LOGIN, "") }
     }
@@ -84,39 +84,39 @@ fn edge_proxy_that_passes_forged_identity_is_reported() {
         [(plain, "x-auth-request-email"), (folded, "X_Auth_Request_Email"), (dots, "x.auth.request.email")];
     for (answers, spelling) in cases {
         let visit = Front::that(answers).visit();
-        visit.says("ok", "way in", &["(302)"]);
-        let said = format!("does not remove the header {spelling}: ANYBODY CAN BE AN ADMIN");
+        visit.says("ok", "edge proxy", &["(302)"]);
+        let said = format!("ANY CLIENT CAN BE AN ADMIN: the edge proxy does not remove the header {spelling}");
         visit.says("FAIL", "identity header", &[&said, "docs/front.md"]);
     }
 }
 
 #[test]
-fn misconfigured_edge_proxy_is_reported() {
+fn doctor_reports_misconfigured_edge_proxy() {
     let visit = Front::that(|_| ("200 OK", ME)).visit();
-    visit.says("FAIL", "way in", &["ANYBODY IS LET IN", "ada@example.org"]);
+    visit.says("FAIL", "edge proxy", &["ACCESS WITHOUT LOGIN", "ada@example.org"]);
     let visit = Front::that(|_| ("200 OK", "<h1>It works!</h1>")).visit();
-    visit.says("FAIL", "way in", &["it is not this service", "SERVICE_PUBLIC_URL"]);
+    visit.says("FAIL", "edge proxy", &["but another service does", "SERVICE_PUBLIC_URL"]);
     visit.is_silent_about("identity header");
     let visit = Front::that(|_| ("401 Unauthorized", "{}")).visit();
-    visit.says("FAIL", "login", &["nobody can log in", "answers 401", "SERVICE_LOGIN_URL"]);
+    visit.says("FAIL", "login", &["no user can log in", "answers 401", "SERVICE_LOGIN_URL"]);
     let visit = Front::that(|_| ("421 Misdirected Request", "{}")).visit();
-    visit.says("FAIL", "way in", &["answers 421", "does not pass the line Host on"]);
+    visit.says("FAIL", "edge proxy", &["answers 421", "changes the Host header"]);
     let visit = Front::that(|_| ("502 Bad Gateway", "")).visit();
-    visit.says("FAIL", "way in", &["answers 502", "Does the launcher run?"]);
-    visit.says("warn", "identity header", &["is not clear"]);
+    visit.says("FAIL", "edge proxy", &["answers 502", "Check that the launcher runs"]);
+    visit.says("warn", "identity header", &["no clear result"]);
 }
 
 #[test]
-fn unreachable_edge_proxy_is_warning_not_failure() {
+fn doctor_only_warns_of_unreachable_edge_proxy() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let visit = Visit::with(&[("SERVICE_PUBLIC_URL", &format!("http://{closed}"))]);
-    visit.says("warn", "way in", &["cannot be asked from here", "Try it from outside"]);
+    visit.says("warn", "edge proxy", &["cannot be reached from here", "Try it from outside"]);
     visit.is_silent_about("identity header");
     visit.is_silent_about("login");
 }
 
 #[test]
-fn unresolvable_workshop_domain_is_reported() {
+fn doctor_reports_unresolvable_workshop_domain() {
     let front = Front::that(|_| ("401 Unauthorized", "{}"));
     let domain = |domain| Visit::with(&[("SERVICE_PUBLIC_URL", &front.url), ("SERVICE_WORKSHOP_DOMAIN", domain)]);
     domain("workshops.invalid").says("FAIL", "workshop domain", &["has no address", "*.workshops.invalid"]);

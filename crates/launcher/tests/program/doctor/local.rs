@@ -7,7 +7,8 @@ use crate::serving::Serving;
 const SEEDS: &str = r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "JupyterLab",
     "description": "", "app_type": "notebook", "image": "jupyter"}]"#;
 
-/// Creates a program from a shell script, which may print a version.
+/// Creates an executable file from a shell script. The script stands for an app's program, whose version the doctor
+/// asks for.
 fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -16,7 +17,7 @@ fn program(folder: &Path, name: &str, script: &str) -> PathBuf {
 }
 
 #[test]
-fn healthy_local_fleet_is_ok_with_and_without_launcher() {
+fn doctor_accepts_healthy_local_fleet_with_and_without_running_launcher() {
     let (data, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let seeds = other.path().join("seeds.json");
     std::fs::write(&seeds, SEEDS).unwrap();
@@ -37,20 +38,20 @@ fn healthy_local_fleet_is_ok_with_and_without_launcher() {
     let visit = Visit::at(data.path(), &settings);
     visit.says("ok", "data directory", &["no launcher uses it now"]);
     let (lines, summary) = visit.said.split_once("\n\n").unwrap();
-    // The only warning is that the fleet is for trusted people only.
+    // The only expected warning is that the local fleet does not isolate users.
     let warnings: Vec<&str> = lines.lines().filter(|line| !line.starts_with("ok    ")).collect();
     assert!(matches!(warnings[..], [line] if line.starts_with("warn  isolation")), "{lines}");
-    for check in ["settings", "authentication", "admins", "seed templates", "database", "disk", "schema", "writing"] {
+    for check in ["settings", "authentication", "admins", "seed templates", "database", "disk", "schema", "writes"] {
         visit.says("ok", check, &[]);
     }
-    for check in ["workshops", "ports", "belonging"] {
+    for check in ["workshops", "ports", "fleet binding"] {
         visit.says("ok", check, &[]);
     }
-    visit.is_silent_about("way in");
+    visit.is_silent_about("edge proxy");
     visit.is_silent_about("API server");
     let count = lines.lines().count();
     let ok = count - 1;
-    assert_eq!(summary.trim_end(), format!("{count} checks: {ok} ok, 1 to look at (warn), 0 to put right (FAIL)"));
+    assert_eq!(summary.trim_end(), format!("{count} checks: {ok} ok, 1 warn, 0 FAIL"));
 
     let missing = [settings[0], ("SERVICE_LOCAL_JUPYTER", "/nowhere/jupyter-lab")];
     Visit::at(data.path(), &missing).says(
@@ -64,13 +65,13 @@ fn healthy_local_fleet_is_ok_with_and_without_launcher() {
 }
 
 #[test]
-fn local_fleet_with_public_url_is_warned() {
+fn doctor_warns_of_local_fleet_with_public_url() {
     let public = [("SERVICE_PUBLIC_URL", "http://launcher.invalid")];
     Visit::with(&public).says("warn", "isolation", &["SERVICE_PUBLIC_URL", "does not isolate users"]);
 }
 
 #[test]
-fn local_fleet_with_authentication_is_warned() {
+fn doctor_warns_of_local_fleet_with_authentication() {
     Visit::with(&[]).says("warn", "isolation", &["authentication is required", "does not isolate users", "Kubernetes"]);
     let development = [("SERVICE_REQUIRE_AUTHENTICATION", "false"), ("SERVICE_DEV_IDENTITY", "dev@example.org")];
     Visit::with(&development).is_silent_about("isolation");

@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::Visit;
 
-/// Creates a self-signed certificate for this name.
+/// Creates a self-signed certificate for the host `name`.
 fn certificate(folder: &Path, name: &str) {
     let made = Command::new("openssl")
         .current_dir(folder)
@@ -32,7 +32,7 @@ async fn answer(stream: TcpStream, acceptor: TlsAcceptor) -> std::io::Result<()>
     stream.shutdown().await
 }
 
-/// Runs the doctor on an edge proxy at `https://localhost` with a certificate for this name.
+/// Runs the doctor on an edge proxy at `https://localhost` whose certificate is for the host `name`.
 async fn visit(name: &str, trusted: bool) -> Visit {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path(), name);
@@ -66,9 +66,9 @@ async fn visit(name: &str, trusted: bool) -> Visit {
 }
 
 #[tokio::test]
-async fn invalid_certificate_fails_and_unknown_authority_warns() {
-    visit("localhost", true).await.says("ok", "way in", &["https://localhost:", "(401)"]);
+async fn doctor_fails_for_invalid_certificate_and_warns_of_unknown_authority() {
+    visit("localhost", true).await.says("ok", "edge proxy", &["https://localhost:", "(401)"]);
     let other = visit("other.test", true).await;
-    other.says("FAIL", "way in", &["not valid for name \"localhost\"", "correct its names"]);
-    visit("localhost", false).await.says("warn", "way in", &["not trusted here", "SSL_CERT_FILE"]);
+    other.says("FAIL", "edge proxy", &["not valid for name \"localhost\"", "correct its names"]);
+    visit("localhost", false).await.says("warn", "edge proxy", &["not trusted here", "SSL_CERT_FILE"]);
 }

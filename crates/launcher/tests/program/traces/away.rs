@@ -1,4 +1,4 @@
-//! A collector that fails to take spans.
+//! Collectors that hang, refuse spans, or cannot be reached.
 
 use reqwest::Method;
 
@@ -12,7 +12,7 @@ async fn ask(serving: &Serving, path: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hanging_collector_loses_only_spans_sent_to_it() {
+async fn hanging_collector_loses_only_spans_of_hanging_export() {
     let (collector, addr) = Collector::start_with([Fault::Silence]).await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -50,7 +50,7 @@ async fn collector_failure_and_recovery_are_logged_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn missing_ca_certificates_prevent_only_https_collector() {
+async fn start_without_ca_certificates_fails_only_with_https_collector() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let without = ("SSL_CERT_FILE", "/nowhere/certificates.pem");

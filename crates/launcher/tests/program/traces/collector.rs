@@ -1,4 +1,4 @@
-//! A stub of an OTLP collector, which keeps the spans.
+//! A stub of an OTLP collector, which keeps the received spans.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -20,25 +20,25 @@ use tokio::net::TcpListener;
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// A collector. Clones share its state.
+/// A stub of an OTLP collector. Clones share its state.
 #[derive(Clone, Default)]
 pub(super) struct Collector(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     spans: Vec<Span>,
-    /// Resource of each received export.
+    /// Resource attributes of each received export, in the order of arrival.
     told_by: Vec<Resource>,
-    /// Faults of the next requests; requests after them succeed.
+    /// Faults for the next requests, in order. Later requests succeed.
     faults: VecDeque<Fault>,
 }
 
 /// Fault that the stub injects into its response to one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
-    /// No response.
+    /// The stub sends no response.
     Silence,
-    /// A response with this status.
+    /// The stub responds with this status.
     Status(u16),
 }
 
@@ -75,7 +75,7 @@ impl Collector {
         }
     }
 
-    /// Waits for the span that `wanted` accepts.
+    /// Waits for a span that `wanted` accepts, and returns it.
     pub(super) async fn span(&self, wanted: impl Fn(&Span) -> bool) -> Span {
         eventually(SOON, async || self.0.lock().unwrap().spans.iter().find(|span| wanted(span)).cloned()).await
     }
@@ -85,18 +85,18 @@ impl Collector {
         self.0.lock().unwrap().spans.clone()
     }
 
-    /// Returns the resource of the first export.
+    /// Returns the resource attributes of the first received export.
     pub(super) fn teller(&self) -> Resource {
         self.0.lock().unwrap().told_by[0].clone()
     }
 
-    /// Waits until this many faults are left.
+    /// Waits until only this many faults remain to be injected.
     pub(super) async fn has_left(&self, faults: usize) {
         eventually(SOON, async || (self.0.lock().unwrap().faults.len() == faults).then_some(())).await;
     }
 }
 
-/// Returns the text value of this key, if present.
+/// Returns the text value of an attribute; `None` if the attribute is missing or not a text.
 pub(super) fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
     match attributes.iter().find(|one| one.key == key)?.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => Some(text),

@@ -9,7 +9,7 @@ use crate::serving::Serving;
 const ATTRIBUTES: &str = "service.name=workshops,deployment.environment.name=course";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn span_resource_has_service_name_version_and_host() {
+async fn trace_resource_has_service_name_version_and_host() {
     for (settings, name) in [
         (&[][..], "workshop-launcher"),
         (&[("OTEL_RESOURCE_ATTRIBUTES", ATTRIBUTES)], "workshops"),
@@ -46,7 +46,7 @@ async fn client_tracestate_and_baggage_are_not_recorded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unsampled_launch_records_start_without_link_to_request() {
+async fn start_after_unsampled_launch_request_is_traced_without_link_to_request() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));
@@ -59,7 +59,7 @@ async fn unsampled_launch_records_start_without_link_to_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn span_omits_unknown_route_and_unusual_method() {
+async fn request_span_omits_unknown_route_and_unusual_method() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*format!("http://{addr}"));

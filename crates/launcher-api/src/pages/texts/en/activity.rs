@@ -1,20 +1,20 @@
-//! The activity log.
+//! Texts of the activity log.
 
 use launcher_domain::{Activity, ActivityAction, EndReason, FailureCode, FailureReason};
 
-use super::super::Part;
-use super::{end_reason, failure_message};
+use super::kinds::{end_reason, failure_message};
+use crate::pages::texts::parts::Part;
 
-/// Label of the filter by person.
+/// Label of the filter that selects a person.
 pub(crate) const PERSON: &str = "Person";
-/// The list's name for screen readers.
-pub(crate) const ACTIVITY_LIST: &str = "What was done, newest first";
-/// No entry in the activity log, or none of this person.
-pub(crate) const NO_ACTIVITY: &str = "There is nothing to tell.";
-/// The filter is not an e-mail address.
-pub(crate) const NOT_A_PERSON: &str = "This is not an e-mail address; what everybody did is shown.";
+/// Name of the list for screen readers.
+pub(crate) const ACTIVITY_LIST: &str = "Activity, newest first";
+/// Text below the filter if no entry matches.
+pub(crate) const NO_ACTIVITY: &str = "No activity found.";
+/// Error if the value of the filter is not an e-mail address.
+pub(crate) const NOT_A_PERSON: &str = "This is not an e-mail address. The list shows everyone's activity.";
 
-/// An entry of the activity log.
+/// Returns an entry of the activity log as a sentence in parts.
 pub(crate) fn activity(entry: &Activity) -> Vec<Part> {
     let (mut before, mut after) = (before(entry), after(entry));
     before.push(' ');
@@ -26,7 +26,7 @@ pub(crate) fn activity(entry: &Activity) -> Vec<Part> {
     vec![Part::Text(before), Part::Subject, Part::Text(after), Part::Until, Part::Text(".".to_owned())]
 }
 
-/// Text before the name of the entry's subject.
+/// Returns the start of the sentence, before the name of the instance or template.
 fn before(entry: &Activity) -> String {
     let (actor, owner) = (entry.act.actor_email.as_ref(), entry.owner_email.as_ref());
     let whose = owner.filter(|_| actor != owner).map(|owner| format!("{owner}'s")).unwrap_or_default();
@@ -37,7 +37,7 @@ fn before(entry: &Activity) -> String {
     format!("{who} {} {whose}", activity_verb(entry.action)).trim_end().to_owned()
 }
 
-/// Text after the subject's name.
+/// Returns the end of the sentence, after the name of the instance or template.
 fn after(entry: &Activity) -> String {
     let detail = entry.detail.as_deref().unwrap_or_default();
     match entry.action {
@@ -55,7 +55,7 @@ fn after(entry: &Activity) -> String {
     }
 }
 
-/// The action as a verb.
+/// Returns the verb for an action.
 fn activity_verb(action: ActivityAction) -> &'static str {
     match action {
         ActivityAction::Launched => "launched",

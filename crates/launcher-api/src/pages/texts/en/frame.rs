@@ -1,47 +1,48 @@
 //! Texts of the frame around every page, and of the script.
 
-/// Product name in the header and in titles.
+/// Name of the product in the page header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
-/// The first link of a page, for keyboards.
+/// First link of a page: keyboard users skip the navigation with it.
 pub(crate) const SKIP: &str = "Skip to the content";
-/// The navigation's name for screen readers.
+/// Name of the navigation for screen readers.
 pub(crate) const PAGES: &str = "Pages";
-/// The start page, in the navigation.
+/// Navigation link to the start page.
 pub(crate) const WORKSHOPS: &str = "Workshops";
-/// The page of ended workshops.
+/// Navigation link to the page of ended workshops.
 pub(crate) const HISTORY: &str = "History";
-/// The admins' overview.
+/// Navigation link to the admins' overview.
 pub(crate) const OVERVIEW: &str = "Overview";
-/// The admins' list of all instances.
+/// Navigation link to the admins' list of all instances.
 pub(crate) const ALL_INSTANCES: &str = "All instances";
-/// The list of templates.
+/// Navigation link to the list of templates.
 pub(crate) const TEMPLATES: &str = "Templates";
-/// The activity log.
+/// Navigation link to the activity log.
 pub(crate) const ACTIVITY: &str = "Activity";
-/// The badge of an administrator.
+/// Badge beside an administrator's name.
 pub(crate) const ADMIN: &str = "Admin";
 /// Link to sign out.
 pub(crate) const SIGN_OUT: &str = "Sign out";
-/// The event stream is disconnected, so the page may be outdated.
-pub(crate) const OFFLINE: &str = "The connection is lost: what you see may be old. It comes back by itself.";
+/// Notice while the event stream is disconnected, because the page may be out of date.
+pub(crate) const OFFLINE: &str = "Connection lost. This page may be out of date. It reconnects automatically.";
 
-/// Banner while authentication is off.
+/// Banner while authentication is off: the identity that every caller has.
 pub(crate) fn no_authentication(email: &str) -> String {
-    format!("Authentication is off: this is for development only. Everybody here is {email}.")
+    format!("Authentication is off. Use this for development only: every visitor is {email}.")
 }
 
 /// Banner for admins if all workshops run as one OS user.
-pub(crate) const SHARES_ONE_USER: &str = "Workshops are not separated from each other here: everyone who launches one can \
-     read what this service can read, other people's files included. Where people do not trust each other, run workshops \
-     on Kubernetes.";
+pub(crate) const SHARES_ONE_USER: &str = "Workshops are not isolated here. Everyone who launches one can read \
+                                          everything that this service can read, including other people's files. If \
+                                          people do not trust each other, run workshops on Kubernetes.";
 
-/// Button that asks the browser for permission to notify.
+/// Button that asks the browser for permission to show notifications.
 pub(crate) const NOTIFY: &str = "Notify me";
-/// Permission was granted.
+/// Button text after the user has permitted notifications.
 pub(crate) const NOTIFY_ON: &str = "You will be notified";
-/// Permission was denied.
+/// Button text after the user has refused notifications.
 pub(crate) const NOTIFY_OFF: &str = "Notifications are off";
-/// Announced shortly before expiry, also as a notification; the script inserts name and remaining time.
+/// Text that the script announces shortly before expiry, also as a notification. The script inserts name and remaining
+/// time.
 pub(crate) const SPOKEN_END: &str = "{name}: ends in {left}";
-/// Second line of this notification.
-pub(crate) const SPOKEN_ADVICE: &str = "Save your work, or extend it.";
+/// Second line of the notification shortly before expiry.
+pub(crate) const SPOKEN_ADVICE: &str = "Save your work, or extend the workshop.";

@@ -1,11 +1,11 @@
-//! States, reasons, app types and security profiles.
+//! Texts for states, reasons, app types and security profiles.
 
 use launcher_domain::{AppType, EndReason, FailureReason, InstanceState, SecurityProfile, StartStep};
 
-/// A state, from the owner's point of view.
+/// Returns the name of a state for the owner.
 pub(crate) fn state_name(state: InstanceState) -> &'static str {
     match state {
-        InstanceState::Queued => "Waiting in line",
+        InstanceState::Queued => "Queued",
         InstanceState::Starting => "Starting",
         InstanceState::Running => "Ready",
         InstanceState::Terminating => "Ending",
@@ -14,51 +14,51 @@ pub(crate) fn state_name(state: InstanceState) -> &'static str {
     }
 }
 
-/// A state with the queue position or the start step, where known.
+/// Returns the name of a state, with the queue position or the start step if known.
 pub(crate) fn state(state: InstanceState, queue_position: Option<u32>, step: Option<StartStep>) -> String {
     let name = state_name(state);
     match (queue_position, step) {
         (Some(1), _) => format!("{name}: next to start"),
-        (Some(position), _) => format!("{name}: place {position}"),
+        (Some(position), _) => format!("{name}: position {position}"),
         (None, Some(step)) => format!("{name}: {}", start_step(step)),
         (None, None) => name.to_owned(),
     }
 }
 
-/// The step that a starting workshop waits for.
+/// Returns the step that a starting workshop waits for.
 fn start_step(step: StartStep) -> &'static str {
     match step {
-        StartStep::WaitingForRoom => "waiting for a machine with room",
-        StartStep::Preparing => "preparing a place for it",
-        StartStep::PullingImage => "fetching its software, which takes longer the first time",
-        StartStep::StartingApp => "waiting for it to answer",
-        StartStep::RestartingApp => "it stopped and is being started again",
+        StartStep::WaitingForRoom => "waiting for a node with room",
+        StartStep::Preparing => "preparing the workshop",
+        StartStep::PullingImage => "downloading the image, which takes longer the first time",
+        StartStep::StartingApp => "waiting for the app to answer",
+        StartStep::RestartingApp => "the app stopped and restarts",
     }
 }
 
-/// Reason of a workshop's end, for its owner.
+/// Returns the reason of a workshop's end, for its owner.
 pub(crate) fn end_reason(reason: EndReason) -> &'static str {
     match reason {
         EndReason::Owner => "Ended by its owner",
         EndReason::Admin => "Ended by an administrator",
         EndReason::Expired => "Its time was up",
         EndReason::Failed => "It failed",
-        EndReason::Lost => "It was deleted from outside of this service",
+        EndReason::Lost => "It was deleted outside of this service",
     }
 }
 
-/// Description of a failure. English shows the API's text, which is stored with the workshop. Another language maps the
-/// failure's code.
+/// Returns the description of a failure. The English text is the API's, which is stored with the workshop. A
+/// translation can choose its text by the failure's code.
 pub(crate) fn failure_message(failure: &FailureReason) -> &str {
     &failure.message
 }
 
-/// Remedy for a failure.
+/// Returns the remedy for a failure.
 pub(crate) fn failure_remedy(failure: &FailureReason) -> &str {
     &failure.remedy
 }
 
-/// An app type.
+/// Returns the name of an app type.
 pub(crate) fn app_type(app_type: AppType) -> &'static str {
     match app_type {
         AppType::Rstudio => "RStudio",
@@ -67,10 +67,10 @@ pub(crate) fn app_type(app_type: AppType) -> &'static str {
     }
 }
 
-/// A security profile.
+/// Returns the name of a security profile.
 pub(crate) fn security_profile(profile: SecurityProfile) -> &'static str {
     match profile {
         SecurityProfile::Restricted => "restricted: not root (recommended)",
-        SecurityProfile::Baseline => "baseline: root inside the container, as stock RStudio images need",
+        SecurityProfile::Baseline => "baseline: root in the container (standard RStudio images need it)",
     }
 }

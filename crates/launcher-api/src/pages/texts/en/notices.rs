@@ -2,46 +2,46 @@
 
 use launcher_domain::lifetime::ExtendError;
 
-use super::counted;
+use super::units::counted;
 
-/// The caller's instance limit is reached.
+/// Title of the notice that the caller has reached the instance limit.
 pub(crate) const LIMIT_TITLE: &str = "You have reached your limit.";
 
-/// The caller's number of workshops and limit, and the remedy: to wait, if some are terminating.
+/// States the caller's limit and number of workshops, and the remedy: end a workshop, or wait for the terminating ones.
 pub(crate) fn limit_reached(limit: u32, held: u32, ending: u32) -> String {
     let has = counted(held.into(), "workshop");
     match ending {
-        0 => format!("You have {has} and may have {limit}. End one of them, then launch again."),
+        0 => format!("You have {has}. The limit is {limit}. End one of them, then launch again."),
         1 => format!(
-            "You have {has} and may have {limit}. One of them is still ending and counts until it is gone. Launch again in a \
-             moment."
+            "You have {has}. The limit is {limit}. One of them is still ending and counts until it has ended. Launch \
+             again in a moment."
         ),
         _ => format!(
-            "You have {has} and may have {limit}. {ending} of them are still ending and count until they are gone. Launch \
-             again in a moment."
+            "You have {has}. The limit is {limit}. {ending} of them are still ending and count until they have ended. \
+             Launch again in a moment."
         ),
     }
 }
 
-/// The caller's launch rate limit is exceeded.
+/// Text of the notice that the caller exceeds the launch rate limit.
 pub(crate) fn too_many_launches(seconds: u32) -> String {
     let wait = counted(seconds.into(), "second");
-    format!("You have launched many workshops in a short time. Launch again in {wait}.")
+    format!("You launched too many workshops in a short time. Launch again in {wait}.")
 }
 
-/// A launch that was refused.
+/// Title of the notice about a refused launch.
 pub(crate) const NOT_LAUNCHED: &str = "The workshop was not launched.";
-/// A full queue.
-pub(crate) const AT_CAPACITY: &str = "Too many workshops are waiting to start right now. Try again in a minute.";
-/// The form's idempotency key was used for another launch.
-pub(crate) const KEY_REUSED: &str = "This page was out of date. Launch again from below.";
-/// An extension that was refused.
+/// Text of the notice if the queue is full.
+pub(crate) const AT_CAPACITY: &str = "Too many workshops are waiting to start. Try again in a minute.";
+/// Text of the notice if the form's idempotency key was already used for another launch.
+pub(crate) const KEY_REUSED: &str = "The page was out of date. It is up to date now. Launch again below.";
+/// Title of the notice about a refused extension.
 pub(crate) const NOT_EXTENDED: &str = "The workshop was not extended.";
-/// The expiry has changed since the page was loaded, for example by a double click.
-pub(crate) const EXPIRY_CHANGED: &str =
-    "Its end has changed since you loaded the page. You see its current end below; extend it again if you need more.";
+/// Text of the notice if the expiry has changed after the page was loaded, for example by a double click.
+pub(crate) const EXPIRY_CHANGED: &str = "The end time changed after you loaded the page. The current end time is \
+                                         below. Extend again if you need more time.";
 
-/// Reason why a running workshop has no "Extend" button. `NotRunning` means that its expiry has passed.
+/// Returns the reason why a running workshop has no button "Extend". `NotRunning` means that its expiry has passed.
 pub(crate) fn no_extension(error: ExtendError) -> &'static str {
     match error {
         ExtendError::NotRunning => "Its time is up.",
@@ -49,25 +49,25 @@ pub(crate) fn no_extension(error: ExtendError) -> &'static str {
     }
 }
 
-/// Reason why a workshop was not extended.
+/// Returns the reason why a workshop was not extended.
 pub(crate) fn extend_denied(error: ExtendError) -> &'static str {
     match error {
         ExtendError::NotRunning => "Only a running workshop can be extended.",
-        ExtendError::LifetimeLimitReached => "It cannot be extended any further.",
-        ExtendError::ExpiryChanged => "Its end has changed in the meantime.",
+        ExtendError::LifetimeLimitReached => "It has reached its maximum lifetime.",
+        ExtendError::ExpiryChanged => "Its end time has changed.",
     }
 }
 
-/// The workshop is no longer in the list.
+/// Title of the notice if the workshop no longer exists.
 pub(crate) const GONE_TITLE: &str = "This workshop does not exist any more.";
-/// Remedy for that.
+/// Text of the notice if the workshop no longer exists.
 pub(crate) const GONE: &str = "The list below is up to date.";
-/// An archived template, as an admin sees it.
-pub(crate) const INACTIVE_ADMIN: &str = "This template is archived: only administrators can launch it, to try it.";
-/// An archived template, as other users see it.
+/// Notice for an admin on the page of an archived template.
+pub(crate) const INACTIVE_ADMIN: &str = "This template is archived. Only administrators can launch it, to test it.";
+/// Notice for other users on the page of an archived template.
 pub(crate) const INACTIVE_USER: &str = "This workshop is no longer offered. Ask your teacher for the current one.";
-/// An action failed with a fault of the service. It is unknown if the action took effect.
-pub(crate) const FAULT_TITLE: &str = "That did not work.";
-/// Remedy for that.
-pub(crate) const FAULT: &str = "The service cannot answer right now. Look at the list below in a moment: if it still is as \
-                                it was, try again. Running workshops are not affected.";
+/// Title of the notice after a fault of the service. It is unknown if the action took effect.
+pub(crate) const FAULT_TITLE: &str = "The service did not answer.";
+/// Text of the notice after a fault of the service.
+pub(crate) const FAULT: &str = "It is unknown whether the action took effect. Check the list below in a moment. If \
+                                nothing changed, try again. Running workshops are not affected.";

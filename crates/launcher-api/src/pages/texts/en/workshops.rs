@@ -1,81 +1,87 @@
-//! The start page, the pages of a workshop and of a template, and the history.
+//! Texts of the start page, the pages of a workshop and of a template, and the history.
 
-use super::super::Around;
-use super::duration;
+use super::units::duration;
+use crate::pages::texts::parts::Around;
 
-/// Heading of the workshops that have not ended.
+/// Heading of the list of workshops that have not ended.
 pub(crate) const MY_WORKSHOPS: &str = "My workshops";
-/// The caller has no workshops.
-pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below: it appears here.";
+/// Text if the caller has no workshops.
+pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below.";
 /// Note below a list that shows only the newest workshops.
-pub(crate) const ONLY_THE_NEWEST: &str = "These are the newest; there are more.";
-/// Link to the full list.
-pub(crate) const SHOW_ALL_MINE: &str = "Show all of mine";
-/// Duration of the wait.
+pub(crate) const ONLY_THE_NEWEST: &str = "This list shows only your newest workshops.";
+/// Link to the list of all workshops of the caller.
+pub(crate) const SHOW_ALL_MINE: &str = "Show all my workshops";
+/// Text around the time for which the owner has waited.
 pub(crate) const WAITS_FOR: Around = Around { before: "for ", after: "" };
-/// Time until expiry.
+/// Text around the time of the launch, in the list of workshops.
+pub(crate) const LAUNCHED: Around = Around { before: "Launched ", after: "" };
+/// Text around the time until expiry.
 pub(crate) const ENDS_IN: Around = Around { before: "Ends in ", after: "" };
-/// Warning before the remaining time, shortly before expiry.
+/// Warning before the remaining time of a workshop that expires soon.
 pub(crate) const ENDS_WARNING: &str = "Save your work!";
 
-/// Opens a workshop.
+/// Link that opens a workshop.
 pub(crate) const OPEN: &str = "Open";
 
-/// Addition to [`OPEN`] for screen readers.
+/// Addition to the link [`OPEN`], for screen readers.
 pub(crate) fn in_new_tab(name: &str) -> String {
     format!("{name} (in a new tab)")
 }
 
-/// Extends a workshop.
+/// Button that extends a workshop, with the new expiry.
 pub(crate) const EXTEND_UNTIL: Around = Around { before: "Extend until ", after: "" };
-/// Ends a workshop.
+/// Button that ends a workshop.
 pub(crate) const END: &str = "End";
-/// One-line confirmation before a workshop is ended.
-pub(crate) const CONFIRM_END: &str = "End this workshop? Everything that was not saved elsewhere is lost.";
-/// Launches a failed workshop's template again.
+/// Question of the browser dialog before a workshop is ended.
+pub(crate) const CONFIRM_END: &str = "End this workshop? Files that you have not saved elsewhere are lost.";
+/// Button that launches the template of a failed or ended workshop again. Also the link to the template in the history.
 pub(crate) const LAUNCH_AGAIN: &str = "Launch again";
-/// Dismisses a failed workshop.
+/// Button that dismisses a failed workshop.
 pub(crate) const DISMISS: &str = "Dismiss";
-/// Opens the output of a failed workshop.
-pub(crate) const LAST_OUTPUT: &str = "Last lines of its output";
+/// Label that opens the last output of a failed workshop.
+pub(crate) const LAST_OUTPUT: &str = "Last lines of the output";
 
-/// Heading of the catalog.
+/// Heading of the catalog on the start page.
 pub(crate) const CATALOG: &str = "Launch a workshop";
 /// The search field's name for screen readers.
 pub(crate) const SEARCH_CATALOG: &str = "Search the catalog";
 /// Placeholder of the search field.
 pub(crate) const SEARCH_HINT: &str = "Search";
-/// Button of the search.
+/// Button that starts the search.
 pub(crate) const SEARCH: &str = "Search";
-/// The catalog is empty.
-pub(crate) const NO_TEMPLATES: &str = "There is nothing to launch yet.";
-/// Link for admins, in an empty catalog.
+/// Text if the catalog is empty.
+pub(crate) const NO_TEMPLATES: &str = "There are no workshops to launch yet.";
+/// Link to the template editor for admins, if the catalog is empty.
 pub(crate) const CREATE_FIRST: &str = "Create the first template";
-/// No catalog entry matches the search.
-pub(crate) const NOTHING_FOUND: &str = "No workshop of the catalog matches.";
+/// Text if no catalog entry matches the search.
+pub(crate) const NOTHING_FOUND: &str = "No workshop matches your search.";
 
-/// Link back to the whole catalog.
+/// Link from the search results back to the whole catalog.
 pub(crate) fn show_all(offered: usize) -> String {
     format!("Show all {offered}")
 }
 
-/// Number of matching entries.
+/// States how many catalog entries match the search.
 pub(crate) fn found(found: usize, offered: usize) -> String {
     format!("{found} of {offered} found")
 }
 
-/// Launches a template.
+/// Button that launches a template.
 pub(crate) const LAUNCH: &str = "Launch";
-/// On a template's card: the reader has a workshop of it.
+/// Note on a template's card if the reader already has a workshop of this template.
 pub(crate) const HAVE_ONE_SHORT: &str = "You have one";
-/// The same on the template's page.
-pub(crate) const HAVE_ONE: &str = "You have this workshop already:";
-/// Launches another one.
+/// Note on a template's page if the reader already has a workshop of this template.
+pub(crate) const HAVE_ONE: &str = "You already have this workshop:";
+/// Note on a template's page if the reader's newest workshop of this template has failed.
+pub(crate) const LAST_ONE_FAILED: &str = "Your last workshop of this template failed.";
+/// Link from this note to the page of the failed workshop.
+pub(crate) const SHOW_IT: &str = "Show it";
+/// Button that launches another workshop of a template.
 pub(crate) const LAUNCH_ANOTHER: &str = "Launch another";
-/// Link from there to the editor, for admins; also the editor's heading.
+/// Link from a template's page to the editor, for admins. Also the heading of the editor.
 pub(crate) const EDIT_TEMPLATE: &str = "Edit template";
 
-/// Lifetime of a template's workshops.
+/// States the lifetime of a template's workshops, and how far they can be extended.
 pub(crate) fn lasts(lifetime_seconds: u32, max_lifetime_seconds: u32) -> String {
     let lifetime = duration(lifetime_seconds.into());
     if max_lifetime_seconds > lifetime_seconds {
@@ -87,21 +93,23 @@ pub(crate) fn lasts(lifetime_seconds: u32, max_lifetime_seconds: u32) -> String 
 
 /// Link to the start page.
 pub(crate) const ALL_WORKSHOPS: &str = "All workshops";
-/// Label: a workshop's name in URLs.
+/// Label: the name of a workshop in URLs.
 pub(crate) const INSTANCE_NAME: &str = "Name";
-/// Label: the owner.
+/// Label: the owner of a workshop.
 pub(crate) const OWNER: &str = "Owner";
-/// Label: the app type.
+/// Label: the app type of a workshop.
 pub(crate) const APP: &str = "App";
-/// Label: time of the launch.
+/// Label: the time of a workshop's launch.
 pub(crate) const LAUNCHED_AT: &str = "Launched";
-/// Label: time when it became ready.
+/// Label: the time when a workshop became ready.
 pub(crate) const READY_SINCE: &str = "Ready since";
-/// Label: latest possible expiry.
+/// Label: the latest possible expiry of a workshop.
 pub(crate) const LATEST_END: &str = "Can be extended to";
-/// Label: time of the end.
+/// Label: the time of a workshop's end.
 pub(crate) const ENDED_AT: &str = "Ended";
-/// Label: reason of the end.
+/// Label: the time from a workshop's launch to its end.
+pub(crate) const LASTED: &str = "Lasted";
+/// Label: the reason of a workshop's end.
 pub(crate) const WHY_ENDED: &str = "Why it ended";
 
 /// Title of the confirmation page before a workshop is ended.
@@ -109,24 +117,23 @@ pub(crate) fn end_title(name: &str) -> String {
     format!("End {name}")
 }
 
-/// Question of the confirmation page.
+/// Question on the confirmation page before a workshop is ended.
 pub(crate) fn end_question(name: &str) -> String {
     format!("End “{name}”?")
 }
 
-/// Warning of the confirmation page.
-pub(crate) const END_WARNING: &str =
-    "The workshop stops at once. Everything in it that you have not saved elsewhere is lost.";
-/// Addition for admins: the owner.
+/// Warning on the confirmation page before a workshop is ended.
+pub(crate) const END_WARNING: &str = "The workshop stops at once. Files that you have not saved elsewhere are lost.";
+/// Sentence with the owner, on an admin's confirmation page.
 pub(crate) const BELONGS_TO: Around = Around { before: "It belongs to ", after: "." };
-/// Confirms.
+/// Button that ends the workshop, on the confirmation page.
 pub(crate) const END_WORKSHOP: &str = "End workshop";
-/// Cancels.
+/// Link that leaves the confirmation page without ending the workshop.
 pub(crate) const KEEP_IT: &str = "Keep it";
 
-/// The history's name for screen readers.
+/// Name of the history for screen readers.
 pub(crate) const ENDED_WORKSHOPS: &str = "Ended workshops";
-/// Head of the history's first column.
+/// Column head of the history: the name of the workshop.
 pub(crate) const WORKSHOP: &str = "Workshop";
-/// The history is empty.
+/// Text if the history is empty.
 pub(crate) const NO_HISTORY: &str = "None of your workshops has ended yet.";

@@ -1,0 +1,36 @@
+//! Limits in bytes: for the request body of each route, and for all bodies together.
+
+use axum::extract::{MatchedPath, Request};
+
+const KIB: usize = 1024;
+
+/// Memory budget for the request bodies of all requests together.
+pub(super) const REQUEST_BYTES: usize = 8 * KIB * KIB;
+/// Memory budget for the large responses to all requests together.
+pub(super) const RESPONSE_BYTES: usize = 24 * KIB * KIB;
+/// Size in bytes from which a response counts as large. The limit on connections bounds the memory of smaller
+/// responses.
+pub(super) const LARGE_RESPONSE: usize = 8 * KIB;
+
+/// Maximum memory held by request bodies and large responses.
+pub const BUFFERED_BYTES: usize = REQUEST_BYTES + RESPONSE_BYTES;
+
+/// Maximum size of a template in a request body, as JSON or as the editor's form.
+pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
+/// Maximum body of the bulk form in the admins' list, with one entry for each of 500 instances.
+const BULK_BYTES: usize = 64 * KIB;
+/// Maximum body of all other routes. Such a body contains at most a key, an expiry or a return path.
+const SMALL_BYTES: usize = KIB;
+
+/// Returns the maximum size of a request's body, in bytes. Routes that read no body ignore it.
+pub(super) fn body_limit(request: &Request, base_path: &str) -> usize {
+    let path = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let resource = path.strip_prefix(base_path).unwrap_or(path).trim_end_matches('/');
+    match resource {
+        "/templates" | "/templates/{template_id}" | "/admin/templates" | "/admin/templates/{template_id}" => {
+            MAX_BODY_BYTES
+        }
+        "/admin/instances/bulk" => BULK_BYTES,
+        _ => SMALL_BYTES,
+    }
+}

@@ -1,0 +1,75 @@
+//! The pages: rendered on the server, usable without scripts, updated by htmx where scripts run.
+//!
+//! Pages contain no business rules: they call the same use cases as the API, and show the results. All files of a page
+//! are embedded in the program ([`assets`]). Pages have no inline scripts or styles, so the content security policy can
+//! forbid them; only the page of `unauthenticated.rs` embeds one style.
+
+mod admin;
+mod assets;
+mod errors;
+mod events;
+mod forms;
+mod history;
+mod html;
+mod instances;
+mod launch;
+mod markdown;
+mod notices;
+mod signed_out;
+mod texts;
+mod unauthenticated;
+mod view;
+mod workshops;
+
+use axum::Router;
+use axum::routing::{MethodRouter, get, post};
+
+pub(crate) use errors::as_pages;
+
+use crate::state::AppState;
+
+type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
+
+/// Every page: method, path and handler. The router is built from this list, so it serves no other page.
+const ROUTES: &[Route] = &[
+    ("GET", "/", || get(workshops::home)),
+    ("GET", "/history", || get(history::show)),
+    ("GET", "/launch/{template_id}", || get(launch::show)),
+    ("POST", "/launch/{template_id}", || post(launch::launch)),
+    ("GET", "/instances/{k8s_name}", || get(instances::show)),
+    ("GET", "/instances/{k8s_name}/open", || get(instances::open)),
+    ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
+    ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
+    ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
+    ("GET", "/fragments/workshops", || get(workshops::list)),
+    ("GET", "/fragments/events", || get(events::stream)),
+    ("GET", "/admin", || get(admin::overview::show)),
+    ("GET", "/admin/activity", || get(admin::activity::show)),
+    ("GET", "/admin/instances", || get(admin::instances::show)),
+    ("POST", "/admin/instances/bulk", || post(admin::bulk::act)),
+    ("GET", "/admin/templates", || get(admin::templates::list)),
+    ("POST", "/admin/templates", || post(admin::templates::create)),
+    ("GET", "/admin/templates/new", || get(admin::templates::new)),
+    ("POST", "/admin/templates/{template_id}", || post(admin::templates::update)),
+    ("GET", "/admin/templates/{template_id}/edit", || get(admin::templates::edit)),
+    ("POST", "/admin/templates/{template_id}/archive", || post(admin::templates::archive)),
+    ("POST", "/admin/templates/{template_id}/restore", || post(admin::templates::restore)),
+    ("GET", signed_out::PATH, || get(signed_out::leave)),
+    ("GET", "/assets/{file}", || get(assets::serve)),
+];
+
+/// Method and path of every page. A test checks that `access-matrix.txt` has an entry for each page.
+pub(crate) const PAGE_ROUTES: [(&str, &str); ROUTES.len()] = {
+    let mut routes = [("", ""); ROUTES.len()];
+    let mut index = 0;
+    while index < ROUTES.len() {
+        routes[index] = (ROUTES[index].0, ROUTES[index].1);
+        index += 1;
+    }
+    routes
+};
+
+/// Returns the pages' router.
+pub(crate) fn router() -> Router<AppState> {
+    ROUTES.iter().fold(Router::new(), |router, (_, path, route)| router.route(path, route()))
+}

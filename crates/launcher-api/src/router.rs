@@ -1,0 +1,47 @@
+//! The router, and the list of all its routes.
+
+use axum::Router;
+use bytes::Bytes;
+use launcher_service::Launcher;
+
+use crate::openapi::openapi;
+use crate::problem::{Problem, ProblemCode};
+use crate::routes::{api, documented, undocumented};
+use crate::settings::ApiSettings;
+use crate::state::AppState;
+use crate::{middleware, pages};
+
+/// Returns the method and path of every route, with parameters in braces. Every GET route also serves HEAD.
+#[must_use]
+pub fn routes(base_path: &str) -> Vec<(String, String)> {
+    let mut routes = Vec::new();
+    for (_, paths, _) in documented() {
+        for (path, item) in paths.paths {
+            let operations = [("GET", item.get), ("POST", item.post), ("PUT", item.put), ("DELETE", item.delete)];
+            let present = operations.into_iter().filter(|(_, operation)| operation.is_some());
+            routes.extend(present.map(|(method, _)| (method.to_owned(), format!("{base_path}{path}"))));
+        }
+    }
+    let undocumented = undocumented().map(|(method, path, _)| (method.to_owned(), format!("{base_path}{path}")));
+    routes.extend(undocumented);
+    routes.extend(pages::PAGE_ROUTES.map(|(method, path)| (method.to_owned(), path.to_owned())));
+    routes
+}
+
+/// Builds the router: the API, the pages, and a fallback for all other paths.
+pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
+    let base_path = settings.base_path.clone();
+    let state = AppState::new(launcher, settings, {
+        let base_path = base_path.clone();
+        move || Bytes::from(openapi(&base_path).to_string())
+    });
+    let routed = Router::new()
+        .merge(pages::router())
+        .nest(&base_path, api())
+        .fallback(async || Problem::not_found())
+        .method_not_allowed_fallback(async || {
+            Problem::new(ProblemCode::MethodNotAllowed, "The header Allow lists the methods that this path supports.")
+        })
+        .with_state(state.clone());
+    middleware::apply(routed, &state)
+}

@@ -1,0 +1,96 @@
+//! Transitions of an instance: pure functions from one row to the next.
+
+use jiff::Timestamp;
+
+use super::state::{EndReason, InstanceState};
+use crate::instance::{Instance, Observation, ObservedPhase};
+use crate::lifetime;
+
+impl Instance {
+    /// Returns the instance after the fleet's report `seen`; `None` when the report changes nothing.
+    ///
+    /// A late report does not revive an instance whose end is decided (terminating, terminated, failed).
+    #[must_use]
+    pub fn observe(&self, seen: &Observation) -> Option<Self> {
+        if !self.state.wants_workshop() {
+            return None;
+        }
+        let mut next = Self { start_step: None, ..self.clone() };
+        match &seen.phase {
+            ObservedPhase::Starting(step) if self.state == InstanceState::Starting => next.start_step = *step,
+            ObservedPhase::Starting(_) => return None,
+            ObservedPhase::Running => {
+                next.state = InstanceState::Running;
+                next.url.clone_from(&seen.url);
+                if next.started_at.is_none() {
+                    next.started_at = seen.ready_at;
+                    next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
+                    // The first ready report determines the expiry. Dispatch writes this expiry to the Workshop,
+                    // because the spec version is new.
+                    next.spec_version += 1;
+                }
+            }
+            ObservedPhase::Failed(reason) => {
+                next.state = InstanceState::Failed;
+                next.reason = Some(reason.clone());
+                next.log_tail.clone_from(&seen.log_tail);
+                next.url = None;
+                next.end_reason = Some(EndReason::Failed);
+                next.spec_version += 1;
+            }
+            ObservedPhase::Expired => {
+                next.state = InstanceState::Terminating;
+                next.end_reason = Some(EndReason::Expired);
+                next.url = None;
+                next.spec_version += 1;
+            }
+        }
+        (next != *self).then_some(next)
+    }
+
+    /// Returns the terminated instance; `None` when it is already terminating or terminated.
+    ///
+    /// A queued instance is terminated at once, because it has no Workshop. A failed instance is dismissed and keeps
+    /// `failed` as its end reason.
+    #[must_use]
+    pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
+        let mut next = Self { start_step: None, ..self.clone() };
+        match self.state {
+            InstanceState::Terminating | InstanceState::Terminated => return None,
+            InstanceState::Queued => {
+                next.state = InstanceState::Terminated;
+                next.end_reason = Some(by);
+                next.ended_at = Some(now);
+            }
+            InstanceState::Starting | InstanceState::Running => {
+                next.state = InstanceState::Terminating;
+                next.end_reason = Some(by);
+                next.url = None;
+                next.spec_version += 1;
+            }
+            InstanceState::Failed => {
+                next.state = InstanceState::Terminating;
+                next.end_reason = Some(EndReason::Failed);
+                next.spec_version += 1;
+            }
+        }
+        Some(next)
+    }
+
+    /// Returns the instance after its Workshop is gone; `None` when the instance does not change.
+    ///
+    /// If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
+    #[must_use]
+    pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
+        let mut next = Self { start_step: None, ..self.clone() };
+        match self.state {
+            InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
+            InstanceState::Terminating => {}
+            InstanceState::Starting | InstanceState::Running => next.end_reason = Some(EndReason::Lost),
+        }
+        next.state = InstanceState::Terminated;
+        next.url = None;
+        next.ended_at = Some(now);
+        Some(next)
+    }
+}

@@ -1,0 +1,80 @@
+//! Texts of enums. They are stored in rows and sent to clients, so they must not change.
+
+use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
+
+/// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
+macro_rules! assert_texts {
+    ($name:ident, $texts:expr) => {
+        assert_eq!($name::ALL.map($name::as_str), $texts);
+        for variant in $name::ALL {
+            assert_eq!($name::parse(variant.as_str()), Some(variant));
+        }
+        for text in
+            ["", " ", "unknown", &$name::ALL[0].as_str().to_uppercase(), &format!("{} ", $name::ALL[0].as_str())]
+        {
+            assert_eq!($name::parse(text), None, "{text:?}");
+        }
+    };
+}
+
+#[test]
+fn instance_states_and_end_reasons_have_stable_texts() {
+    assert_texts!(InstanceState, ["queued", "starting", "running", "terminating", "terminated", "failed"]);
+    assert_texts!(EndReason, ["owner", "admin", "expired", "failed", "lost"]);
+    assert_texts!(StartStep, ["waiting-for-room", "preparing", "pulling-image", "starting-app", "restarting-app"]);
+}
+
+#[test]
+fn activity_actions_have_stable_texts() {
+    assert_texts!(
+        ActivityAction,
+        [
+            "launched",
+            "extended",
+            "ended",
+            "failed",
+            "dismissed",
+            "template-created",
+            "template-changed",
+            "template-archived",
+            "template-restored",
+        ]
+    );
+}
+
+#[test]
+fn failure_codes_have_stable_texts() {
+    assert_texts!(
+        FailureCode,
+        [
+            "image-pull-failed",
+            "crashed",
+            "out-of-memory",
+            "unschedulable",
+            "start-timeout",
+            "quota-exceeded",
+            "evicted",
+            "node-lost",
+            "invalid-spec",
+            "app-not-available",
+            "network-not-isolated",
+        ]
+    );
+}
+
+#[test]
+fn app_types_and_security_profiles_have_stable_texts() {
+    assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
+    assert_texts!(SecurityProfile, ["restricted", "baseline"]);
+}
+
+#[test]
+fn json_of_an_enum_is_its_text() {
+    for kind in AppType::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+    }
+    for profile in SecurityProfile::ALL {
+        assert_eq!(serde_json::to_value(profile).unwrap(), profile.as_str());
+    }
+    assert_eq!(serde_json::from_str::<FailureCode>("\"node-lost\"").unwrap(), FailureCode::NodeLost);
+}

@@ -1,0 +1,112 @@
+//! The adapter of [`Fleet`] for Kubernetes.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use either::Either;
+use futures_util::stream::BoxStream;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, Preconditions};
+use kube::{Api, Client, ResourceExt};
+use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
+
+use super::error::{status_code, to_fleet_error};
+use super::resource::{Guarded, identity_of};
+use super::watch::watch;
+use crate::port::{Deletion, Fleet, FleetError, FleetEvent, GONE};
+
+/// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
+/// resource version.
+const WATCH: Duration = Duration::from_secs(60);
+
+/// The fleet of one namespace. Cheap to clone.
+#[derive(Clone)]
+pub struct KubernetesFleet {
+    client: Client,
+    namespace: String,
+    workshops: Api<Workshop>,
+}
+
+impl std::fmt::Debug for KubernetesFleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KubernetesFleet").field("namespace", &self.namespace).finish_non_exhaustive()
+    }
+}
+
+impl KubernetesFleet {
+    /// Creates the fleet of this namespace without contacting the cluster.
+    #[must_use]
+    pub fn new(client: Client, namespace: &str) -> Self {
+        let workshops = Api::namespaced(client.clone(), namespace);
+        Self { client, namespace: namespace.to_owned(), workshops }
+    }
+
+    /// Reads a Workshop, which may be unreadable, from the API server. `None` if it does not exist.
+    async fn get_guarded(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
+        let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
+        guarded.get_opt(name).await.map_err(|error| to_fleet_error(&error))
+    }
+}
+
+#[async_trait]
+impl Fleet for KubernetesFleet {
+    /// Uses server-side apply: overrides changes of the spec by other writers, and keeps fields that only other writers
+    /// set.
+    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
+        let params = PatchParams::apply(MANAGED_BY_LABEL).force();
+        let applied = self.workshops.patch(&workshop.name_any(), &params, &Patch::Apply(workshop)).await;
+        let error = match applied {
+            Ok(applied) => return Ok(applied),
+            Err(error) => error,
+        };
+        // The API server answers 409 if no Workshop has this name any more, and 422 if a new Workshop has it. Other
+        // causes give the same codes: read the Workshop again and compare its uid.
+        let uid = workshop.uid().filter(|_| matches!(status_code(&error), Some(409 | 422)));
+        if uid.is_some() && self.get_guarded(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
+            return Err(FleetError::Unavailable(GONE.to_owned()));
+        }
+        Err(to_fleet_error(&error))
+    }
+
+    /// Deletes in the foreground: the Workshop exists with a deletion timestamp until its pod is gone. A missing
+    /// Workshop therefore means that nothing of it runs.
+    async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
+        let exactly = Preconditions { uid: uid.map(str::to_owned), resource_version: None };
+        let params = DeleteParams::foreground().preconditions(exactly);
+        match self.workshops.delete(name, &params).await {
+            Ok(Either::Left(_)) => Ok(Deletion::InProgress),
+            Ok(Either::Right(_)) => Ok(Deletion::Gone),
+            Err(error) if status_code(&error) == Some(404) => Ok(Deletion::Gone),
+            // 409 has two causes: a new Workshop has this name, or another conflict. Read the Workshop again and
+            // compare its uid.
+            Err(error) if status_code(&error) == Some(409) => match self.get_guarded(name).await? {
+                Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(to_fleet_error(&error)),
+                _ => Ok(Deletion::Gone),
+            },
+            Err(error) => Err(to_fleet_error(&error)),
+        }
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
+        let Some(object) = self.get_guarded(name).await? else { return Ok(None) };
+        match object.0 {
+            Ok(workshop) => Ok(Some(workshop)),
+            Err(unreadable) => Err(FleetError::Refused(format!("it cannot be read: {}", unreadable.error))),
+        }
+    }
+
+    /// Identity of the namespace. A namespace with the same name in another cluster is another fleet. A recreated
+    /// namespace is another fleet, too.
+    async fn identity(&self) -> Result<String, FleetError> {
+        let namespaces: Api<Namespace> = Api::all(self.client.clone());
+        let namespace = namespaces.get(&self.namespace).await.map_err(|error| to_fleet_error(&error))?;
+        // List once, so that a missing Workshop CRD fails here. Otherwise the service would wait for the watch forever.
+        let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
+        guarded.list(&ListParams::default().limit(1)).await.map_err(|error| to_fleet_error(&error))?;
+        Ok(identity_of(&self.namespace, &namespace))
+    }
+
+    fn watch(&self) -> BoxStream<'static, FleetEvent> {
+        watch(Api::namespaced(self.client.clone(), &self.namespace), WATCH)
+    }
+}

@@ -1,0 +1,66 @@
+//! The adapter of [`Fleet`] for one machine.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use launcher_workshop::Workshop;
+
+use super::gateway::Gateway;
+use super::registry::Registry;
+use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
+
+/// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
+///
+/// When the last clone is dropped, the apps keep running, and the next [`LocalFleet::open`] adopts them. To terminate
+/// the apps before the program exits, call [`LocalFleet::stop`].
+#[derive(Debug, Clone)]
+pub struct LocalFleet(pub(super) Arc<Registry>);
+
+impl LocalFleet {
+    /// Returns the gateway, which serves the workshops' origins.
+    #[must_use]
+    pub fn gateway(&self) -> Gateway {
+        Gateway::new(Arc::clone(&self.0))
+    }
+
+    /// Stops the fleet: terminates the processes of all Workshops concurrently. The Workshops stay stored, and the next
+    /// [`LocalFleet::open`] restarts them in the same directories. Streams of [`Fleet::watch`] end, and the fleet
+    /// refuses further changes. Returns after the slowest process has exited: at most a little after `stop_grace`.
+    pub async fn stop(&self) {
+        self.0.stop().await;
+    }
+}
+
+#[async_trait]
+impl Fleet for LocalFleet {
+    async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
+        let registry = Arc::clone(&self.0);
+        let workshop = workshop.clone();
+        // A separate task finishes the change even if the caller is cancelled. Otherwise a Workshop could be stored
+        // without a supervisor.
+        finish(tokio::spawn(async move { registry.apply(workshop).await })).await
+    }
+
+    async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
+        let registry = Arc::clone(&self.0);
+        let (name, uid) = (name.to_owned(), uid.map(str::to_owned));
+        finish(tokio::spawn(async move { registry.delete(&name, uid.as_deref()).await })).await
+    }
+
+    async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
+        Ok(self.0.cache.get(name))
+    }
+
+    async fn identity(&self) -> Result<String, FleetError> {
+        Ok(self.0.context.fleet_id.clone())
+    }
+
+    fn watch(&self) -> BoxStream<'static, FleetEvent> {
+        self.0.cache.watch()
+    }
+}
+
+async fn finish<T>(task: tokio::task::JoinHandle<Result<T, FleetError>>) -> Result<T, FleetError> {
+    task.await.unwrap_or_else(|error| Err(FleetError::Unavailable(format!("the call was aborted: {error}"))))
+}

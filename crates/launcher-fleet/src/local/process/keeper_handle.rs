@@ -1,0 +1,91 @@
+//! Starts an app with a keeper, and receives the keeper's reports.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout};
+use tokio::runtime::Handle;
+
+use super::keeper::{COMMAND, NAME};
+use super::keeper_report::{Exit, Report};
+use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
+
+/// Parameters for starting an app.
+#[derive(Debug)]
+pub(crate) struct AppStart<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) args: &'a [String],
+    pub(crate) env: &'a BTreeMap<OsString, OsString>,
+    /// Marker of the app's processes, which goes into their environment.
+    pub(crate) marker: &'a str,
+    /// Working directory.
+    pub(crate) working: &'a Path,
+    /// File for the app's standard output and standard error.
+    pub(crate) log: File,
+}
+
+/// The keeper of an app that this launcher started.
+#[derive(Debug)]
+pub(crate) struct KeeperHandle {
+    pub(crate) leader: PersistentProcessId,
+    reports: Lines<BufReader<ChildStdout>>,
+    /// Held only for its drop: tokio then reaps the keeper process when it has exited.
+    _keeper: Child,
+}
+
+/// Why an app was not started.
+#[derive(Debug)]
+pub(crate) enum StartError {
+    /// The app's program cannot be started.
+    App(io::Error),
+    /// The keeper cannot be started, or exited without a report.
+    Keeper(io::Error),
+}
+
+impl KeeperHandle {
+    /// Starts an app with a keeper. `keeper` is the path of the keeper's program. Call it within a tokio runtime, on a
+    /// thread that may block.
+    pub(crate) fn start(keeper: &Path, app: AppStart<'_>) -> Result<Self, StartError> {
+        let mut child = spawn(keeper, app).map_err(|error| match error.kind() {
+            // The app causes these errors: its arguments and environment are passed to the keeper.
+            io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => StartError::App(error),
+            _ => StartError::Keeper(error),
+        })?;
+        let silent = || StartError::Keeper(io::Error::new(io::ErrorKind::UnexpectedEof, "it exited without a report"));
+        let mut reports = BufReader::new(child.stdout.take().ok_or_else(silent)?).lines();
+        match Handle::current().block_on(next_report(&mut reports)) {
+            Some(Report::Started(leader)) => Ok(Self { leader, reports, _keeper: child }),
+            Some(Report::NotStarted(errno)) => Err(StartError::App(io::Error::from_raw_os_error(errno))),
+            Some(Report::Ended(_)) | None => Err(silent()),
+        }
+    }
+
+    /// Waits for the exit of the app's leading process. `None` if the keeper exited without reporting the app's exit.
+    /// Cancel-safe.
+    pub(super) async fn wait_for_exit(&mut self) -> Option<Exit> {
+        match next_report(&mut self.reports).await? {
+            Report::Ended(exit) => Some(exit),
+            Report::Started(_) | Report::NotStarted(_) => None,
+        }
+    }
+}
+
+async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
+    serde_json::from_str(&reports.next_line().await.ok()??).ok()
+}
+
+fn spawn(keeper: &Path, app: AppStart<'_>) -> io::Result<Child> {
+    let mut command = Command::new(keeper);
+    command.arg0(OsStr::from_bytes(NAME.to_bytes())).args([COMMAND, "--"]).arg(app.program).args(app.args);
+    command.env_clear().envs(app.env).env(KEEPER_MARKER, app.marker).env_remove(MARKER);
+    command.current_dir(app.working).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(app.log);
+    tokio::process::Command::from(command).spawn()
+}

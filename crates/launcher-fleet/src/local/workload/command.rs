@@ -1,0 +1,144 @@
+//! Builds the command that starts a Workshop's app on this machine. [`launcher_workshop::app`] defines how each app
+//! type starts.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use launcher_domain::{AppType, FailureCode, FailureReason};
+use launcher_workshop::WorkshopSpec;
+use launcher_workshop::app::{self, AppSpec, Machine, Program};
+
+use super::jupyter;
+use crate::local::process;
+use crate::local::records::{Layout, Token};
+use crate::local::settings::LocalSettings;
+
+/// Name prefixes of the launcher's environment variables that apps do not inherit: the launcher's settings contain
+/// secrets, and the service manager's variables are only for the launcher.
+const WITHHELD: [&str; 10] = [
+    "SERVICE_",
+    // These variables include the credentials for a trace collector.
+    "OTEL_",
+    "CREDENTIALS_DIRECTORY",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+    "LISTEN_",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_",
+    process::MARKER,
+    process::KEEPER_MARKER,
+];
+
+/// The command that starts an app.
+#[derive(Debug)]
+pub(super) struct AppCommand {
+    pub(super) program: PathBuf,
+    pub(super) args: Vec<String>,
+    pub(super) env: BTreeMap<OsString, OsString>,
+    /// Marker of the app's processes.
+    pub(super) marker: String,
+    /// Advice for the user if the program is missing.
+    pub(super) remedy: String,
+}
+
+/// Parameters from which the command of a Workshop's app is built.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LaunchSpec<'a> {
+    pub(super) settings: &'a LocalSettings,
+    pub(super) layout: &'a Layout,
+    pub(super) name: &'a str,
+    pub(super) spec: &'a WorkshopSpec,
+    pub(super) marker: &'a str,
+    pub(super) port: u16,
+    /// The token that the app must require. `None` for apps without a token; see [`accepts_token`].
+    pub(super) token: Option<&'a Token>,
+}
+
+/// True if the launcher can give the app of this Workshop a token.
+pub(super) fn accepts_token(spec: &WorkshopSpec) -> bool {
+    spec.app_type().is_some_and(|app_type| app::accepts_token(app_type, &spec.args))
+}
+
+impl LaunchSpec<'_> {
+    /// Returns the command to run, or the reason why this spec cannot run.
+    pub(super) fn command(&self) -> Result<AppCommand, FailureReason> {
+        let app_type = self.spec.app_type().ok_or_else(|| {
+            invalid(
+                &format!("The app type {:?} is unknown.", self.spec.app_type),
+                "Choose rstudio, notebook or custom.",
+            )
+        })?;
+        let machine = self.machine();
+        let command = self.app(app_type).process_command(&machine).ok_or_else(|| {
+            invalid("The template has no command.", "Add a command to the template: this fleet does not run images.")
+        })?;
+        let (program, remedy) = match command.program {
+            Program::Jupyter => (self.settings.jupyter.clone(), jupyter::REMEDY.to_owned()),
+            Program::Rstudio => (self.settings.rstudio.clone(), RSTUDIO_REMEDY.to_owned()),
+            Program::Named(name) => {
+                let remedy = format!("Install the program {name} on this machine, or correct the template's command.");
+                (PathBuf::from(name), remedy)
+            }
+        };
+        let mut env = inherited(std::env::vars_os());
+        env.extend(command.env);
+        if self.token.is_some() {
+            jupyter::prefer_login_file(&machine.app_dir, &mut env);
+        }
+        Ok(AppCommand { program, args: command.args, env, marker: self.marker.to_owned(), remedy })
+    }
+
+    /// Returns the files that the app reads at its start: paths below the app's directory, and contents.
+    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+        if let Some(token) = self.token {
+            return vec![(jupyter::LOGIN_FILE, jupyter::login_file(token))];
+        }
+        let Some(app_type) = self.spec.app_type() else { return Vec::new() };
+        self.app(app_type).process_files(&self.machine())
+    }
+
+    fn app(&self, app_type: AppType) -> AppSpec<'_> {
+        let WorkshopSpec { image, command, args, env, .. } = self.spec;
+        AppSpec { app_type, image, port: self.port, command, args, env }
+    }
+
+    fn machine(&self) -> Machine {
+        Machine {
+            host: format!("{}.{}", self.name, self.settings.workshop_domain),
+            user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
+            app_dir: self.layout.app(self.name),
+            working_dir: self.layout.working(self.name),
+        }
+    }
+}
+
+/// Advice for the user if RStudio Server is missing.
+pub(super) const RSTUDIO_REMEDY: &str =
+    "Install RStudio Server on this machine, or set SERVICE_LOCAL_RSTUDIO to the path of its program rserver.";
+
+fn invalid(detail: &str, remedy: &str) -> FailureReason {
+    FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
+}
+
+pub(super) fn inherited(environment: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+    environment.filter(|(name, _)| !is_withheld(name)).collect()
+}
+
+fn is_withheld(name: &OsStr) -> bool {
+    WITHHELD.iter().any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inherited;
+
+    #[test]
+    fn launcher_settings_are_not_inherited_by_apps() {
+        let withheld = ["SERVICE_DATABASE_URL", "OTEL_EXPORTER_OTLP_HEADERS", "WORKSHOP_LAUNCHER_ID", "NOTIFY_SOCKET"];
+        let passed_on = ["HOME", "MY_SERVICE_X", "PATH"];
+        let environment = withheld.into_iter().chain(passed_on).map(|name| (name.into(), "value".into()));
+        let kept: Vec<_> = inherited(environment).into_keys().collect();
+        assert_eq!(kept, passed_on);
+    }
+}

@@ -1,0 +1,109 @@
+//! The handle of one Workshop's workload: its record, its desired state, and the proxy to its app.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use launcher_domain::sync::lock;
+
+use super::context::Context;
+use super::desired_state::{DesiredState, DesiredStateCell};
+use super::proxy::AppProxy;
+use super::stored_record::StoredRecord;
+use crate::local::ports::{Listener, PortLease, find_listener};
+use crate::local::process::AppProcesses;
+use crate::local::records::{Record, Started, WatchCache};
+
+/// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    context: Arc<Context>,
+    record: Arc<StoredRecord>,
+    desired_state: DesiredStateCell,
+    proxy: Mutex<Option<AppProxy>>,
+    /// The port of the app. It stays reserved while any process of the app may run.
+    port: Mutex<Option<PortLease>>,
+}
+
+impl Workload {
+    pub(crate) fn new(name: String, context: Arc<Context>, cache: Arc<WatchCache>, record: Record) -> Self {
+        let desired_state = if record.workshop.metadata.deletion_timestamp.is_some() {
+            DesiredState::Deleted
+        } else {
+            DesiredState::Running
+        };
+        // Processes of an earlier launcher may still use this port: reserve it.
+        let port = record.process.as_ref().and_then(|started| context.ports.reserve(started.port));
+        Self {
+            record: StoredRecord::new(name, Arc::clone(&context), cache, record),
+            context,
+            desired_state: DesiredStateCell::new(desired_state),
+            proxy: Mutex::new(None),
+            port: Mutex::new(port),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.record.name()
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(crate) fn record(&self) -> &Arc<StoredRecord> {
+        &self.record
+    }
+
+    pub(crate) fn desired_state(&self) -> &DesiredStateCell {
+        &self.desired_state
+    }
+
+    /// Returns the marker in the environment of this Workshop's processes. It contains the uid, because a later
+    /// Workshop may have the same name.
+    pub(super) fn marker_of(&self, record: &Record) -> String {
+        let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
+        format!("{}/{}/{uid}", self.context.data_dir_id, self.name())
+    }
+
+    /// Returns the marker and the group leader, which identify the processes of the app.
+    pub(crate) fn processes(&self) -> AppProcesses {
+        let record = self.record.get();
+        let leader = record.process.as_ref().and_then(|started| started.leader.of_this_boot());
+        AppProcesses { marker: self.marker_of(&record), leader }
+    }
+
+    /// Determines whether the app or another program listens on the app's port.
+    ///
+    /// # Errors
+    /// `/proc` cannot be read. The caller must not forward requests then.
+    pub(super) async fn find_listener(&self, port: u16) -> io::Result<Listener> {
+        find_listener(&self.context.scanner, self.processes(), port).await
+    }
+
+    /// Returns the proxy to the app, or `None` while the app is not ready.
+    pub(crate) fn proxy(&self) -> Option<AppProxy> {
+        lock(&self.proxy).clone()
+    }
+
+    /// Attaches the proxy. From now on the owner has access to the app.
+    pub(crate) fn attach_proxy(&self, started: &Started) {
+        let Some(owner) = self.record.workshop().spec.owner_email() else { return };
+        *lock(&self.proxy) = Some(AppProxy::new(&self.context.settings, self.name(), owner, started));
+    }
+
+    /// Detaches the proxy: the owner has no access any more. Call this before the app's processes exit, because another
+    /// program could bind the port afterwards.
+    pub(super) fn detach_proxy(&self) {
+        *lock(&self.proxy) = None;
+    }
+
+    /// Keeps the reserved port of an app that is about to start.
+    pub(super) fn keep_port(&self, lease: PortLease) {
+        *lock(&self.port) = Some(lease);
+    }
+
+    /// Releases the port. Call this only after the last process of the app has exited.
+    pub(super) fn release_port(&self) {
+        *lock(&self.port) = None;
+    }
+}

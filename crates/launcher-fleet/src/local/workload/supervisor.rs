@@ -1,0 +1,190 @@
+//! The supervisor task of one Workshop: starts the app, waits until it is ready, terminates it, and explains its
+//! failure.
+
+mod monitor;
+mod readiness;
+mod start;
+mod stop_reason;
+
+use std::sync::Arc;
+
+use launcher_domain::{FailureCode, FailureReason};
+use launcher_workshop::{Phase, WorkshopStatus};
+
+use super::context::Context;
+use super::desired_state::DesiredState;
+use super::handle::Workload;
+use crate::local::ports::Listener;
+use crate::local::process::{ExitWatch, terminate};
+use crate::local::records::{log, remove_directory};
+use monitor::{AppOutcome, is_expired, monitor_app};
+use stop_reason::StopReason;
+
+/// Maximum number of ports that the supervisor tries if other programs take them.
+const PORT_ATTEMPTS: u32 = 3;
+
+/// Supervises one Workshop.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    workload: Arc<Workload>,
+    context: Arc<Context>,
+    /// Detects the exit of the app's leading process; `None` while no app runs.
+    exit: Option<ExitWatch>,
+}
+
+/// The part of a Workshop that remains stored when its supervisor ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remainder {
+    /// The record, or a part of its state directory. The next launcher takes over the record, or removes the rest.
+    Record,
+    /// Nothing: the Workshop is deleted.
+    Nothing,
+}
+
+impl Remainder {
+    pub(crate) fn is_gone(self) -> bool {
+        self == Self::Nothing
+    }
+}
+
+impl Supervisor {
+    /// Creates the supervisor of a Workshop. `adopted` is the app process of an earlier launcher, if one still runs.
+    pub(crate) fn new(workload: Arc<Workload>, adopted: Option<ExitWatch>) -> Self {
+        let context = Arc::clone(workload.context());
+        Self { workload, context, exit: adopted }
+    }
+
+    /// Runs the app until the desired state becomes stopped or deleted, then terminates the app.
+    pub(crate) async fn run(mut self) -> Remainder {
+        let mut desired_states = self.workload.desired_state().watch();
+        loop {
+            let desired_state = *desired_states.borrow_and_update();
+            match desired_state {
+                DesiredState::Deleted => return self.delete().await,
+                DesiredState::Stopped => return self.stop().await,
+                DesiredState::Running => {}
+            }
+            let reason = tokio::select! {
+                _ = desired_states.changed() => continue,
+                reason = self.run_app() => reason,
+            };
+            self.finish(reason).await;
+        }
+    }
+
+    /// Starts the app and supervises it until it stops. Cancel-safe, because the record on disk has the started
+    /// process.
+    async fn run_app(&mut self) -> StopReason {
+        if self.workload.record().phase().is_final() {
+            return std::future::pending().await;
+        }
+        for attempt in 1..=PORT_ATTEMPTS {
+            match self.run_once().await {
+                AppOutcome::Stopped(reason) => return reason,
+                AppOutcome::PortTaken if attempt < PORT_ATTEMPTS => {
+                    tracing::warn!(
+                        workshop = self.workload.name(),
+                        "another program listens on the app's port, restarting the app on another port"
+                    );
+                    self.terminate_processes().await;
+                }
+                AppOutcome::PortTaken => {}
+            }
+        }
+        StopReason::Failed(ports_taken())
+    }
+
+    /// Starts the app if it does not run, and supervises it until it stops or loses its port. Cancel-safe.
+    async fn run_once(&mut self) -> AppOutcome {
+        if is_expired(&self.workload) {
+            return AppOutcome::Stopped(StopReason::Expired);
+        }
+        if self.exit.is_none() {
+            self.terminate_processes().await;
+            match start::start(&self.workload).await {
+                Ok(watch) => self.exit = Some(watch),
+                Err(reason) => return AppOutcome::Stopped(reason),
+            }
+        }
+        let ended = tokio::select! {
+            ended = wait_for_exit(&mut self.exit) => ended,
+            outcome = monitor_app(&self.workload) => return outcome,
+        };
+        self.classify_exit(&ended).await
+    }
+
+    /// Determines why the app's leading process exited. If another program now listens on the app's port, the port was
+    /// taken. The app's message and exit status are not used, because they differ between apps.
+    async fn classify_exit(&mut self, ended: &str) -> AppOutcome {
+        self.exit = None;
+        let record = self.workload.record().get();
+        let started = record.process.as_ref().filter(|_| record.status().phase != Phase::Running);
+        if let Some(started) = started
+            && matches!(self.workload.find_listener(started.port).await, Ok(Listener::Foreign))
+        {
+            return AppOutcome::PortTaken;
+        }
+        AppOutcome::Stopped(StopReason::Failed(FailureReason::new(FailureCode::Crashed, Some(ended))))
+    }
+
+    /// Terminates the processes first, then sets the status. A Workshop with the status Failed or Expired thus has no
+    /// processes.
+    async fn finish(&mut self, reason: StopReason) {
+        let tail = log::tail(&self.context.layout.log(self.workload.name()));
+        self.terminate_processes().await;
+        let status = match reason {
+            StopReason::Superseded => return,
+            StopReason::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
+            StopReason::Failed(failure) => WorkshopStatus::failed(failure, tail),
+        };
+        tracing::info!(workshop = self.workload.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
+        self.workload
+            .record()
+            .settle(move |record| {
+                let ready_at = record.status().ready_at;
+                record.set_status(WorkshopStatus { ready_at, ..status.clone() });
+                record.process = None;
+            })
+            .await;
+    }
+
+    async fn stop(&mut self) -> Remainder {
+        self.terminate_processes().await;
+        self.workload.record().settle(|record| record.process = None).await;
+        Remainder::Record
+    }
+
+    /// Terminates the processes and removes the files. It removes the record last: if the launcher is killed before
+    /// that, its successor resumes the deletion.
+    async fn delete(&mut self) -> Remainder {
+        self.terminate_processes().await;
+        let working = self.context.layout.working(self.workload.name());
+        if let Err(error) = tokio::task::spawn_blocking(move || remove_directory(&working)).await.unwrap_or(Ok(())) {
+            tracing::warn!(workshop = self.workload.name(), %error, "removing working directory of Workshop failed");
+        }
+        if self.workload.record().remove().await { Remainder::Nothing } else { Remainder::Record }
+    }
+
+    /// Detaches the proxy, and terminates all processes of this Workshop.
+    async fn terminate_processes(&mut self) {
+        self.workload.detach_proxy();
+        // A start may be in progress: wait until its process is recorded.
+        self.workload.record().wait_for_update().await;
+        terminate(&self.context.scanner, &self.workload.processes(), self.context.settings.stop_grace).await;
+        self.workload.release_port();
+        self.exit = None;
+    }
+}
+
+async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> String {
+    match exit {
+        Some(exit) => exit.wait_for_exit().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn ports_taken() -> FailureReason {
+    let message = format!("Other programs of this machine took all {PORT_ATTEMPTS} ports that the launcher tried.");
+    let remedy = "Launch it again; if it fails again, check that the workshop's program runs as the launcher's user.";
+    FailureReason { message, ..FailureReason::new(FailureCode::Unschedulable, None) }.with_remedy(remedy)
+}

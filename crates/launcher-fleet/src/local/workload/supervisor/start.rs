@@ -1,0 +1,110 @@
+//! Starts the app of a Workshop.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use launcher_domain::clock::SystemEntropy;
+use launcher_domain::{FailureCode, FailureReason, StartStep};
+use launcher_workshop::WorkshopStatus;
+
+use super::stop_reason::StopReason;
+use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
+use crate::local::records::{Record, Started, Token, log, make_private, replace_file};
+use crate::local::workload::command::{AppCommand, LaunchSpec, accepts_token};
+use crate::local::workload::desired_state::DesiredState;
+use crate::local::workload::handle::Workload;
+
+/// Starts the app on a free port, and records its process on disk before it returns. If the launcher is killed before
+/// the process is recorded, the next launcher finds the process by its marker.
+pub(super) async fn start(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
+    let starting = Arc::clone(workload);
+    workload.record().update_with(move |record| start_now(&starting, record)).await
+}
+
+fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, StopReason> {
+    // The caller holds the record's lock. A deletion sets the desired state, and then waits for this lock before it
+    // searches for processes: it either prevents this start or finds its process.
+    if workload.desired_state().get() != DesiredState::Running {
+        return Err(StopReason::Superseded);
+    }
+    let context = workload.context();
+    let lease = context.ports.allocate(&SystemEntropy).ok_or_else(no_port)?;
+    let port = lease.port();
+    workload.keep_port(lease);
+    let marker = workload.marker_of(record);
+    let token = accepts_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
+    let launch_spec = LaunchSpec {
+        settings: &context.settings,
+        layout: &context.layout,
+        name: workload.name(),
+        spec: &record.workshop.spec,
+        marker: &marker,
+        port,
+        token: token.as_ref(),
+    };
+    let command = launch_spec.command().map_err(StopReason::Failed)?;
+    let keeper = start_app(workload, &launch_spec, &command)?;
+    let leader = keeper.leader.clone();
+    let mut next = record.clone();
+    next.process = Some(Started { leader: leader.clone(), port, token });
+    let ready_at = next.status().ready_at;
+    next.set_status(WorkshopStatus::starting(StartStep::StartingApp, ready_at));
+    if let Err(error) = workload.record().replace(record, next) {
+        // An app without a record must not keep running: kill its leading process. The caller finds the app's other
+        // processes by the marker and terminates them.
+        leader.id.signal(rustix::process::Signal::KILL);
+        return Err(StopReason::not_started("its state cannot be written", &io::Error::other(error)));
+    }
+    tracing::info!(workshop = workload.name(), program = %command.program.display(), port, "starting Workshop");
+    Ok(ExitWatch::Keeper(Box::new(keeper)))
+}
+
+/// Creates the app's directories and log, and starts the app with a keeper.
+fn start_app(
+    workload: &Workload,
+    launch_spec: &LaunchSpec<'_>,
+    command: &AppCommand,
+) -> Result<KeeperHandle, StopReason> {
+    let context = workload.context();
+    let working = context.layout.working(workload.name());
+    prepare(launch_spec, &working)
+        .map_err(|error| StopReason::not_started("its directories cannot be created", &error))?;
+    let log = log::create(&context.layout.log(workload.name()))
+        .map_err(|error| StopReason::not_started("its log cannot be created", &error))?;
+    let AppCommand { program, args, env, marker, .. } = command;
+    let app = AppStart { program, args, env, marker, working: &working, log };
+    KeeperHandle::start(&context.settings.keeper, app).map_err(|error| match error {
+        StartError::App(error) => not_started(command, &error),
+        StartError::Keeper(error) => StopReason::not_started("its keeper process cannot be started", &error),
+    })
+}
+
+fn prepare(launch_spec: &LaunchSpec<'_>, working: &Path) -> io::Result<()> {
+    let app = launch_spec.layout.app(launch_spec.name);
+    make_private(working)?;
+    make_private(&app)?;
+    launch_spec.files().into_iter().try_for_each(|(file, content)| {
+        let path = app.join(file);
+        path.parent().map_or(Ok(()), make_private)?;
+        replace_file(&path, content.as_bytes())
+    })
+}
+
+fn not_started(command: &AppCommand, error: &io::Error) -> StopReason {
+    let detail = format!("{} cannot be started: {error}.", command.program.display());
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            FailureReason::new(FailureCode::AppNotAvailable, Some(&detail)).with_remedy(&command.remedy)
+        }
+        io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => {
+            FailureReason::new(FailureCode::InvalidSpec, Some(&detail))
+        }
+        _ => FailureReason { message: detail, ..FailureReason::new(FailureCode::Crashed, None) },
+    };
+    StopReason::Failed(reason)
+}
+
+fn no_port() -> StopReason {
+    StopReason::Failed(FailureReason::new(FailureCode::Unschedulable, Some("All ports for workshops are in use.")))
+}

@@ -1,0 +1,21 @@
+//! Escapes commands, arguments and variables of a container, so that Kubernetes does not expand `$(NAME)` in them.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::EnvVar;
+
+/// Escapes a command or its arguments. Returns `None` for an empty list, so that the image's default applies.
+pub(super) fn words(words: &[String]) -> Option<Vec<String>> {
+    (!words.is_empty()).then(|| words.iter().map(|word| literal(word)).collect())
+}
+
+/// Converts environment variables to the form of a container, with escaped values.
+pub(super) fn variables(env: BTreeMap<String, String>) -> Vec<EnvVar> {
+    env.into_iter().map(|(name, value)| EnvVar { name, value: Some(literal(&value)), value_from: None }).collect()
+}
+
+/// Escapes `$` as `$$`. Kubernetes expands `$(NAME)` in commands, arguments and values, and reads `$$` as `$`. The only
+/// supported reference, `$(PORT)`, was replaced before, in the same way for all fleets.
+fn literal(text: &str) -> String {
+    text.replace('$', "$$")
+}

@@ -1,0 +1,45 @@
+//! Failures of a workload.
+
+use launcher_domain::{FailureCode, FailureReason};
+
+/// The failure of a workload that cannot continue.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The reason that the owner reads.
+    pub reason: FailureReason,
+    /// Source of further details.
+    pub details: DetailSource,
+}
+
+/// Source of further details of a failure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DetailSource {
+    /// No source: the reason is complete.
+    None,
+    /// The log of this pod's container.
+    Log {
+        /// The pod's name.
+        pod: String,
+        /// The container's name.
+        container: String,
+    },
+    /// The events of this pod.
+    Events {
+        /// The pod's name.
+        pod: String,
+    },
+}
+
+impl Failure {
+    /// Creates a failure without a source of further details.
+    pub(super) fn new(code: FailureCode, detail: Option<&str>) -> Self {
+        Self { reason: FailureReason::new(code, detail), details: DetailSource::None }
+    }
+}
+
+/// Shortens a message from the cluster to one line of at most 300 characters.
+pub(crate) fn sentence(message: &str) -> String {
+    const MOST: usize = 300;
+    let line: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= MOST { line } else { line.chars().take(MOST).chain(['…']).collect() }
+}

@@ -1,0 +1,143 @@
+//! Collects details of a failure: the last lines of a container's log, or the last warning about a pod. The operator
+//! reports the failure even if it finds no details.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{Event, Pod};
+use kube::Api;
+use kube::api::{ListParams, LogParams};
+use launcher_domain::{FailureCode, FailureReason};
+use tokio::time::timeout;
+
+use crate::build::PROXY_SECRET_KEY;
+use crate::context::Context;
+use crate::diagnose::{DetailSource, Failure, sentence};
+
+/// Timeout for collecting details. An unreachable node must not delay the report of the failure for longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum lines of a log tail.
+const LINES: i64 = 20;
+/// Maximum bytes of a log tail, because the log tail is part of the Workshop's status.
+const BYTES: i64 = 8 * 1024;
+
+/// Collects details of a failure within the timeout. Returns the failure, with a warning added to its message, and the
+/// log tail.
+pub(crate) async fn collect(context: &Context, failure: Failure) -> (Failure, Option<String>) {
+    match timeout(PATIENCE, query(context, failure.clone())).await {
+        Ok(found) => found,
+        Err(_) => {
+            tracing::debug!(
+                reason = failure.reason.code.as_str(),
+                "collecting failure details timed out, reporting the failure without them"
+            );
+            (failure, None)
+        }
+    }
+}
+
+async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<String>) {
+    match &failure.details {
+        DetailSource::None => (failure, None),
+        DetailSource::Log { pod, container } => {
+            let tail = log_tail(context, pod, container).await;
+            (failure, tail)
+        }
+        DetailSource::Events { pod } => {
+            if let Some(warning) = last_warning(context, pod).await {
+                failure.reason.message = format!("{} {warning}", failure.reason.message);
+            }
+            (failure, None)
+        }
+    }
+}
+
+/// Returns the log tail of the container's previous run, or of the current run if there is no previous one. It asks for
+/// the previous log twice, because during a restart that log may appear only after the first request.
+async fn log_tail(context: &Context, pod: &str, container: &str) -> Option<String> {
+    let pods: Api<Pod> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    for previous in [true, false, true] {
+        let params = LogParams {
+            container: Some(container.to_owned()),
+            previous,
+            tail_lines: Some(LINES),
+            limit_bytes: Some(BYTES),
+            ..LogParams::default()
+        };
+        match pods.logs(pod, &params).await {
+            Ok(text) if is_log(&text) => return Some(text),
+            Ok(text) => tracing::debug!(pod, container, previous, text, "container log is empty or unreadable"),
+            Err(error) => tracing::debug!(pod, container, previous, %error, "reading container log failed"),
+        }
+    }
+    None
+}
+
+/// True if the container wrote this text. If the kubelet has just removed a log, the request succeeds, but the response
+/// is an error text from the kubelet.
+fn is_log(text: &str) -> bool {
+    const COMPLAINTS: [&str; 2] =
+        ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
+    let text = text.trim();
+    let complaint = !text.contains('\n') && COMPLAINTS.iter().any(|complaint| text.starts_with(complaint));
+    !text.is_empty() && !complaint
+}
+
+/// Returns a failure if the pod cannot start because the Secret with the proxy secret is missing or lacks the key.
+pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failure> {
+    let name = context.settings.sidecar.proxy_secret.as_deref()?;
+    let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
+    let failed_mounts = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
+    let mut messages = failed_mounts.filter_map(|event| event.message);
+    let warning = messages.find(|message| is_about_secret(message, name))?;
+    let namespace = &context.settings.namespace;
+    tracing::warn!(pod, secret = name, namespace, warning, "proxy secret missing: create the Secret");
+    let detail = format!(
+        "The pod waits for the Secret {name} with the key {PROXY_SECRET_KEY} in the namespace {namespace}: {}",
+        sentence(&warning)
+    );
+    let reason = FailureReason::new(FailureCode::StartTimeout, Some(&detail))
+        .with_remedy("Ask an administrator to create this Secret. Then launch it again.");
+    Some(Failure { reason, details: DetailSource::None })
+}
+
+/// True if this kubelet message reports that the Secret or its key is missing.
+fn is_about_secret(message: &str, name: &str) -> bool {
+    message.contains(&format!("secret \"{name}\" not found")) || message.contains("non-existent secret key")
+}
+
+async fn last_warning(context: &Context, pod: &str) -> Option<String> {
+    let last = warnings(context, pod).await?.into_iter().max_by_key(|event| {
+        let seen = event.last_timestamp.as_ref().map(|time| time.0);
+        seen.or_else(|| event.event_time.as_ref().map(|time| time.0))
+    })?;
+    last.message.map(|message| message.chars().take(300).collect())
+}
+
+async fn warnings(context: &Context, pod: &str) -> Option<Vec<Event>> {
+    let events: Api<Event> = Api::namespaced(context.client.clone(), &context.settings.namespace);
+    let about = ListParams::default()
+        .fields(&format!("involvedObject.kind=Pod,involvedObject.name={pod},type=Warning"))
+        .limit(100);
+    let list = events
+        .list(&about)
+        .await
+        .inspect_err(|error| tracing::debug!(pod, %error, "listing pod events failed"))
+        .ok()?;
+    Some(list.items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_log;
+
+    #[test]
+    fn kubelet_error_text_is_not_taken_for_a_log() {
+        assert!(is_log("took 8 MiB\n"));
+        assert!(is_log("took 8 MiB\nunable to retrieve container logs for a museum\n"));
+        assert!(!is_log(" \n"));
+        assert!(!is_log("unable to retrieve container logs for containerd://793cd9"));
+        assert!(!is_log(
+            "failed to try resolving symlinks in path \"/var/log/pods/x/app/1.log\": lstat x: no such file\n"
+        ));
+    }
+}

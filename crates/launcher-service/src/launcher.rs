@@ -1,0 +1,101 @@
+//! The state that all use cases and loops share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use launcher_domain::{Clock, Entropy, Limits};
+use launcher_fleet::Fleet;
+use launcher_store::{Store, StoreError};
+use prometheus_client::registry::Registry;
+use tokio::sync::{Notify, broadcast};
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+use crate::error::ServiceError;
+use crate::feed::message::FeedMessage;
+use crate::metrics::Metrics;
+
+/// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
+/// database.
+const FEED_BACKLOG: usize = 256;
+/// Timeout of the database ping, shorter than the kubelet's probe timeout of five seconds. At that timeout the kubelet
+/// disconnects and the request is cancelled, so a longer ping would never be recorded as failed.
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The use cases. A process has one instance; clones share its state.
+#[derive(Debug, Clone)]
+pub struct Launcher(pub(crate) Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) fleet: Arc<dyn Fleet>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) limits: Limits,
+    pub(crate) metrics: Metrics,
+    /// When this process started.
+    pub(crate) started_at: Timestamp,
+    /// Wakes the dispatch loop.
+    pub(crate) dispatch: Notify,
+    /// Wakes the feed loop.
+    pub(crate) changed: Notify,
+    pub(crate) feed: broadcast::Sender<FeedMessage>,
+}
+
+impl Launcher {
+    /// Creates the use cases over a database and a fleet.
+    #[must_use]
+    pub fn new(
+        store: Store,
+        fleet: Arc<dyn Fleet>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        limits: Limits,
+    ) -> Self {
+        let (feed, _) = broadcast::channel(FEED_BACKLOG);
+        let started_at = clock.now();
+        let inner = Inner {
+            store,
+            fleet,
+            clock,
+            entropy,
+            limits,
+            metrics: Metrics::default(),
+            started_at,
+            dispatch: Notify::new(),
+            changed: Notify::new(),
+            feed,
+        };
+        Self(Arc::new(inner))
+    }
+
+    /// The clock of the use cases.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.0.clock
+    }
+
+    /// The random number source of the use cases.
+    #[must_use]
+    pub fn entropy(&self) -> &dyn Entropy {
+        &*self.0.entropy
+    }
+
+    /// Checks that the database answers, with a timeout shorter than the kubelet's.
+    ///
+    /// # Errors
+    /// [`ServiceError::Unavailable`].
+    pub async fn ready(&self) -> Result<(), ServiceError> {
+        let timed_out = |elapsed: Elapsed| Err(StoreError::Unavailable(elapsed.into()));
+        let answer = timeout(PING_TIMEOUT, self.0.store.ping()).await.unwrap_or_else(timed_out);
+        self.0.metrics.ready.set(i64::from(answer.is_ok()));
+        Ok(answer?)
+    }
+
+    /// Registers the metrics of the service.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.0.metrics.register(registry);
+    }
+}

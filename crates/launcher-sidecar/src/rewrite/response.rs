@@ -1,0 +1,173 @@
+//! Parses the head of the app's response, and writes the head that the client receives.
+
+use crate::auth::authorization::Admitted;
+use crate::auth::cookies::LoginCookies;
+use crate::http1::body::BodyTranscoder;
+use crate::http1::framing::{Framing, FramingError, FramingLines};
+use crate::http1::head::MAX_RESPONSE_LINES;
+use crate::http1::header::{HeaderKind, HeaderStorage, elements};
+use crate::http1::lines::{is_nominated, put, put_framing, put_length};
+
+/// Type of a response, as its head defines it.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// An interim response. The app sends another response after it.
+    Interim,
+    /// The app accepts the WebSocket.
+    Upgraded,
+    /// The final response.
+    Final {
+        body: BodyTranscoder,
+        /// True if the app accepts another request on its connection.
+        app_keep_alive: bool,
+        /// True if the client's connection is closed after this response.
+        close: bool,
+    },
+}
+
+/// Reason why the sidecar cannot forward the app's response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResponseError {
+    #[error("malformed response head: {0}")]
+    Malformed(httparse::Error),
+    #[error("incomplete response head")]
+    Incomplete,
+    #[error("invalid response framing: {0}")]
+    Framing(#[from] FramingError),
+    #[error("switch to a protocol that the client did not request")]
+    Switch,
+}
+
+struct Status {
+    code: u16,
+    is_http11: bool,
+}
+
+/// Parses the response head `head`, and appends the client's head to `out`. If `close` is true, the client's connection
+/// is closed after this response.
+///
+/// # Errors
+/// Returns [`ResponseError`] if the response is invalid. `out` stays unchanged then.
+pub(crate) fn translate(
+    login_cookies: &LoginCookies,
+    request: &Admitted,
+    close: bool,
+    head: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Reply, ResponseError> {
+    let mut storage: HeaderStorage<'_, MAX_RESPONSE_LINES> =
+        [const { std::mem::MaybeUninit::uninit() }; MAX_RESPONSE_LINES];
+    let mut parsed = httparse::Response::new(&mut []);
+    let config = httparse::ParserConfig::default();
+    match config.parse_response_with_uninit_headers(&mut parsed, head, &mut storage) {
+        Ok(httparse::Status::Complete(length)) if length == head.len() => {}
+        Ok(_) => return Err(ResponseError::Incomplete),
+        Err(error) => return Err(ResponseError::Malformed(error)),
+    }
+    let status = Status { code: parsed.code.unwrap_or(0), is_http11: parsed.version == Some(1) };
+    let headers: &[httparse::Header<'_>] = parsed.headers;
+    let mut kinds = [HeaderKind::Other; MAX_RESPONSE_LINES];
+    let (mut framing, mut app_keep_alive, mut has_nominations) = (FramingLines::default(), status.is_http11, false);
+    let mut switches_to_websocket = false;
+    for (header, kind) in headers.iter().zip(&mut kinds) {
+        *kind = HeaderKind::of(header.name.as_bytes());
+        framing.record(*kind, header.value);
+        switches_to_websocket |= *kind == HeaderKind::Upgrade && header.value.eq_ignore_ascii_case(b"websocket");
+        if *kind == HeaderKind::Connection {
+            has_nominations = true;
+            for option in elements(header.value) {
+                app_keep_alive &= !option.eq_ignore_ascii_case(b"close");
+            }
+        }
+    }
+    let reply = decide(&status, request, close, &framing, app_keep_alive, switches_to_websocket)?;
+    if matches!(reply, Reply::Interim) && !request.is_http11 {
+        return Ok(reply);
+    }
+    put_status(status.code, parsed.reason.unwrap_or(""), out);
+    for (header, &kind) in headers.iter().zip(&kinds) {
+        let name = header.name.as_bytes();
+        match kind {
+            HeaderKind::Connection
+            | HeaderKind::ContentLength
+            | HeaderKind::TransferEncoding
+            | HeaderKind::Upgrade
+            | HeaderKind::HopByHop => {}
+            HeaderKind::SetCookie if login_cookies.is_set_by(header.value) => {}
+            HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
+            _ => put(out, name, header.value),
+        }
+    }
+    put_end(&status, request, &reply, &framing, out)?;
+    Ok(reply)
+}
+
+fn decide(
+    status: &Status,
+    request: &Admitted,
+    close: bool,
+    framing: &FramingLines<'_>,
+    app_keep_alive: bool,
+    switches_to_websocket: bool,
+) -> Result<Reply, ResponseError> {
+    match status.code {
+        101 if request.is_upgrade && switches_to_websocket => return Ok(Reply::Upgraded),
+        101 | ..100 => return Err(ResponseError::Switch),
+        102..200 | 100 => return Ok(Reply::Interim),
+        _ => {}
+    }
+    if framing.has_encoding() && !status.is_http11 {
+        return Err(FramingError::Encoding.into());
+    }
+    let read = framing.read()?;
+    if has_no_body(status, request) {
+        let close = close || !request.keep_alive;
+        return Ok(Reply::Final { body: BodyTranscoder::with_same_framing(Framing::Empty), app_keep_alive, close });
+    }
+    let (body, app_keep_alive, must_close) = match read {
+        Some(Framing::Chunked) if !request.is_http11 => (BodyTranscoder::decoding_chunks(), app_keep_alive, true),
+        Some(framing) => (BodyTranscoder::with_same_framing(framing), app_keep_alive, false),
+        None => (BodyTranscoder::until_close(request.is_http11), false, !request.is_http11),
+    };
+    Ok(Reply::Final { body, app_keep_alive, close: close || must_close || !request.keep_alive })
+}
+
+fn has_no_body(status: &Status, request: &Admitted) -> bool {
+    request.is_head || matches!(status.code, 204 | 304)
+}
+
+fn put_status(code: u16, reason: &str, out: &mut Vec<u8>) {
+    let digits = [code / 100 % 10, code / 10 % 10, code % 10].map(|digit| b'0' + u8::try_from(digit).unwrap_or(0));
+    for part in [b"HTTP/1.1 ", &digits[..], b" ", reason.as_bytes(), b"\r\n"] {
+        out.extend_from_slice(part);
+    }
+}
+
+/// Appends the header lines about framing and connection, and the empty line that ends the head.
+fn put_end(
+    status: &Status,
+    request: &Admitted,
+    reply: &Reply,
+    framing: &FramingLines<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), ResponseError> {
+    match reply {
+        Reply::Interim => {}
+        Reply::Upgraded => out.extend_from_slice(b"Connection: Upgrade\r\nUpgrade: websocket\r\n"),
+        Reply::Final { close, .. } => {
+            match framing.read()? {
+                // Keep Content-Length also in a response to HEAD and in a 304: it is the body length of the response to
+                // GET. Drop it in a 204, which must not have it.
+                Some(Framing::Length(length)) if status.code != 204 => put_length(length, out),
+                Some(Framing::Empty) if status.code != 204 => put_length(0, out),
+                _ if has_no_body(status, request) || !request.is_http11 => {}
+                _ => put_framing(Framing::Chunked, out),
+            }
+            if *close {
+                out.extend_from_slice(b"Connection: close\r\n");
+            }
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+    Ok(())
+}

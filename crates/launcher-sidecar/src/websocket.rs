@@ -1,0 +1,4 @@
+//! Relays WebSockets after their upgrade.
+
+mod frames;
+pub(crate) mod tunnel;

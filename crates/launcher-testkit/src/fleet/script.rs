@@ -1,0 +1,81 @@
+//! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
+use launcher_fleet::FleetEvent;
+use launcher_workshop::{Phase, READY, Workshop, WorkshopSpec, WorkshopStatus};
+
+use super::FakeFleet;
+
+/// Statuses that the fleet reports.
+impl FakeFleet {
+    /// Reports the start step of a Workshop, with the current time as its start.
+    pub fn starting(&self, name: &str, step: StartStep) {
+        let ready = Condition {
+            type_: READY.to_owned(),
+            status: "False".to_owned(),
+            reason: "Starting".to_owned(),
+            message: String::new(),
+            last_transition_time: Time(self.clock.now()),
+            observed_generation: None,
+        };
+        self.report(name, WorkshopStatus { conditions: vec![ready], ..WorkshopStatus::starting(step, None) });
+    }
+
+    /// Makes a Workshop ready.
+    pub fn ready(&self, name: &str) {
+        self.report(name, self.running(name));
+    }
+
+    /// Makes a Workshop fail, with these last lines of output.
+    pub fn fail(&self, name: &str, code: FailureCode, log_tail: &str) {
+        self.report(name, WorkshopStatus::failed(FailureReason::new(code, None), Some(log_tail.to_owned())));
+    }
+
+    /// Terminates a Workshop's workload because of its expiry.
+    pub fn expire(&self, name: &str) {
+        self.report(name, WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() });
+    }
+
+    fn report(&self, name: &str, status: WorkshopStatus) {
+        self.lock().change(name, |workshop| workshop.status = Some(status));
+    }
+}
+
+/// Changes by actors other than the service.
+impl FakeFleet {
+    /// Removes a Workshop without an event, as if the watch was interrupted at that time.
+    pub fn remove_silently(&self, name: &str) {
+        self.lock().workshops.remove(name);
+    }
+
+    /// Adds a Workshop that the service did not request.
+    pub fn add_unrequested(&self, workshop: &Workshop) {
+        self.lock().store(workshop, None);
+    }
+
+    /// Changes a Workshop's spec, as an admin with access to the fleet could. Watchers receive the change.
+    pub fn edit_spec(&self, name: &str, change: impl FnOnce(&mut WorkshopSpec)) {
+        self.lock().change(name, |workshop| change(&mut workshop.spec));
+    }
+
+    /// Makes a Workshop unreadable until it is applied again, and reports that in its status.
+    pub fn make_unreadable(&self, name: &str) {
+        let mut state = self.lock();
+        let failed = WorkshopStatus::failed(FailureReason::new(FailureCode::InvalidSpec, None), None);
+        state.existing(name).status = Some(WorkshopStatus { observed_generation: Some(2), ..failed });
+        state.unreadable.insert(name.to_owned());
+    }
+
+    /// Sends a complete list to all watchers.
+    pub fn relist(&self) {
+        let mut state = self.lock();
+        let event = FleetEvent::Relisted(state.readable());
+        state.notify(&event);
+    }
+
+    /// Deletes a Workshop as another actor, or finishes a held deletion.
+    pub fn remove_workshop(&self, name: &str) {
+        self.lock().remove(name);
+    }
+}

@@ -1,0 +1,99 @@
+//! Command and arguments of an app in a container. Presets adapt stock images to the sidecar: they disable the login,
+//! set the port, and set the loopback address if the image supports it. The template's command and arguments override
+//! the presets.
+
+use launcher_domain::AppType;
+
+use super::spec::AppSpec;
+
+/// Names of the stock RStudio images of the Rocker project, without `rocker/`.
+const ROCKER: [&str; 4] = ["rstudio", "tidyverse", "verse", "geospatial"];
+/// Script that makes a Rocker image listen on the loopback address only. It adds the address to
+/// `disable_auth_rserver.conf`. If `DISABLE_AUTH` is true, the image's `/init` uses this file as the configuration of
+/// `rserver`. `/init` starts `rserver` without arguments, so only the file can set the address.
+const ROCKER_ON_LOOPBACK: &str = "conf=/etc/rstudio/disable_auth_rserver.conf; \
+    if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; exec /init";
+
+/// Command and arguments of a container. The container keeps the working directory of the image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainerCommand {
+    /// Replaces the image's entry point when not empty.
+    pub command: Vec<String>,
+    /// Replaces the image's arguments when not empty.
+    pub args: Vec<String>,
+}
+
+impl AppSpec<'_> {
+    /// Returns command and arguments for the app's image. `origin` is the origin of the workshop, for example
+    /// `https://intro.example.org`.
+    #[must_use]
+    pub fn container_command(&self, origin: &str) -> ContainerCommand {
+        ContainerCommand {
+            command: self.with_port(&self.container_entry_point()),
+            args: self.with_port(&self.container_args(origin)),
+        }
+    }
+
+    /// Returns the template's command, or [`ROCKER_ON_LOOPBACK`] for a stock RStudio image without overrides. An empty
+    /// result means the image's entry point.
+    fn container_entry_point(&self) -> Vec<String> {
+        let is_stock = self.app_type == AppType::Rstudio
+            && self.command.is_empty()
+            && self.args.is_empty()
+            && ROCKER.iter().any(|name| is_repository(self.image, &format!("rocker/{name}")));
+        if is_stock { ["/bin/sh", "-c", ROCKER_ON_LOOPBACK].map(str::to_owned).into() } else { self.command.to_vec() }
+    }
+
+    /// Returns the template's arguments, or the preset of the app type if the template has none.
+    fn container_args(&self, origin: &str) -> Vec<String> {
+        if !self.args.is_empty() {
+            return self.args.to_vec();
+        }
+        match self.app_type {
+            // Stock RStudio images need no arguments: DISABLE_AUTH disables their login, and they listen on the default
+            // port 8787.
+            AppType::Rstudio => Vec::new(),
+            AppType::Notebook => self.notebook_args(origin),
+            // The entry point of Coder's image passes its arguments to code-server.
+            AppType::Custom if is_repository(self.image, "codercom/code-server") => self.code_server_args(),
+            AppType::Custom => Vec::new(),
+        }
+    }
+
+    /// Returns the preset of a notebook. The first argument of Jupyter's stock images is the program
+    /// `start-notebook.py`. If the template has a command, the preset has only the options, because `jupyter lab` and
+    /// similar programs accept the same options.
+    fn notebook_args(&self, origin: &str) -> Vec<String> {
+        let program = self.command.is_empty().then(|| "start-notebook.py".to_owned());
+        let options = [
+            "--ServerApp.ip=127.0.0.1".to_owned(),
+            format!("--ServerApp.port={}", self.port),
+            "--ServerApp.port_retries=0".to_owned(),
+            "--ServerApp.open_browser=False".to_owned(),
+            "--ServerApp.allow_remote_access=True".to_owned(),
+            format!("--ServerApp.allow_origin={origin}"),
+            "--IdentityProvider.token=".to_owned(),
+            "--ServerApp.password=".to_owned(),
+        ];
+        program.into_iter().chain(options).collect()
+    }
+
+    fn code_server_args(&self) -> Vec<String> {
+        vec![
+            format!("--bind-addr=127.0.0.1:{}", self.port),
+            "--auth=none".to_owned(),
+            "--disable-telemetry".to_owned(),
+            "--disable-update-check".to_owned(),
+        ]
+    }
+}
+
+/// True if the image belongs to this repository. Registry, tag and digest do not count.
+fn is_repository(image: &str, wanted: &str) -> bool {
+    let without_digest = image.split('@').next().unwrap_or_default();
+    let repository = match without_digest.rsplit_once(':') {
+        Some((repository, tag)) if !tag.contains('/') => repository,
+        _ => without_digest,
+    };
+    repository.strip_suffix(wanted).is_some_and(|registry| registry.is_empty() || registry.ends_with('/'))
+}

@@ -1,0 +1,53 @@
+//! Tests of command and arguments in a container.
+
+use launcher_domain::AppType::{Custom, Notebook, Rstudio};
+use launcher_workshop::app::ContainerCommand;
+
+use crate::support::{Template, template, words};
+
+const ORIGIN: &str = "https://intro.example.org";
+const JUPYTER_OPTIONS: [&str; 8] = [
+    "--ServerApp.ip=127.0.0.1",
+    "--ServerApp.port=8888",
+    "--ServerApp.port_retries=0",
+    "--ServerApp.open_browser=False",
+    "--ServerApp.allow_remote_access=True",
+    "--ServerApp.allow_origin=https://intro.example.org",
+    "--IdentityProvider.token=",
+    "--ServerApp.password=",
+];
+const CODE_SERVER_OPTIONS: [&str; 4] =
+    ["--bind-addr=127.0.0.1:8888", "--auth=none", "--disable-telemetry", "--disable-update-check"];
+const ROCKER_SCRIPT: [&str; 3] = [
+    "/bin/sh",
+    "-c",
+    "conf=/etc/rstudio/disable_auth_rserver.conf; if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; \
+     exec /init",
+];
+
+#[test]
+fn container_command_is_preset_of_app_type_unless_template_overrides_it() {
+    let notebook_args = [&["start-notebook.py"][..], &JUPYTER_OPTIONS].concat();
+    let cases: [(Template, &[&str], &[&str]); 12] = [
+        (template(Notebook, "quay.io/jupyter/base-notebook:latest"), &[], &notebook_args),
+        (template(Notebook, "any").command(&["jupyter", "lab"]), &["jupyter", "lab"], &JUPYTER_OPTIONS),
+        (template(Notebook, "any").args(&["start-notebook.py", "--x"]), &[], &["start-notebook.py", "--x"]),
+        (template(Rstudio, "docker.io/rocker/rstudio:4"), &ROCKER_SCRIPT, &[]),
+        (template(Rstudio, "rocker/geospatial@sha256:ab"), &ROCKER_SCRIPT, &[]),
+        (template(Rstudio, "rocker/rstudio").command(&["/init"]), &["/init"], &[]),
+        (template(Rstudio, "rocker/rstudio").args(&["x"]), &[], &["x"]),
+        (template(Rstudio, "someone/rstudio:4"), &[], &[]),
+        (template(Custom, "registry.example.org/app:1"), &[], &[]),
+        (template(Custom, "reg:5000/codercom/code-server:4.9"), &[], &CODE_SERVER_OPTIONS),
+        (template(Custom, "codercom/code-server").args(&["--x"]), &[], &["--x"]),
+        (
+            template(Custom, "any").command(&["serve", "$(PORT)"]).args(&["$(A):$(PORT)"]),
+            &["serve", "8888"],
+            &["$(A):8888"],
+        ),
+    ];
+    for (template, command, args) in cases {
+        let expected = ContainerCommand { command: words(command), args: words(args) };
+        assert_eq!(template.on(8888).container_command(ORIGIN), expected, "{template:?}");
+    }
+}

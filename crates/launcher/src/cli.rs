@@ -1,0 +1,42 @@
+//! The command line.
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use crate::move_database::MoveArgs;
+use crate::operator::settings::OperatorArgs;
+use crate::settings::ServeSettings;
+
+/// Launches short-lived workshops (RStudio, Jupyter, anything that speaks HTTP) from a shared catalog.
+#[derive(Debug, Parser)]
+#[command(name = "launcher", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the API and the pages
+    Serve(Box<ServeSettings>),
+    /// Run the workshops on Kubernetes
+    Operator(Box<OperatorArgs>),
+    /// Check a deployment and report its faults; changes nothing
+    ///
+    /// Run it in the service's pod, or with the service's environment: it takes the settings of `launcher serve`. The
+    /// service need not run. Prints one line for each check: `ok`, `warn` or `FAIL`. Exits with 1 if a check fails.
+    Doctor(Box<ServeSettings>),
+    /// Copy all rows to an empty database; stop the service first
+    MoveDatabase(MoveArgs),
+    /// Start an app and wait for the end of all its descendants; `launcher serve` runs this for each local workshop
+    #[command(name = launcher_fleet::keeper::COMMAND, hide = true)]
+    Keep {
+        #[arg(required = true, last = true)]
+        command: Vec<OsString>,
+    },
+    /// Print the API's OpenAPI document
+    Openapi,
+    /// Print the CustomResourceDefinition of Workshops
+    Crd,
+}

@@ -1,0 +1,33 @@
+//! Facts that one section of checks finds, and that checks of other sections need.
+
+use launcher_domain::AppType;
+
+use super::clock::Reading;
+
+/// Facts that other checks need from the database.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DatabaseFacts {
+    /// Fleet that the rows of the database are bound to. `Some(None)` if they are unbound, `None` if the query failed.
+    pub(super) bound: Option<Option<String>>,
+    /// App types of the templates that people can launch.
+    pub(super) apps: Vec<AppType>,
+    pub(super) clock: Option<Reading>,
+}
+
+/// Facts that other checks need from the fleet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FleetFacts {
+    pub(super) identity: Option<String>,
+    /// Number of Workshops of the fleet, if known.
+    pub(super) workshops: Option<usize>,
+    /// URL of any workshop of the fleet.
+    pub(super) url: Option<String>,
+    pub(super) clock: Option<Reading>,
+}
+
+/// Facts that other checks need from the edge proxy.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EdgeProxyFacts {
+    /// True if the public address answers this machine. The doctor can then check the workshops' domain from here too.
+    pub(super) answers: bool,
+}

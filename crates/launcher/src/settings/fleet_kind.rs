@@ -1,0 +1,23 @@
+//! The kinds of fleets. Code that depends on the kind matches on all kinds, here, in `serve/fleet.rs` or in the doctor.
+//! The compiler then reports each place that must handle a new kind.
+
+use clap::ValueEnum;
+
+/// The fleet adapter that turns Workshops into running workloads.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FleetKind {
+    /// Processes of this machine, without isolation between users: for development and one trusted person
+    Local,
+    /// Pods on Kubernetes, which `launcher operator` runs
+    Kubernetes,
+}
+
+impl FleetKind {
+    /// Returns true if all workshops run as one OS user of one machine.
+    pub(crate) fn shares_one_user(self) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Kubernetes => false,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+"""Tests of the chart's Ingresses, Traefik middlewares and NetworkPolicies. No cluster is needed."""
+
+import ipaddress
+import json
+import re
+
+import pytest
+import yaml
+
+from chart import RELEASE, ROOT, SETS, containers, objects
+
+MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
+TRAEFIK_SETS = [name for name in SETS if name != "any"]
+LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
+FRONT = f"{RELEASE}-front"
+HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
+
+
+def routes(name):
+    """Returns the routes of all rendered Ingresses: {(host, path): (name of the Service, annotations)}."""
+    found = {}
+    for ingress in objects(name, "Ingress"):
+        for rule in ingress["spec"]["rules"]:
+            for path in rule["http"]["paths"]:
+                backend = path["backend"]["service"]
+                assert backend["port"] == {"name": "http"}
+                assert path["pathType"] == ("Exact" if path["path"] == "/signed-out" else "Prefix")
+                found[rule["host"], path["path"]] = (backend["name"], ingress["metadata"]["annotations"])
+    return found
+
+
+def exposure_settings(name):
+    """Returns the settings that tell the operator how to expose workshops: {variable: value}."""
+    operator = next(container for _, _, container in containers(name) if container["name"] == "operator")
+    told = {one["name"]: one["value"] for one in operator["env"] if "value" in one}
+    return {name: value for name, value in told.items() if "INGRESS" in name or "ELSEWHERE" in name}
+
+
+def workshop_annotations(name):
+    """Returns the annotations that the operator sets on each workshop's Ingress."""
+    return json.loads(exposure_settings(name)["SERVICE_INGRESS_ANNOTATIONS"])
+
+
+def middlewares(annotations):
+    """Returns the short names of the middlewares in these annotations, in the order in which Traefik calls them."""
+    ours = re.compile(f"launcher-{RELEASE}-(.*)@kubernetescrd")
+    return [ours.fullmatch(one)[1] for one in annotations[MIDDLEWARES].split(",")]
+
+
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
+def test_each_host_and_path_routes_to_expected_service(name):
+    login = f"login.{DOMAIN}"
+    assert {route: service for route, (service, _) in routes(name).items()} == {
+        (HOST, "/"): LAUNCHER,
+        (HOST, "/api"): LAUNCHER,
+        (HOST, "/assets"): LAUNCHER,
+        (HOST, "/fragments"): LAUNCHER,
+        (HOST, "/signed-out"): LAUNCHER,
+        (HOST, "/oauth2"): LOGIN,
+        (login, "/oauth2"): WORKSHOPS_LOGIN,
+    }
+
+
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
+def test_all_ingresses_have_the_configured_class(name):
+    expected = {"full": "traefik-internal"}.get(name, "traefik")
+    assert {ingress["spec"]["ingressClassName"] for ingress in objects(name, "Ingress")} == {expected}
+    told = exposure_settings(name)
+    assert told.pop("SERVICE_INGRESS_CLASS") == expected
+    assert told.pop("SERVICE_INGRESS_TLS_SECRET", None) == {"full": "workshops-certificate"}.get(name)
+    assert list(told) == ["SERVICE_INGRESS_ANNOTATIONS"]
+
+
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
+def test_traefik_strips_identity_headers_before_authentication(name):
+    for (_, path), (_, annotations) in routes(name).items():
+        login = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
+        login += ["launcher-proof"] if login else []
+        assert middlewares(annotations) == ["strip", *login], path
+        assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
+    assert middlewares(workshop_annotations(name)) == ["strip", "workshops", "workshops-proof"]
+
+
+def test_traefik_takes_identity_only_from_login_proxy():
+    found = objects("minimal", "Middleware")
+    made = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"] for one in found}
+    addresses = {name: spec["forwardAuth"]["address"] for name, spec in made.items() if "forwardAuth" in spec}
+    assert addresses == {
+        "pages": f"http://{LOGIN}.launcher.svc/",
+        "api": f"http://{LOGIN}.launcher.svc/oauth2/auth",
+        "workshops": f"http://{WORKSHOPS_LOGIN}.launcher.svc/",
+    }
+    stripped = made["strip"]["headers"]["customRequestHeaders"]
+    assert set(stripped.values()) == {""} and "X-Auth-Request-Proof" in stripped
+    for name in addresses:
+        assert made[name]["forwardAuth"]["trustForwardHeader"] is False
+        taken = re.compile(made[name]["forwardAuth"]["authResponseHeadersRegex"])
+        for header in ("X-Auth-Request-Email", "x_auth_request_email", "X.Auth-Request_User", "x.auth_request-PROOF", *stripped):
+            assert taken.search(header), header
+        for header in ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Authorization", "Cookie"):
+            assert not taken.search(header), header
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
+    labels = {f"app.kubernetes.io/{key}": RELEASE for key in ("name", "instance")}
+    namespace, pods = {
+        "any": ("launcher", {**labels, "app.kubernetes.io/component": "front"}),
+        "full": ("kube-system", {"app.kubernetes.io/name": "traefik"}),
+    }.get(name, ("traefik", {"app.kubernetes.io/name": "traefik"}))
+    controller = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+        "podSelector": {"matchLabels": pods},
+    }
+    monitoring = {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+    policies = {found["metadata"]["name"]: found["spec"] for found in objects(name, "NetworkPolicy")}
+
+    def rule(peer, port):
+        return {"from": [peer], "ports": [{"protocol": "TCP", "port": port}]}
+
+    def telemetry(port):
+        return [rule(monitoring, port)] if name == "full" else []
+
+    assert policies[LAUNCHER + "-launcher"]["ingress"] == [rule(controller, 8000), *telemetry(9090)]
+    assert policies[LAUNCHER + "-operator"]["ingress"] == telemetry(9091)
+    assert policies[LOGIN]["ingress"] == [rule(controller, 4180)]
+    assert policies["workshops-ingress"]["ingress"] == [rule(controller, 8080)]
+    assert all("Ingress" in spec["policyTypes"] for name, spec in policies.items() if name != "workshops-egress")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_each_release_pod_is_selected_by_one_network_policy(name):
+    ours = [found for found in objects(name, "NetworkPolicy") if found["metadata"]["namespace"] == "launcher"]
+    policies = [found["spec"]["podSelector"] for found in ours]
+
+    def selected(selector, labels):
+        listed = all(labels[one["key"]] in one["values"] for one in selector.get("matchExpressions", []))
+        return listed and selector["matchLabels"].items() <= labels.items()
+
+    for deployment in objects(name, "Deployment"):
+        labels = deployment["spec"]["template"]["metadata"]["labels"]
+        assert [selected(selector, labels) for selector in policies].count(True) == 1, deployment["metadata"]["name"]
+
+
+def test_workshop_network_policies_match_committed_file():
+    original = yaml.safe_load_all((ROOT / "deploy/network-policies.yaml").read_text())
+    committed = {found["metadata"]["name"]: found["spec"] for found in original}
+    rendered = {found["metadata"]["name"]: found for found in objects("minimal", "NetworkPolicy")}
+    assert rendered["workshops-egress"]["spec"] == committed["workshops-egress"]
+    assert rendered["workshops-ingress"]["spec"]["podSelector"] == committed["workshops-ingress"]["podSelector"]
+    assert {rendered[name]["metadata"]["namespace"] for name in committed} == {"workshops"}
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("address", ["169.254.169.254", "100.100.100.200", "168.63.129.16"])
+def test_workshop_egress_policy_excludes_cloud_metadata(name, address):
+    egress = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == "workshops-egress")["spec"]
+    blocks = [peer["ipBlock"] for rule in egress["egress"] for peer in rule["to"] if "ipBlock" in peer]
+    assert blocks
+    for block in blocks:
+        assert any(ipaddress.ip_address(address) in ipaddress.ip_network(one) for one in block["except"])

@@ -1,0 +1,172 @@
+"""Forged identity headers at the edge proxy, in every spelling, with and without a session. None may be accepted."""
+
+import http.client
+import io
+import json
+
+import pytest
+
+from chain import ADMIN, ALICE, BOB, ECHO, LAUNCHER, NAMESPACE, RELEASE, kubectl
+from harness import wait_for
+
+EMAIL = "X-Auth-Request-Email"
+SPELLINGS = [
+    EMAIL,
+    EMAIL.lower(),
+    EMAIL.upper(),
+    "X_Auth_Request_Email",
+    "x.auth.request.email",
+    "X-Auth_Request-Email",
+    "X--Auth-Request-Email",
+    "X-AuthRequest-Email",
+    "XAuthRequestEmail",
+    "X-Auth-Request-User",
+    "X-Auth-Request-Groups",
+    "X-Auth-Request-Preferred-Username",
+    "X-Forwarded-Email",
+    "X_Forwarded_Email",
+    "X-Forwarded-User",
+    "X-Forwarded-Preferred-Username",
+    "X-Forwarded-Access-Token",
+]
+
+
+class Raw(io.BytesIO):
+    """Received bytes with the interface of a socket, so that http.client can parse them."""
+
+    def makefile(self, *_):
+        return self
+
+
+def ask(visitor, host, path, lines):
+    """Sends one request with exactly these header lines and the profile's cookies. Returns (status, body)."""
+    sent = [f"GET {path} HTTP/1.1", f"Host: {host}", "Connection: close", "Accept: application/json", *lines]
+    if found := visitor.cookies_for(host, path):
+        sent.append(f"Cookie: {found}")
+    received = visitor.raw(host, ("\r\n".join(sent) + "\r\n\r\n").encode())
+    response = http.client.HTTPResponse(Raw(received))
+    response.begin()
+    return response.status, response.read().decode(errors="replace")
+
+
+def forgeries():
+    """Yields (test id, header lines that forge the identity of an admin)."""
+    for name in SPELLINGS:
+        yield name, [f"{name}: {ADMIN}"]
+    yield "header sent twice", [f"{EMAIL}: {ADMIN}", f"{EMAIL}: {ADMIN}"]
+    yield "header listed in Connection", [f"{EMAIL}: {ADMIN}", f"Connection: close, {EMAIL}"]
+    yield "alias listed in Connection", [f"X_Auth_Request_Email: {ADMIN}", f"Connection: X_Auth_Request_Email, {EMAIL}"]
+    yield "bearer token", ["Authorization: Bearer " + ADMIN]
+    yield "basic auth", ["Authorization: Basic YWRtaW5AZXhhbXBsZS5vcmc6cA=="]
+    yield "X-Forwarded-Uri with X-Forwarded-Method", ["X-Forwarded-Uri: /oauth2/sign_in", "X-Forwarded-Method: OPTIONS"]
+    nearby = ["X-Forwarded-For: 127.0.0.1", "X-Real-Ip: 127.0.0.1"]
+    yield "X-Forwarded-Host", ["X-Forwarded-Host: login.workshops.test", *nearby]
+
+
+FORGERIES = dict(forgeries())
+
+
+@pytest.fixture(scope="module")
+def bob(chain, echo):
+    visitor = chain.signed_in(BOB)
+    assert visitor.log_in(echo[1], BOB).status == 403
+    return visitor
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_forged_identity_without_session_is_refused(chain, echo, forgery):
+    visitor = chain.visitor()
+    assert ask(visitor, "launcher.test", "/api/v1/me", FORGERIES[forgery])[0] in (400, 401)
+    status, body = ask(visitor, echo[1].split("/")[2], "/", FORGERIES[forgery])
+    assert status in (302, 400, 401), (status, body)
+    assert '"app"' not in body
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_forged_identity_does_not_replace_session_identity(bob, echo, forgery):
+    status, body = ask(bob, "launcher.test", "/api/v1/me", FORGERIES[forgery])
+    assert status in (200, 400, 401), (status, body)
+    if status == 200:
+        assert (json.loads(body)["email"], json.loads(body)["is_admin"]) == (BOB, False)
+    claims = [line.replace(ADMIN, ALICE) for line in FORGERIES[forgery]]
+    status, body = ask(bob, echo[1].split("/")[2], "/", claims)
+    assert status in (400, 401, 403), "Bob reached Alice's workshop"
+    assert '"app"' not in body
+
+
+def test_forged_identity_on_public_page_is_ignored(bob):
+    """Bob is logged in. On public pages the edge proxy ignores his session and removes the forged identity."""
+    around = ["/api/v1/../../signed-out", "/signed-out/../api/v1/me", "/signed-out%2f..%2fapi/v1/me"]
+    for forgery, lines in FORGERIES.items():
+        for path in around:
+            status, body = ask(bob, "launcher.test", path, lines)
+            assert ADMIN not in body, (forgery, path, status)
+        status, body = ask(bob, "launcher.test", "/signed-out", lines)
+        assert status in (400, 401), (forgery, status, body)
+
+
+def test_forged_identity_in_trailer_is_ignored(bob, echo):
+    def launch(host, path):
+        data = (
+            f"POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n"
+            f"Transfer-Encoding: chunked\r\nTrailer: {EMAIL}\r\nCookie: {bob.cookies_for(host)}\r\n\r\n"
+            f"2\r\n{{}}\r\n0\r\n{EMAIL}: {ALICE}\r\n\r\n"
+        )
+        response = http.client.HTTPResponse(Raw(bob.raw(host, data.encode())))
+        response.begin()
+        return response.status, response.read().decode(errors="replace")
+
+    status, body = launch(echo[1].split("/")[2], "/")
+    assert status == 403 and '"app"' not in body, (status, body)
+    status, body = launch("launcher.test", f"/api/v1/templates/{ECHO}/launch")
+    assert status == 201, (status, body)
+    launched = json.loads(body)
+    assert launched["owner_email"] == BOB, "the workshop has another owner"
+    assert bob.request("DELETE", f"{LAUNCHER}/api/v1/instances/{launched['k8s_name']}").status == 202
+
+
+def test_pipelined_requests_are_authenticated_separately(chain, echo):
+    """Sends two requests in one write: the first with Alice's session, the second without a session."""
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    host = echo[1].split("/")[2]
+    data = (
+        f"GET /first HTTP/1.1\r\nHost: {host}\r\nCookie: {alice.cookies_for(host)}\r\n\r\n"
+        f"GET /second HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+    )
+    received = alice.raw(host, data.encode())
+    assert b'"path":"/first"' in received
+    assert b'"path":"/second"' not in received
+    assert b" 401 " in received
+
+
+def test_owner_reaches_workshop_despite_forged_header(chain, echo):
+    """Control for the refusals in the tests above: the owner's request succeeds despite a forged header."""
+    alice = chain.signed_in(ALICE)
+    alice.log_in(echo[1], ALICE)
+    status, body = ask(alice, echo[1].split("/")[2], "/", [f"{EMAIL}: {BOB}"])
+    assert (status, json.loads(body)["app"]) == (200, "http")
+
+
+def test_requests_are_refused_while_login_proxies_are_down(chain, echo, bob):
+    deployments = [f"deployment/{RELEASE}-workshop-launcher-{name}" for name in ("login", "workshops-login")]
+    kubectl("--namespace", NAMESPACE, "scale", *deployments, "--replicas=0")
+    try:
+        hosts = (("launcher.test", "/api/v1/me"), ("launcher.test", "/"), (echo[1].split("/")[2], "/"))
+
+        def all_closed():
+            try:
+                answers = [ask(bob, host, path, [f"{EMAIL}: {ALICE}"]) for host, path in hosts]
+            except http.client.RemoteDisconnected:
+                # A terminating login proxy may close the connection without an answer.
+                return False
+            # A terminating login proxy may still accept Bob's session, but never the forged identity.
+            assert all('"app"' not in body and ALICE not in body for _, body in answers), answers
+            return all(status >= 500 for status, _ in answers)
+
+        wait_for("all requests to get 5xx", all_closed, 60)
+    finally:
+        kubectl("--namespace", NAMESPACE, "scale", *deployments, "--replicas=1")
+        for deployment in deployments:
+            kubectl("--namespace", NAMESPACE, "rollout", "status", deployment, "--timeout=60s")
+    chain.until_login_works()
