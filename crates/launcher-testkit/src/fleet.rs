@@ -66,6 +66,12 @@ impl FakeFleet {
         self.lock().applied
     }
 
+    /// Number of calls of `delete`, also failed calls.
+    #[must_use]
+    pub fn deletions(&self) -> usize {
+        self.lock().deletions
+    }
+
     /// Keeps each later deletion in progress until the test calls [`FakeFleet::remove_workshop`].
     pub fn hold_deletions(&self) {
         self.lock().holds_deletions = true;

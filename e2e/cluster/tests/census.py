@@ -5,6 +5,8 @@ import contextlib
 import subprocess
 import threading
 
+from harness import wait_for
+
 OWNER = r"{.metadata.labels.workshoplauncher\.dev/workshop}"
 WHOSE = {"workshops": "{.metadata.name}", "deployments": OWNER, "pods": OWNER}
 
@@ -48,6 +50,10 @@ class ObjectRecorder:
 
     def assert_one_each(self, *names):
         """Fails unless each name had exactly one Workshop, one Deployment and one pod since the recording began."""
+        # The watches report an object later than the launcher does.
+        recorded = lambda: all(all(self.of(name).values()) for name in names)
+        with contextlib.suppress(AssertionError):
+            wait_for("the watches to report all objects", recorded, 30)
         for watch, _ in self.watches:
             assert watch.poll() is None, "a watch has ended: the recording may be incomplete"
         counts = {name: {kind: len(uids) for kind, uids in self.of(name).items()} for name in names}

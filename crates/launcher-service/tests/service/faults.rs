@@ -145,6 +145,37 @@ async fn orphaned_workshop_is_deleted() {
 }
 
 #[tokio::test]
+async fn orphan_whose_deletion_failed_is_deleted_by_an_early_resync() {
+    let mut world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    world.everything_told().await;
+    world.kill().await;
+    let stray = Instance { k8s_name: "stray-aaaaaaaaaa".to_owned(), ..running.clone() };
+    world.fleet.add_unrequested(&desired_workshop(&stray));
+    world.fleet.inject_faults([Fault::Unavailable]);
+    world.start();
+    eventually(SOON, async || (world.fleet.names() == [running.k8s_name.clone()]).then_some(())).await;
+    assert!(world.fleet.is_fault_free(), "the first deletion failed");
+}
+
+#[tokio::test]
+async fn changed_spec_of_a_terminating_workshop_is_not_restored() {
+    let world = World::new().await;
+    let (ending, other) = (world.running(&caller("alice")).await, world.running(&caller("bob")).await);
+    world.fleet.hold_deletions();
+    world.launcher.terminate(&caller("alice"), &ending.k8s_name).await.unwrap();
+    world.everything_told().await;
+    let (applied, deletions) = (world.fleet.applied(), world.fleet.deletions());
+    world.fleet.edit_spec(&ending.k8s_name, |spec| spec.args = vec!["by-hand".to_owned()]);
+    // The service handles events in order: when bob's instance has failed, it has handled the change. A failed instance
+    // causes one deletion.
+    world.fleet.fail(&other.k8s_name, FailureCode::Crashed, "");
+    world.until(&other.k8s_name, InstanceState::Failed).await;
+    world.everything_told().await;
+    assert_eq!((world.fleet.applied(), world.fleet.deletions()), (applied, deletions + 1));
+}
+
+#[tokio::test]
 async fn workshop_without_launcher_labels_is_ignored() {
     let world = World::new().await;
     let running = world.running(&caller("alice")).await;

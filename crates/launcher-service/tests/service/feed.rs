@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::{Stream, StreamExt};
 use launcher_domain::{InstanceState, Limits};
@@ -74,6 +74,27 @@ async fn feed_sends_changed_queue_positions() {
     next(&mut feed, at(2)).await;
     world.fleet.ready(&first);
     next(&mut feed, at(1)).await;
+}
+
+#[tokio::test]
+async fn feed_sends_promotion_from_the_queue_without_waiting_for_a_poll() {
+    let world = World::new().await;
+    let admin = caller("admin");
+    let template = world.template().await.template_id;
+    let mut feed = Box::pin(world.launcher.subscribe(&admin, None));
+    let mut delays = Vec::new();
+    for _ in 0..5 {
+        let name = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+        let (name, begun) = (name.listed.instance.k8s_name, Instant::now());
+        let is_starting = |event: &FeedEvent| {
+            event.listed.instance.k8s_name == name && event.listed.instance.state == InstanceState::Starting
+        };
+        next(&mut feed, is_starting).await;
+        delays.push(begun.elapsed());
+    }
+    // The feed polls each second. A busy machine can delay some events, but not all of them.
+    let quickest = delays.into_iter().min().unwrap();
+    assert!(quickest < Duration::from_millis(500), "the quickest promotion was reported after {quickest:?}");
 }
 
 #[tokio::test]

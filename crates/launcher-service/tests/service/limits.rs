@@ -55,6 +55,16 @@ async fn terminating_instance_counts_against_the_limit() {
 }
 
 #[tokio::test]
+async fn refusal_at_the_limit_advises_to_end_a_running_workshop() {
+    let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
+    let (alice, template) = (caller("alice"), world.template().await.template_id);
+    world.running(&alice).await;
+    let refused = world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap_err();
+    assert!(matches!(refused, ServiceError::InstanceLimitReached { limit: 1, held: 1, ending: 0 }), "{refused}");
+    assert!(refused.to_string().contains("end one of them first"), "{refused}");
+}
+
+#[tokio::test]
 async fn dismissed_failure_does_not_count_against_the_limit() {
     let world = World::with(Limits { max_instances_per_user: 1, ..Limits::default() }).await;
     let alice = caller("alice");

@@ -9,6 +9,7 @@ mod faults;
 mod feed;
 mod launching;
 mod limits;
+mod overview;
 mod patience;
 #[cfg(feature = "test-postgres")]
 mod postgres;

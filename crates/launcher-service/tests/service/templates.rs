@@ -50,6 +50,18 @@ async fn update_with_outdated_template_version_is_refused() {
 }
 
 #[tokio::test]
+async fn repeated_creation_returns_the_existing_template() {
+    let world = World::new().await;
+    let (admin, id) = (caller("admin"), world.launcher.draw_template_id());
+    let first = world.launcher.create_template_once(&admin, id, draft("First")).await.unwrap();
+    let again = world.launcher.create_template_once(&admin, id, draft("First")).await.unwrap();
+    assert_eq!((again, first.template_id), (first.clone(), id));
+    let other = world.launcher.create_template_once(&admin, id, draft("Other")).await.unwrap();
+    assert_ne!(other.template_id, id, "a different template gets another identifier");
+    assert_eq!(world.launcher.templates(&admin, &PAGE).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn seed_does_not_overwrite_changed_template() {
     let world = World::new().await;
     let (admin, by) = (caller("admin"), EmailAddress::parse("seed@launcher.invalid").unwrap());

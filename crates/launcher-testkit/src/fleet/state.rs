@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) created: usize,
     /// Number of calls of `apply`, also failed calls. Calls with [`Fault::Hang`] do not count.
     pub(super) applied: usize,
+    /// Number of calls of `delete`, also failed calls.
+    pub(super) deletions: usize,
     pub(super) runs_at_once: bool,
     /// True if deletions stay in progress until the test finishes them.
     pub(super) holds_deletions: bool,
@@ -53,6 +55,7 @@ impl State {
 
     /// Deletes a Workshop. Returns the answer, or `None` if the call must never return.
     pub(super) fn delete(&mut self, name: &str, uid: Option<&str>) -> Option<Result<Deletion, FleetError>> {
+        self.deletions += 1;
         let fault = self.faults.pop_front();
         if fault == Some(Fault::Hang) {
             return None;
