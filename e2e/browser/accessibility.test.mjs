@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { ADMIN, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -23,14 +23,29 @@ async function violations(page) {
   );
 }
 
+/** Launches a workshop whose app never answers. Returns its name. */
+const startsForever = (page) =>
+  page.evaluate(async () => {
+    const send = async (path, body) => {
+      const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+      const answer = await fetch(`/api/v1${path}`, options);
+      if (answer.status !== 201) throw new Error(await answer.text());
+      return answer.json();
+    };
+    const image = "docker.io/library/python:3.13-alpine";
+    const template = { name: "Slow", app_type: "custom", image, port: 8000, command: ["sleep", "600"] };
+    const { template_id } = await send("/templates/", template);
+    return (await send(`/templates/${template_id}/launch`, {})).k8s_name;
+  });
+
 test("every page passes axe in light, dark and phone layout", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const { page: setup } = await openPage(t, browser, { email: ADMIN });
   await setup.goto(launcher.url);
-  await setup.getByRole("button", { name: "Launch Files" }).click();
+  await launchFromCard(setup, launcher, "Files");
   await workshopEntry(setup, "Files").getByRole("link", { name: /^Open/ }).waitFor();
-  await setup.goto(launcher.url);
+  const waiting = await startsForever(setup);
   const link = (name) => setup.getByRole("link", { name, exact: true }).first().getAttribute("href");
   const instance = await workshopEntry(setup, "Files").getByRole("link", { name: "Files", exact: true }).getAttribute("href");
   const pages = {
@@ -38,6 +53,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     launch: await link("JupyterLab"),
     instance,
     end: `${instance}/end?return_to=/`,
+    waiting: `/instances/${waiting}/wait`,
     history: "/history",
     overview: "/admin",
     instances: "/admin/instances",
@@ -74,7 +90,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
       await page.getByRole("link", { name: "Back to the list" }).click();
       await page.getByRole("checkbox", { name: "Select all" }).check();
       await ticked.getByRole("button", { name: "End", exact: true }).click();
-      await page.getByRole("heading", { name: "End 1 workshop?" }).waitFor();
+      await page.getByRole("heading", { name: "End 2 workshops?" }).waitFor();
       await check(page, "bulk-question", look);
       await page.getByRole("link", { name: "Keep running" }).click();
     });

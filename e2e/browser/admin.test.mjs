@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 test("admin creates a template, a user launches it, the admin ends the workshop", async (t) => {
   const launcher = await startLauncher(t);
@@ -49,7 +49,7 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
 
   await t.test("workshop ended by the admin disappears from the user's open page", async () => {
     await bob.goto(launcher.url);
-    await bob.getByRole("button", { name: "Launch Notes <b>& more</b>" }).click();
+    await launchFromCard(bob, launcher, "Notes <b>& more</b>");
     const entry = workshopEntry(bob, "Notes");
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
     await admin.goto(`${launcher.url}/admin/instances`);

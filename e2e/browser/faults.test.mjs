@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { ADMIN, freePort, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 // Locks the database against writes until stdin closes. Reads continue.
@@ -58,7 +59,7 @@ test("page stays usable while the service fails", async (t) => {
   assert.equal(created.status, 201);
   const { page } = await openPage(t, browser, { email: ALICE });
   await page.goto(launcher.url);
-  await page.getByRole("button", { name: "Launch Amber" }).click();
+  await launchFromCard(page, launcher, "Amber");
   const entry = workshopEntry(page, "Amber");
   const extend = entry.getByRole("button", { name: /^Extend until/ });
   await extend.waitFor({ timeout: 30_000 });
@@ -103,5 +104,38 @@ test("page stays usable while the service fails", async (t) => {
     assert.equal(await notice.count(), 0, "expected no notice after a refresh that the user did not start");
     assert.equal(loads, 0);
     await entry.getByRole("link", { name: /^Open/ }).waitFor();
+  });
+
+  await t.test("launch during an outage shows an error, and the next launch succeeds", async (t) => {
+    const launch = page.getByRole("button", { name: /^Launch (another )?Amber/ });
+    const release = await lock(t, launcher);
+    await page.mouse.wheel(0, 200);
+    const place = await page.evaluate(() => window.scrollY);
+    const answered = page.waitForResponse("**/launch/*", { timeout: 30_000 });
+    await launch.click();
+    assert.equal((await answered).status(), 503);
+    await notice.getByText("The service did not answer.").waitFor();
+    assert.equal(await page.evaluate(() => window.scrollY), place, "expected the page to keep its place");
+    assert.equal(loads, 0, "expected no page load");
+    await release();
+    await launch.click();
+    await page.waitForURL((url) => url.origin !== launcher.url, { timeout: 30_000 });
+    await page.getByText("Directory listing").first().waitFor();
+  });
+
+  await t.test("launch after the session has ended leads to the page of the template", async (t) => {
+    await page.goto(launcher.url);
+    const template = new URL(await page.getByRole("link", { name: "Amber", exact: true }).last().getAttribute("href"), launcher.url);
+    // Simulates a login proxy: it redirects each request to the login page of another site.
+    const port = await freePort();
+    const provider = createServer((_, answer) => answer.end("login")).listen(port, "127.0.0.1");
+    t.after(() => provider.close());
+    const login = `http://127.0.0.1:${port}/login`;
+    await page.route(`${launcher.url}/**`, (route) => {
+      const asked = encodeURIComponent(new URL(route.request().url()).pathname);
+      return route.fulfill({ status: 302, headers: { Location: `${login}?rd=${asked}` } });
+    });
+    await page.getByRole("button", { name: /^Launch (another )?Amber/ }).click();
+    await page.waitForURL(`${login}?rd=${encodeURIComponent(template.pathname)}`);
   });
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
@@ -79,7 +79,7 @@ test("start page updates and notifies the user", async (t) => {
     await cards.nth(all - 1).waitFor();
     await search.fill("amber");
     await page.getByText(`1 of ${all} found`).waitFor();
-    await page.getByRole("button", { name: "Launch Amber" }).click();
+    await launchFromCard(page, launcher, "Amber");
     await workshopEntry(page, "Amber").waitFor();
     assert.deepEqual(complaints, []);
   });
@@ -91,7 +91,7 @@ test("start page updates and notifies the user", async (t) => {
     const offer = page.getByRole("button", { name: "Notify me" });
     await offer.click();
     await offer.waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "Launch Short" }).click();
+    await launchFromCard(page, launcher, "Short");
     const entry = workshopEntry(page, "Short");
     await entry.getByText("Save your work!").waitFor({ timeout: 30_000 });
     assert.match(await page.title(), /^\(1 minute\) /, "expected the warning in the tab's title");
@@ -111,7 +111,7 @@ test("start page updates and notifies the user", async (t) => {
       document.hasFocus = () => false;
     });
     await page.goto(launcher.url);
-    await page.getByRole("button", { name: "Launch Slow" }).click();
+    await launchFromCard(page, launcher, "Slow");
     const entry = workshopEntry(page, "Slow");
     await entry.getByText(/^Starting: waiting for the app to answer/).waitFor();
     await entry.getByText(/^for \d+ seconds?/).waitFor();

@@ -157,3 +157,11 @@ export async function screenshot(page, name) {
 /** Returns the entry of a workshop in the list "My workshops". */
 export const workshopEntry = (page, name) =>
   page.getByRole("region", { name: "My workshops" }).getByRole("listitem").filter({ hasText: name });
+
+/** Launches a template by its card, and returns to the start page before or after the workshop has opened. */
+export async function launchFromCard(page, launcher, name) {
+  await page.getByRole("button", { name: `Launch ${name}` }).click();
+  await page.waitForURL((url) => url.pathname.endsWith("/wait") || url.origin !== launcher.url, { waitUntil: "commit" });
+  // The waiting page may open the workshop at the same time, which interrupts the first attempt.
+  await page.goto(launcher.url).catch(() => page.goto(launcher.url));
+}

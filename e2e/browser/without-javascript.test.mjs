@@ -13,7 +13,9 @@ test("workshop is launched, opened and ended without JavaScript", async (t) => {
   await page.goto(launcher.url);
   assert.equal(await page.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge");
   await page.getByRole("button", { name: "Launch Files" }).click();
-  await entry.waitFor();
+  await page.waitForURL(/\/wait$/);
+  await screenshot(page, "without-javascript-waiting");
+  await page.getByRole("heading", { name: "Directory listing for /" }).waitFor({ timeout: 30_000 });
   const openLink = entry.getByRole("link", { name: /^Open/ });
   await waitFor("the workshop to run", 30, async () => {
     await page.goto(launcher.url);

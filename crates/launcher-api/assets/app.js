@@ -109,11 +109,46 @@
 
   // Announces states that changed since the last refresh. The first refresh announces nothing.
   function speakStates(first) {
+    const before = new Map(states);
+    states.clear();
     each("[data-workshop][data-state]", (workshop) => {
       const state = workshop.dataset.stateText;
-      if (!first && states.get(workshop.id) !== state) announce(workshop, `${workshop.dataset.workshop}: ${state}`);
+      if (!first && before.get(workshop.id) !== state) announce(workshop, `${workshop.dataset.workshop}: ${state}`);
       states.set(workshop.id, state);
     });
+    const isSame = before.size === states.size && [...states].every(([id, state]) => before.get(id) === state);
+    removeOldNotice(!first && !isSame);
+  }
+
+  // Removes a notice when a workshop changes after it: "You have 3 workshops" may be untrue then. Keeps a notice that
+  // arrived together with the change.
+  let seenNotice = null;
+  function removeOldNotice(isChanged) {
+    const notice = document.querySelector("#notice > .notice");
+    if (isChanged && notice === seenNotice) notice?.remove();
+    seenNotice = notice;
+  }
+
+  // Adds each new state to the log of the waiting page.
+  function logStart() {
+    const log = document.getElementById("start-log");
+    const state = document.querySelector("#start-content")?.dataset.stateText;
+    const lines = log?.querySelector("ol");
+    if (!state || lines.lastElementChild?.dataset.state === state) return;
+    const line = document.createElement("li");
+    line.dataset.state = state;
+    const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(Date.now() + skew);
+    line.textContent = [time, state].join(" ");
+    lines.append(line);
+    log.hidden = false;
+  }
+
+  // Opens the workshop of the waiting page. Replaces the page, so that "Back" does not lead to a page that opens the
+  // workshop again.
+  let opening = null;
+  function openWhenReady() {
+    const ready = document.querySelector("[data-opens]");
+    if (ready) opening ??= setTimeout(() => location.replace(ready.dataset.opens), Number(ready.dataset.opensIn));
   }
 
   // Announces the state. Also shows "ready" and "failed" in the title and a notification: the user may be in another
@@ -133,6 +168,8 @@
     countdown();
     tickAll();
     speakStates(first);
+    logStart();
+    openWhenReady();
   }
 
   refresh(true);
@@ -166,17 +203,21 @@
     // If the navigation fails, for example without a connection, the page stays. Reloads are possible again then.
     setTimeout(() => (leaving = false), 10_000);
   });
-  async function checkSession() {
+  async function checkSession(request) {
     if (leaving) return;
     try {
       const answer = await fetch("/fragments/workshops", { redirect: "manual" });
-      if (!leaving && (answer.type === "opaqueredirect" || answer.status === 401)) location.reload();
+      if (leaving || (answer.type !== "opaqueredirect" && answer.status !== 401)) return;
+      // The path of the form "Launch" is also the page of its template: after the sign-in, the user is there again.
+      if (isLaunch(request)) location.assign(request.action);
+      else location.reload();
     } catch {
       // The server is unreachable: htmx retries its own request.
     }
   }
+  const isLaunch = (request) => request?.method === "POST" && request.action?.startsWith("/launch/");
   for (const failure of ["htmx:response:error", "htmx:error", "htmx:sse:error"]) {
-    document.addEventListener(failure, checkSession);
+    document.addEventListener(failure, (event) => checkSession(event.detail?.ctx?.request));
   }
 
   // Delay of the notice "connection lost", in milliseconds. A stream that reconnects within the delay shows no notice.
@@ -209,12 +250,15 @@
     }
   });
 
-  // Shows a notice if an action fails with a 5xx error.
-  document.addEventListener("htmx:response:error", ({ detail: { ctx } }) => {
-    const notice = document.getElementById("not-done");
-    if (!notice || ctx.response.status < 500 || ctx.request.method === "GET") return;
-    document.getElementById("notice").replaceChildren(notice.content.cloneNode(true));
-  });
+  // Shows a notice if an action fails with a 5xx error, or gets no answer.
+  for (const failure of ["htmx:response:error", "htmx:error"]) {
+    document.addEventListener(failure, ({ detail }) => {
+      const notice = document.getElementById("not-done");
+      const ctx = detail?.ctx;
+      if (!notice || !ctx?.request || ctx.request.method === "GET" || ctx.response?.status < 500) return;
+      document.getElementById("notice").replaceChildren(notice.content.cloneNode(true));
+    });
+  }
 
   document.addEventListener("submit", (event) => {
     const button = event.submitter;

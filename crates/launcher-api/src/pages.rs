@@ -19,6 +19,7 @@ mod signed_out;
 mod texts;
 mod unauthenticated;
 mod view;
+mod waiting;
 mod workshops;
 
 use axum::Router;
@@ -38,6 +39,7 @@ const ROUTES: &[Route] = &[
     ("POST", "/launch/{template_id}", || post(launch::launch)),
     ("GET", "/instances/{k8s_name}", || get(instances::show)),
     ("GET", "/instances/{k8s_name}/open", || get(instances::open)),
+    ("GET", "/instances/{k8s_name}/wait", || get(waiting::show)),
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),

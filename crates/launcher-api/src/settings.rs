@@ -1,5 +1,7 @@
 //! Settings of the API and the pages.
 
+use std::time::Duration;
+
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{AdminList, EmailAddress, ProxySecret};
 use tokio_util::sync::CancellationToken;
@@ -30,6 +32,8 @@ pub struct ApiSettings {
     pub stop: CancellationToken,
     /// True if workshops of several people run as one OS user. Each admin page then shows a warning.
     pub shares_one_user: bool,
+    /// Time from ready until the URL of a workshop answers. A page opens a workshop only after this time.
+    pub routing_delay: Duration,
 }
 
 impl ApiSettings {

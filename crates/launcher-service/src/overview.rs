@@ -16,6 +16,9 @@ use distribution::Distribution;
 
 /// Hours of a day.
 const HOURS: usize = 24;
+/// Newest launches of a template from which its usual start time is computed. More than a class, so that a class that
+/// is starting does not hide the earlier launches.
+const USUAL_LAUNCHES: u32 = 200;
 
 /// Overview of the service. "Day" means the last 24 hours, rounded to the minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +90,21 @@ impl Launcher {
             day: stats(launches.iter(), running(live.iter())),
             templates: templates(&launches, &live),
         })
+    }
+}
+
+impl Launcher {
+    /// Returns the usual time from launch to ready of a template's workshops: the median of its newest launches.
+    /// `None` if none of them was ready. Everybody may read it, because it does not tell whose launches these are.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn usual_start(&self, template_id: Uuid) -> Result<Option<SignedDuration>, ServiceError> {
+        let mut times = Distribution::default();
+        for millis in self.0.store.newest_start_times(template_id, USUAL_LAUNCHES).await? {
+            times.add(millis.max(0), 1);
+        }
+        Ok(times.percentile(50).map(SignedDuration::from_millis))
     }
 }
 

@@ -73,6 +73,17 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// Returns the milliseconds from launch to ready of the template's newest launches, `limit` launches at most. A
+    /// launch that was never ready is not in the result.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn newest_start_times(&self, template_id: Uuid, limit: u32) -> Result<Vec<i64>, StoreError> {
+        let rows = start_times(template_id, limit).fetch_all(&self.pool).await?;
+        let times: Result<Vec<Option<i64>>, _> = rows.iter().map(|row| row.try_get("ready_millis")).collect();
+        Ok(times?.into_iter().flatten().collect())
+    }
+
     /// Counts the instances that have not ended and that the caller may see. Hours are relative to `since`.
     ///
     /// # Errors
@@ -145,6 +156,16 @@ pub(crate) fn launches(scope: Scope<'_>, since: Timestamp) -> Sql {
     sql.condition_with("instance_id >= ", earliest_uuid(since).to_string());
     push_scope(&mut sql, scope);
     sql.push(" GROUP BY 1, 2, 3");
+    sql
+}
+
+/// Builds the query of [`Store::newest_start_times`]. It does not exclude launches that were never ready: if most of
+/// them failed, the query would read all launches of the template.
+pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
+    let mut sql = Sql::new("SELECT started_at - created_at AS ready_millis FROM workshop_instances");
+    sql.condition_with("template_id = ", template_id.to_string());
+    sql.push(" ORDER BY instance_id DESC LIMIT ");
+    sql.bind(i64::from(limit));
     sql
 }
 

@@ -203,6 +203,10 @@ async fn overview_statements_use_their_index() {
     let since = jiff::Timestamp::UNIX_EPOCH;
     for (sql, step) in [
         (overview::launches(Scope::Everyone, since), format!("INDEX {INSTANCE_ID} (instance_id>?)")),
+        (
+            overview::start_times(Uuid::from_u128(1), 200),
+            "INDEX workshop_instances_template (template_id=?)".to_owned(),
+        ),
         (overview::live(Scope::Everyone, since), "INDEX workshop_instances_state (state=?)".to_owned()),
         (overview::ended(Scope::Everyone, since), "INDEX workshop_instances_ended (state=? AND ended_at>?)".to_owned()),
     ] {

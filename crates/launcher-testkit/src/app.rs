@@ -53,6 +53,8 @@ pub struct Options {
     pub logout_url: Option<String>,
     /// True if all workshops run as the same user of one machine, as with the local fleet.
     pub shares_one_user: bool,
+    /// Time from ready until the URL of a workshop answers.
+    pub routing_delay: Duration,
 }
 
 impl Default for Options {
@@ -68,6 +70,7 @@ impl Default for Options {
             public_url: None,
             logout_url: None,
             shares_one_user: false,
+            routing_delay: Duration::ZERO,
         }
     }
 }
@@ -243,5 +246,6 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         metrics: Metrics::default(),
         stop: stop.token(),
         shares_one_user: options.shares_one_user,
+        routing_delay: options.routing_delay,
     }
 }

@@ -25,16 +25,15 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
 
   await t.test("Alice launches JupyterLab and runs a cell on its own subdomain", async () => {
     await alice.getByRole("button", { name: "Launch" }).click();
-    // The fragment of the URL selects this workshop. Alice may have other workshops.
-    await alice.waitForURL(/#workshop-jupyterlab-/);
-    const entry = alice.locator(new URL(alice.url()).hash);
-    const open = entry.getByRole("link", { name: /^Open/ });
-    await open.waitFor({ timeout: 90_000 });
-    workshop = new URL(await open.getAttribute("href"));
-    assert.match(workshop.hostname, /^jupyterlab-[a-z0-9]{10}\.workshops\.test$/);
-    const [lab] = await Promise.all([context.waitForEvent("page"), open.click()]);
-    // dex keeps no session, so it asks Alice for a second login for the workshop domain.
+    // The waiting page opens the workshop. dex keeps no session, so it asks Alice for a second login for the workshop
+    // domain.
+    await alice.waitForURL(/\/instances\/jupyterlab-[a-z0-9]{10}\/wait$/);
+    const name = new URL(alice.url()).pathname.split("/")[2];
+    await screenshot(alice, "login-waiting");
+    const lab = alice;
+    await alice.waitForURL(/^http:\/\/dex\.test/, { timeout: 90_000 });
     await logIn(lab, "alice@example.org");
+    workshop = new URL(`https://${name}.workshops.test/`);
     await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/lab");
     await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
     await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
@@ -44,7 +43,6 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await lab.keyboard.press("Shift+Enter");
     await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
     await screenshot(lab, "login-jupyterlab");
-    await lab.close();
   });
 
   await t.test("Bob gets 403 from Alice's workshop and 404 from the API", async (t) => {

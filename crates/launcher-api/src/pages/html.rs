@@ -2,8 +2,9 @@
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
+use launcher_domain::local_path::LocalPath;
 
 use super::view::{Person, Shell};
 use crate::problem::Problem;
@@ -39,6 +40,14 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
         warns_of_sharing: state.settings.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         here,
     }
+}
+
+/// Makes htmx open a page of this site. htmx does not show the target of a redirect as a page: it inserts the target
+/// into the current page.
+pub(crate) fn htmx_redirect(path: &LocalPath) -> Response {
+    // A local path contains only visible ASCII characters, which are valid in a header.
+    let path = HeaderValue::from_str(path.as_str()).unwrap_or(HeaderValue::from_static("/"));
+    (StatusCode::OK, [(HeaderName::from_static("hx-redirect"), path)]).into_response()
 }
 
 /// Returns true if htmx sent the request, and so expects only a part of the page.

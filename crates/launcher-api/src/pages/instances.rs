@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, texts, workshops};
+use super::{assets, texts, waiting, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
@@ -48,6 +48,11 @@ pub(crate) struct EndForm {
     return_to: Option<String>,
 }
 
+/// Returns the path of an instance's page.
+pub(crate) fn path(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}")
+}
+
 /// `GET /instances/{k8s_name}`: details of one instance.
 pub(crate) async fn show(
     State(state): State<AppState>,
@@ -60,13 +65,14 @@ pub(crate) async fn show(
         workshop: WorkshopView::new(&state.launcher, &caller, &listed),
         now: machine_now(state.launcher.clock()),
         live: false,
-        return_to: format!("/instances/{k8s_name}"),
+        return_to: path(&k8s_name),
     };
     page(StatusCode::OK, &detail)
 }
 
-/// `GET /instances/{k8s_name}/open`: redirects to the workshop while it runs, for its owner. Otherwise redirects to the
-/// page of the instance, which shows its state. A link to this path therefore stays valid while the state changes.
+/// `GET /instances/{k8s_name}/open`: redirects the owner to the workshop while it runs, and to the waiting page while it
+/// starts. Otherwise redirects to the page of the instance, which shows its state. A link to this path therefore stays
+/// valid while the state changes.
 pub(crate) async fn open(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -74,8 +80,8 @@ pub(crate) async fn open(
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
-    let target = workshop.url.unwrap_or_else(|| format!("/instances/{k8s_name}"));
-    Ok(forms::redirect(&target))
+    let page = if workshop.waits.is_some() && workshop.mine { waiting::path(&k8s_name) } else { path(&k8s_name) };
+    Ok(forms::redirect(&workshop.url.unwrap_or(page)))
 }
 
 /// `POST /instances/{k8s_name}/extend`.

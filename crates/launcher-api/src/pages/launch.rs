@@ -8,9 +8,9 @@ use launcher_service::{LaunchRequest, Launched};
 use serde::Deserialize;
 
 use super::forms::{self, Fields};
-use super::html::{PageResult, page, shell};
+use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
 use super::view::{Card, Shell, WorkshopView};
-use super::{assets, markdown, texts, workshops};
+use super::{assets, markdown, texts, waiting, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
 use crate::permission::{Allowed, LaunchActive, LaunchInactive};
@@ -70,7 +70,7 @@ pub(crate) async fn show(
     page(StatusCode::OK, &launch)
 }
 
-/// `POST /launch/{template_id}`: launches the template, then shows the workshop in the list.
+/// `POST /launch/{template_id}`: launches the template, then shows the waiting page.
 pub(crate) async fn launch(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -82,14 +82,16 @@ pub(crate) async fn launch(
     let request = LaunchRequest { idempotency_key: key, ..LaunchRequest::default() };
     let launched = state.launcher.launch(&caller, template_id, &request).await;
     let next = next(&forms::return_to(form.return_to.as_deref()), launched.as_ref().ok());
+    if launched.is_ok() && is_htmx(&headers) {
+        return Ok(htmx_redirect(&next));
+    }
     workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
 }
 
-/// Returns the path to open after a launch: `return_to`. If it is the start page, the path gets the anchor of the new
-/// workshop.
+/// Returns the path to open after a launch: `return_to`, or the waiting page instead of the start page.
 fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
     launched
         .filter(|_| return_to.as_str() == "/")
-        .and_then(|launched| LocalPath::parse(&format!("/#workshop-{}", launched.listed.instance.k8s_name)))
+        .and_then(|launched| LocalPath::parse(&waiting::path(&launched.listed.instance.k8s_name)))
         .unwrap_or_else(|| return_to.clone())
 }

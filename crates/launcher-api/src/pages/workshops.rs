@@ -104,6 +104,8 @@ pub(crate) async fn answer(
     };
     let Some((status, notice)) = notices::of(&error, htmx) else { return Err(error.into()) };
     let mut response = if htmx {
+        // htmx does not insert the answer of a 5xx status, so the notice would not appear.
+        let status = if status.is_server_error() { StatusCode::CONFLICT } else { status };
         render_list(state, caller, status, Some(notice)).await?
     } else {
         render_home(state, caller, status, Some(notice), "").await?

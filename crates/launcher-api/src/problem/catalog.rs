@@ -54,12 +54,13 @@ catalog! {
          its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
          service the same secret. `launcher doctor` checks the secret.";
     AdminOnly: "admin-only", FORBIDDEN, "Only for administrators",
-        "Only the people in SERVICE_ADMIN_EMAILS may manage templates, filter lists by owner or template, and read \
-         the activity log.";
+        "Only admins may manage templates, filter the list of instances by owner or template, open the admins' pages, \
+         and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask an administrator to add your \
+         address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
-        "A page of another site made the browser send this request, which would change something. The service \
-         detects this by `Sec-Fetch-Site` or `Origin`. Nothing was changed. Send changes from this site's own pages, \
-         or from a program that is not a browser.";
+        "A page of another site made the browser send a request that would change something. The service detects this \
+         by `Sec-Fetch-Site` or `Origin`. Nothing was changed. Send changes from this site's own pages, or from a \
+         program that is not a browser.";
     NotFound: "not-found", NOT_FOUND, "Not found",
         "The resource does not exist, or it belongs to another user. The service answers both cases with exactly the \
          same document. For this reason the document has no `request_id`. Read the header `X-Request-Id` instead.";
@@ -70,9 +71,10 @@ catalog! {
          admin to restore this one.";
     InstanceLimitReached: "instance-limit-reached", CONFLICT, "You have reached your limit of workshops",
         "Each user may have SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running and \
-         terminating. End one of your instances first. A terminating instance counts until all of its processes or \
-         pods have stopped. If you have a terminating instance, `detail` says so. A failed instance does not count, \
-         even after its owner has dismissed it and its workload is still being deleted.";
+         terminating. Admins have no limit. End one of your instances first. A terminating instance counts until all \
+         of its processes or pods have stopped. If you have a terminating instance, `detail` says so. A failed \
+         instance does not count. A dismissed instance does not count either, even while the service deletes its \
+         workload.";
     NotRunning: "not-running", CONFLICT, "The workshop is not running",
         "Only a running instance can be extended. Wait until the instance is running, or launch a new one.";
     LifetimeLimitReached: "lifetime-limit-reached", CONFLICT, "The workshop has reached its maximum lifetime",
@@ -90,9 +92,10 @@ catalog! {
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
     UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "The request is for another host",
-        "The host of the request is neither the host of SERVICE_PUBLIC_URL nor a loopback address. Correct \
-         SERVICE_PUBLIC_URL, or configure the proxy in front of the service to forward `Host` unchanged. The service \
-         does not compare ports. It refuses other hosts to prevent DNS rebinding.";
+        "The host of the request is neither the host of SERVICE_PUBLIC_URL nor a loopback address. Users: open the \
+         service at its public address. Administrators: correct SERVICE_PUBLIC_URL, or configure the proxy in front of \
+         the service to forward `Host` unchanged. The service does not compare ports. It refuses other hosts to \
+         prevent DNS rebinding.";
     InvalidFields: "invalid-fields", UNPROCESSABLE_ENTITY, "Fields of the body are invalid",
         "`errors` lists each invalid, missing or unknown field with its JSON pointer into the body.";
     InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY, "Parameters are invalid",
@@ -105,27 +108,27 @@ catalog! {
         "Each user may have 64 requests in flight. A request is in flight until the client has read its response. \
          Event streams do not count. `Retry-After` says when to try again.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, "Too many event streams are open",
-        "Each user may have 32 open event streams. Each browser tab with a page of this site has one open event \
-         stream. Close an event stream or a tab.";
+        "Each user may have 32 open event streams. In each browser tab, these pages have one open event stream: the \
+         home page, the pages of a workshop, and the page with all instances. Close an event stream or a tab.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS, "Too many launches in a short time",
         "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
-         SERVICE_LAUNCH_BURST workshops at once. `Retry-After` says when the next launch is possible. A repeated \
-         launch with the same `Idempotency-Key` does not count, because it creates no instance.";
+         SERVICE_LAUNCH_BURST workshops at once. Admins have no limit. `Retry-After` says when the next launch is \
+         possible. A repeated launch with the same `Idempotency-Key` does not count, because it creates no instance.";
     Internal: "internal", INTERNAL_SERVER_ERROR, "The service had an internal error",
         "Administrators: to find the cause, search the service's log for this `request_id`. Running workshops are not \
          affected.";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE, "Too many workshops are waiting to start",
         "The queue already has SERVICE_MAX_QUEUED instances. `Retry-After` says when to try again.";
     Overloaded: "overloaded", SERVICE_UNAVAILABLE, "The service has too many bytes in flight",
-        "The bodies and responses in flight use all the memory that is reserved for them. `Retry-After` says when to \
-         try again. The service refuses either the body of a request or a large response. If it refuses the body, \
-         nothing was changed. If it refuses the response, the request has already taken effect. The answer \
-         does not say which. Before you repeat a change, read the resource. Repeat a launch with the same \
-         `Idempotency-Key`.";
+        "Before you repeat a change, read the resource: the change may already have taken effect. Repeat a launch with \
+         the same `Idempotency-Key`. `Retry-After` says when to try again. The bodies and responses in flight use all \
+         the memory that is reserved for them. The service therefore refused the body of the request, or a large \
+         response to the request. If it refused the body, nothing was changed. If it refused the response, the request \
+         has taken effect. The error is the same in both cases.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, "The service cannot answer right now",
         "The database does not answer. `Retry-After` says when to try again. Usually nothing was changed. But if the \
-         connection to the database broke during a commit, the change may have taken effect. To repeat a launch \
-         safely, use the same `Idempotency-Key`.";
+         connection to the database broke during a commit, the change may have taken effect. Before you repeat a \
+         change, read the resource. To repeat a launch safely, use the same `Idempotency-Key`.";
 }
 
 impl ProblemCode {

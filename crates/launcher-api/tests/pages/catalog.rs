@@ -50,20 +50,21 @@ async fn launch_form_sent_twice_launches_once() {
     let form = alice.get("/").await.form(&action);
     let (first, second) = (alice.post(&action, &borrowed(&form)).await, alice.post(&action, &borrowed(&form)).await);
     assert_eq!(first.location(), second.location());
-    assert_ne!(first.location(), format!("/#workshop-{}", alice.launch(&template).await));
+    assert_ne!(first.location(), format!("/instances/{}/wait", alice.launch(&template).await));
     assert_eq!(alice.get("/fragments/workshops").await.body.matches("<li ").count(), 2);
     app.finish().await;
 }
 
 #[tokio::test]
-async fn htmx_launch_returns_list_fragment() {
+async fn htmx_launch_opens_the_waiting_page() {
     let app = App::start().await;
     let template = app.template("Penguins", |_| {}).await;
     let action = format!("/launch/{template}");
     let form = app.browser(ALICE).get("/").await.form(&action);
     let answer = app.browser(ALICE).with_htmx().post(&action, &borrowed(&form)).await;
     assert_eq!(answer.status, StatusCode::OK);
-    assert!(answer.body.contains("id=\"workshop-penguins-") && !answer.body.contains("<html"));
+    let place = answer.header("hx-redirect");
+    assert!(place.starts_with("/instances/penguins-") && place.ends_with("/wait"), "{place}");
     app.finish().await;
 }
 
@@ -151,7 +152,7 @@ async fn return_path_to_other_site_is_ignored() {
     for evil in ["//evil.example", "/\\evil.example", "javascript:alert(1)", "https://evil.example/", "\t//evil", ""] {
         let form = alice.get("/").await.form(&action);
         let answer = alice.post(&action, &with(&form, "return_to", evil)).await;
-        assert!(answer.location().starts_with("/#workshop-"), "{evil} led to {}", answer.location());
+        assert!(answer.location().starts_with("/instances/penguins-"), "{evil} led to {}", answer.location());
     }
     let form = alice.get("/").await.form(&action);
     let answer = alice.post(&action, &with(&form, "return_to", "/history?after=")).await;

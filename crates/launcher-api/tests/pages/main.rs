@@ -14,3 +14,4 @@ mod overview;
 mod safety;
 mod sorting;
 mod support;
+mod waiting;

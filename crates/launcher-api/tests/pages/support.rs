@@ -93,7 +93,8 @@ impl Browser {
         let form = self.get(&action).await.form(&action);
         let launched = self.post(&action, &borrowed(&form)).await;
         let place = launched.location();
-        place.strip_prefix("/#workshop-").unwrap_or_else(|| panic!("launched to {place}")).to_owned()
+        let name = place.strip_prefix("/instances/").and_then(|rest| rest.strip_suffix("/wait"));
+        name.unwrap_or_else(|| panic!("launched to {place}")).to_owned()
     }
 
     /// Loads the page until it contains `text`. Returns the page.

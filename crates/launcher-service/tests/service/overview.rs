@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, InstanceState};
-use launcher_service::ServiceError;
+use launcher_service::{LaunchRequest, ServiceError};
 
 use crate::{World, caller};
 
@@ -47,4 +47,22 @@ async fn overview_lists_templates_launched_today_or_still_running() {
     let templates = world.launcher.overview(&admin).await.unwrap().templates;
     let counts: Vec<_> = templates.iter().map(|(id, stats)| (*id, stats.launches, stats.running)).collect();
     assert_eq!(counts, [(launched.template_id, 1, 0), (still_running, 0, 1)]);
+}
+
+#[tokio::test]
+async fn usual_start_is_the_median_of_earlier_launches() {
+    let world = World::new().await;
+    let (admin, template) = (caller("admin"), world.template().await.template_id);
+    assert_eq!(world.launcher.usual_start(template).await.unwrap(), None);
+    for seconds in [4, 90, 6] {
+        let launched = world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+        let name = launched.listed.instance.k8s_name;
+        world.workshop(&name).await;
+        world.clock.advance(Duration::from_secs(seconds));
+        world.fleet.ready(&name);
+        world.until(&name, InstanceState::Running).await;
+    }
+    world.launcher.launch(&admin, template, &LaunchRequest::default()).await.unwrap();
+    let usual = world.launcher.usual_start(template).await.unwrap().unwrap();
+    assert_eq!(usual.as_secs(), 6);
 }

@@ -163,6 +163,7 @@ async fn overview_statements_use_their_index() {
     let since = |millis| jiff::Timestamp::from_millisecond(millis).unwrap();
     let everyone = Scope::Everyone;
     planner.assert_uses(overview::launches(everyone, since(1)), "workshop_instances_pkey").await;
+    planner.assert_uses(overview::start_times(Uuid::from_u128(1), 200), "workshop_instances_template").await;
     planner.assert_uses(overview::live(everyone, since(1)), "workshop_instances_").await;
     planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
     planner.store.close().await;

@@ -68,6 +68,20 @@ async fn launches_are_counted_by_template_hour_and_time_to_ready() {
 }
 
 #[tokio::test]
+async fn start_times_are_those_of_the_templates_newest_launches() {
+    on_every_engine(async |store| {
+        store.create_template(&template(2)).await.unwrap();
+        launched_at(&store, "alice@example.org", 0, Some(9_000)).await;
+        launched_at(&store, "alice@example.org", 1, Some(1_200)).await;
+        launched_at(&store, "bob@example.org", 2, None).await;
+        launched_at(&store, "bob@example.org", 3, Some(3_400)).await;
+        assert_eq!(store.newest_start_times(Uuid::from_u128(1), 3).await.unwrap(), [3_400, 1_200]);
+        assert_eq!(store.newest_start_times(Uuid::from_u128(2), 3).await.unwrap(), [0_i64; 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn live_instances_are_counted_by_template_state_and_ready_hour() {
     on_every_engine(async |store| {
         launched_at(&store, "alice@example.org", -3 * HOUR, Some(0)).await;

@@ -1,6 +1,8 @@
 //! The kinds of fleets. Code that depends on the kind matches on all kinds, here, in `serve/fleet.rs` or in the doctor.
 //! The compiler then reports each place that must handle a new kind.
 
+use std::time::Duration;
+
 use clap::ValueEnum;
 
 /// The fleet adapter that turns Workshops into running workloads.
@@ -18,6 +20,16 @@ impl FleetKind {
         match self {
             Self::Local => true,
             Self::Kubernetes => false,
+        }
+    }
+
+    /// Returns the time from ready until the URL of a workshop answers.
+    pub(crate) fn routing_delay(self) -> Duration {
+        match self {
+            // The gateway knows a workshop as soon as it is ready.
+            Self::Local => Duration::ZERO,
+            // Traefik applies changes every two seconds by default, and answers 404 before.
+            Self::Kubernetes => Duration::from_secs(3),
         }
     }
 }

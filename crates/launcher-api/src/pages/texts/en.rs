@@ -10,6 +10,7 @@ mod kinds;
 mod notices;
 pub(crate) mod overview;
 mod units;
+mod waiting;
 mod workshops;
 
 pub(crate) use activity::*;
@@ -19,6 +20,7 @@ pub(crate) use instances::*;
 pub(crate) use kinds::*;
 pub(crate) use notices::*;
 pub(crate) use units::*;
+pub(crate) use waiting::*;
 pub(crate) use workshops::*;
 
 /// Code of the language, for `<html lang>` and the script's `Intl`.

@@ -14,7 +14,7 @@ use crate::wire::WorkshopInstanceResponse;
 
 /// List instances
 ///
-/// The caller's own instances; for an administrator all instances. Newest first.
+/// The caller's own instances; for an admin all instances. Newest first.
 #[utoipa::path(
     get, path = "/instances/", operation_id = "listInstances", tag = "instances",
     params(
@@ -22,9 +22,9 @@ use crate::wire::WorkshopInstanceResponse;
             description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
                            state."),
         ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
-            description = "Only instances of this person. For administrators."),
+            description = "Only instances of this person. For admins."),
         ("template_id" = Option<uuid::Uuid>, Query,
-            description = "Only instances of this template. For administrators."),
+            description = "Only instances of this template. For admins."),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",

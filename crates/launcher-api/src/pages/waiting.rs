@@ -1,0 +1,99 @@
+//! The waiting page: shows the start of a workshop, and opens the workshop when it is ready.
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use jiff::SignedDuration;
+use launcher_domain::{InstanceState, StartStep};
+use launcher_service::ListedInstance;
+
+use super::html::{PageResult, page, shell};
+use super::view::{Shell, WorkshopView, machine_now};
+use super::{assets, forms, instances, texts};
+use crate::extract::InstanceName;
+use crate::identity::Identified;
+use crate::state::AppState;
+
+#[derive(Debug, Template)]
+#[template(path = "waiting.html")]
+struct WaitingPage {
+    shell: Shell,
+    workshop: WorkshopView,
+    steps: Vec<Step>,
+    /// Usual time from launch to ready, in words, if the template was ever ready.
+    usual: Option<String>,
+    now: String,
+    /// Time until the page opens the ready workshop.
+    opens_in: SignedDuration,
+}
+
+/// A step of the start.
+#[derive(Debug)]
+struct Step {
+    text: &'static str,
+    /// CSS class: `done`, `current` or `next`.
+    progress: &'static str,
+}
+
+/// Returns the path of an instance's waiting page.
+pub(crate) fn path(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}/wait")
+}
+
+/// `GET /instances/{k8s_name}/wait`: the waiting page, for the owner of a workshop that starts or is ready. Any other
+/// workshop redirects to its own page, which says how it failed or ended.
+///
+/// The page of a ready workshop opens the workshop. It is not a redirect: the form "Launch" leads to this page, and the
+/// content security policy of a form's page refuses a redirect to another site.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    InstanceName(k8s_name): InstanceName,
+) -> PageResult {
+    let listed = state.launcher.instance(&caller, &k8s_name).await?;
+    let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
+    let Some(steps) = steps(&listed).filter(|_| workshop.mine) else {
+        return Ok(forms::redirect(&instances::path(&k8s_name)));
+    };
+    let usual = state.launcher.usual_start(workshop.template_id).await?;
+    let waiting = WaitingPage {
+        shell: shell(&state, &caller, ""),
+        steps,
+        usual: usual.map(|usual| texts::usual_start(usual.as_secs().max(1))),
+        opens_in: opens_in(&state, &listed),
+        workshop,
+        now: machine_now(state.launcher.clock()),
+    };
+    page(StatusCode::OK, &waiting)
+}
+
+/// Returns the time until the URL of a ready workshop answers.
+fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
+    let delay = SignedDuration::try_from(state.settings.routing_delay).unwrap_or(SignedDuration::ZERO);
+    let now = state.launcher.clock().now();
+    listed
+        .instance
+        .started_at
+        .map_or(SignedDuration::ZERO, |ready| delay - now.duration_since(ready).clamp(SignedDuration::ZERO, delay))
+}
+
+/// Returns the steps of the start, with the current one; `None` if the workshop is not starting or ready.
+fn steps(listed: &ListedInstance) -> Option<Vec<Step>> {
+    let current = match (listed.instance.state, listed.instance.start_step) {
+        (InstanceState::Queued, _) => 0,
+        (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
+        (InstanceState::Starting, Some(StartStep::PullingImage)) => 2,
+        (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
+        (InstanceState::Running, _) => texts::START_STEPS.len(),
+        (InstanceState::Terminating | InstanceState::Terminated | InstanceState::Failed, _) => return None,
+    };
+    let step = |(index, text)| Step {
+        text,
+        progress: match current.cmp(&index) {
+            std::cmp::Ordering::Greater => "done",
+            std::cmp::Ordering::Equal => "current",
+            std::cmp::Ordering::Less => "next",
+        },
+    };
+    Some(texts::START_STEPS.into_iter().enumerate().map(step).collect())
+}
