@@ -94,6 +94,8 @@ pub(crate) struct WorkshopView {
     pub(crate) owner: String,
     /// True if the reader is the owner. Only the owner can open the workshop, or launch it again.
     pub(crate) mine: bool,
+    /// True if the reader is an admin, who can correct the template of a failed workshop.
+    pub(crate) reader_is_admin: bool,
     /// Name of the app type.
     pub(crate) app: &'static str,
     /// Template from which the instance was launched.
@@ -155,6 +157,7 @@ impl WorkshopView {
         Self {
             k8s_name: instance.k8s_name.clone(),
             mine,
+            reader_is_admin: caller.is_admin(),
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
             app: texts::app_type(instance.settings.app_type),

@@ -32,6 +32,7 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
     assert!(queued.contains("aria-current=\"step\">Wait in the queue"), "{queued}");
     assert!(!queued.contains("Usually ready"), "no launch was ready yet: {queued}");
     assert!(queued.contains(&format!("action=\"/instances/{name}/end\"")) && queued.contains(">Cancel</button>"));
+    assert!(queued.contains("The files in a workshop are deleted when it ends."));
     assert!(queued.contains("http-equiv=\"refresh\" content=\"3\""), "the page works without scripts");
 
     app.test.clock.advance(Duration::from_secs(12));
@@ -94,7 +95,9 @@ async fn waiting_page_of_a_failed_workshop_leads_to_its_failure() {
     applied(&app, &name).await;
     app.test.fleet.fail(&name, FailureCode::Crashed, "");
     let detail = format!("/instances/{name}");
-    alice.get_until(&detail, "Failed").await;
+    let edit = format!("/admin/templates/{template}/edit");
+    assert!(!alice.get_until(&detail, "Failed").await.body.contains(&edit), "only admins can correct the template");
+    assert!(app.browser(ADMIN).get(&detail).await.body.contains(&edit));
     assert_eq!(alice.get(&format!("{detail}/wait")).await.location(), detail);
     app.finish().await;
 }

@@ -4,7 +4,7 @@ use super::units::duration;
 
 /// The steps of a start, in order. The page marks the current one.
 pub(crate) const START_STEPS: [&str; 4] =
-    ["Wait in the queue", "Find a place and prepare it", "Download the image", "Start the app"];
+    ["Wait in the queue", "Find a place and prepare it", "Download the image if needed", "Start the app"];
 
 /// Name of the list of steps for screen readers.
 pub(crate) const STEPS: &str = "Steps of the start";

@@ -11,6 +11,9 @@ pub(crate) const NO_WORKSHOPS: &str = "You have no workshops. Launch one below."
 pub(crate) const ONLY_THE_NEWEST: &str = "This list shows only your newest workshops.";
 /// Link to the list of all workshops of the caller.
 pub(crate) const SHOW_ALL_MINE: &str = "Show all my workshops";
+/// Line wherever a workshop is shown: what happens to its files, and when.
+pub(crate) const FILES_ARE_DELETED: &str =
+    "The files in a workshop are deleted when it ends. Download what you want to keep.";
 /// Text around the time for which the owner has waited.
 pub(crate) const WAITS_FOR: Around = Around { before: "for ", after: "" };
 /// Text around the time of the launch, in the list of workshops.
