@@ -60,6 +60,7 @@ impl RequestLabels {
             Method::HEAD => "HEAD",
             Method::POST => "POST",
             Method::PUT => "PUT",
+            Method::PATCH => "PATCH",
             Method::DELETE => "DELETE",
             _ => OTHER,
         };

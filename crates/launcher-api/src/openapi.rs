@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::routes;
-use crate::wire::template_body_schema;
+use crate::wire::{template_body_schema, template_patch_schema, template_replacement_schema};
 
 /// Returns the OpenAPI 3.1 document of the API under a base path.
 #[must_use]
@@ -28,7 +28,10 @@ pub fn openapi(base_path: &str) -> Value {
         "type": "apiKey", "in": "header", "name": "X-Auth-Request-Email",
         "description": "The auth proxy sets this header. It removes the header from requests of clients.",
     }});
-    document["components"]["schemas"]["WorkshopTemplateBody"] = template_body_schema();
+    let schemas = &mut document["components"]["schemas"];
+    schemas["WorkshopTemplateBody"] = template_body_schema();
+    schemas["WorkshopTemplateReplacement"] = template_replacement_schema();
+    schemas["WorkshopTemplatePatch"] = template_patch_schema();
     document["paths"]["/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"] = event();
     problems::complete(&mut document, base_path);
     document

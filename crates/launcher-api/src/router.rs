@@ -17,7 +17,13 @@ pub fn routes(base_path: &str) -> Vec<(String, String)> {
     let mut routes = Vec::new();
     for (_, paths, _) in documented() {
         for (path, item) in paths.paths {
-            let operations = [("GET", item.get), ("POST", item.post), ("PUT", item.put), ("DELETE", item.delete)];
+            let operations = [
+                ("GET", item.get),
+                ("POST", item.post),
+                ("PUT", item.put),
+                ("PATCH", item.patch),
+                ("DELETE", item.delete),
+            ];
             let present = operations.into_iter().filter(|(_, operation)| operation.is_some());
             routes.extend(present.map(|(method, _)| (method.to_owned(), format!("{base_path}{path}"))));
         }

@@ -26,6 +26,7 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         routes!(
             templates::read::read_template,
             templates::update::update_template,
+            templates::patch::patch_template,
             templates::archive::archive_template
         ),
         routes!(templates::launch::launch_template),

@@ -16,4 +16,7 @@ pub(crate) use parameters::StateParameter;
 pub(crate) use person::MeResponse;
 pub(crate) use requests::{ExtendBody, LaunchBody};
 pub(crate) use template::WorkshopTemplateResponse;
-pub(crate) use template_body::{TemplateBody, template_body_schema};
+pub(crate) use template_body::{
+    TemplateBody, TemplatePatch, TemplateReplacement, template_body_schema, template_patch_schema,
+    template_replacement_schema,
+};

@@ -9,7 +9,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use launcher_domain::{FieldError, TemplateDraft};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 
 use super::unique::UniqueKeys;
@@ -17,12 +17,17 @@ use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 use crate::wire::{ExtendBody, LaunchBody};
 
+const JSON: &str = "application/json";
+/// Media type of a JSON merge patch.
+const MERGE_PATCH: &str = "application/merge-patch+json";
+
 /// A type that a body is deserialized into.
 pub(crate) trait Body: DeserializeOwned {
     /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
 }
 
+impl Body for Map<String, Value> {}
 impl Body for LaunchBody {}
 impl Body for ExtendBody {}
 impl Body for TemplateDraft {
@@ -33,6 +38,10 @@ impl Body for TemplateDraft {
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
+/// Extracts a JSON merge patch (RFC 7396) of an object. The patch of any other value would replace the whole object.
+#[derive(Debug)]
+pub(crate) struct MergePatch(pub(crate) Map<String, Value>);
+
 /// Extracts a JSON body that may be absent or `null`: the default value applies then.
 #[derive(Debug)]
 pub(crate) struct OptionalJson<T>(pub(crate) T);
@@ -41,9 +50,19 @@ impl<S: Send + Sync, T: Body> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_json = is_json(request.headers());
+        let is_json = is_media_type(request.headers(), &[JSON]);
         let bytes = read(request).await?;
         if is_json == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for MergePatch {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let is_patch = is_media_type(request.headers(), &[MERGE_PATCH, JSON]);
+        let bytes = read(request).await?;
+        if is_patch == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
     }
 }
 
@@ -51,7 +70,7 @@ impl<S: Send + Sync, T: Body + Default> FromRequest<S> for OptionalJson<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_json = is_json(request.headers());
+        let is_json = is_media_type(request.headers(), &[JSON]);
         let bytes = read(request).await?;
         match is_json {
             Some(false) => Err(wrong_media_type()),
@@ -63,12 +82,13 @@ impl<S: Send + Sync, T: Body + Default> FromRequest<S> for OptionalJson<T> {
     }
 }
 
-/// Returns true if the Content-Type is JSON; `None` without a Content-Type.
-fn is_json(headers: &HeaderMap) -> Option<bool> {
+/// Returns true if the Content-Type is one of these media types; `None` without a Content-Type.
+fn is_media_type(headers: &HeaderMap, media_types: &[&str]) -> Option<bool> {
     let mut lines = headers.get_all(CONTENT_TYPE).iter();
     let line = lines.next()?.to_str().unwrap_or_default();
     let essence = line.split(';').next().unwrap_or_default().trim();
-    Some(lines.next().is_none() && essence.eq_ignore_ascii_case("application/json"))
+    let is_listed = media_types.iter().any(|media_type| essence.eq_ignore_ascii_case(media_type));
+    Some(lines.next().is_none() && is_listed)
 }
 
 fn wrong_media_type() -> Problem {
@@ -104,6 +124,14 @@ fn too_large(limit: usize) -> Problem {
 fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
     // Parse in two steps, to distinguish invalid JSON from valid JSON with the wrong fields.
     let UniqueKeys(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
+    deserialize(value)
+}
+
+/// Deserializes a JSON value into the type of a body.
+///
+/// # Errors
+/// 422 with the JSON pointer of the wrong value.
+pub(crate) fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
     let misplaced = T::OBJECTS.iter().find(|pointer| value.pointer(pointer).is_some_and(|value| !value.is_object()));
     if let Some(pointer) = misplaced {
         return Err(invalid((*pointer).to_owned(), "must be an object"));

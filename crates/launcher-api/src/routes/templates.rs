@@ -4,5 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod create;
 pub(crate) mod launch;
 pub(crate) mod list;
+pub(crate) mod patch;
 pub(crate) mod read;
+mod read_only;
 pub(crate) mod update;

@@ -8,21 +8,39 @@ use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The name of [`template_body_schema`] in the document.
-#[derive(Debug)]
-pub(crate) enum TemplateBody {}
+/// Declares a type whose only use is its name in the document. The document replaces the placeholder schema by the
+/// schema of this module's function, which the builder cannot express.
+macro_rules! named_schema {
+    ($(#[$about:meta])* $type:ident = $name:literal) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) enum $type {}
 
-impl PartialSchema for TemplateBody {
-    /// Returns a placeholder. The document uses [`template_body_schema`] instead, which the builder cannot express.
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().into()
-    }
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().into()
+            }
+        }
+
+        impl ToSchema for $type {
+            fn name() -> Cow<'static, str> {
+                $name.into()
+            }
+        }
+    };
 }
 
-impl ToSchema for TemplateBody {
-    fn name() -> Cow<'static, str> {
-        "WorkshopTemplateBody".into()
-    }
+named_schema! {
+    /// The name of [`template_body_schema`].
+    TemplateBody = "WorkshopTemplateBody"
+}
+named_schema! {
+    /// The name of [`template_replacement_schema`].
+    TemplateReplacement = "WorkshopTemplateReplacement"
+}
+named_schema! {
+    /// The name of [`template_patch_schema`].
+    TemplatePatch = "WorkshopTemplatePatch"
 }
 
 /// Pattern of a name: one line with at least one visible character.
@@ -128,4 +146,53 @@ pub(crate) fn template_body_schema() -> Value {
             "lifetime_seconds": 7200,
         }],
     })
+}
+
+/// Returns the schema of a template that replaces another one: it may have the read-only fields that the API sends.
+pub(crate) fn template_replacement_schema() -> Value {
+    let mut schema = template_body_schema();
+    for (field, kind) in [
+        ("template_id", "string"),
+        ("version", "integer"),
+        ("created_by", "string"),
+        ("created_at", "string"),
+        ("updated_at", "string"),
+    ] {
+        schema["properties"][field] = json!({
+            "type": kind, "description": "Read-only. Accepted only with its current value.",
+        });
+    }
+    schema
+}
+
+/// Returns the schema of a JSON merge patch of a template: each field is optional, and may be `null`.
+pub(crate) fn template_patch_schema() -> Value {
+    let mut schema = template_replacement_schema();
+    schema["description"] = json!(
+        "A JSON merge patch (RFC 7396) of a template. Absent fields do not change. `null` restores a field's default."
+    );
+    schema["examples"] = json!([{ "description": "Notebooks for the second week.", "env": { "COURSE": null } }]);
+    // The patch of a variable may remove it, also a variable that does not exist.
+    schema["properties"]["env"] = json!({
+        "type": "object", "description": "Variables to set, or to remove by `null`.",
+        "additionalProperties": { "type": "string", "maxLength": 32_768, "pattern": NO_NUL },
+    });
+    nullable(&mut schema["properties"]["env"]["additionalProperties"]);
+    if let Some(schema) = schema.as_object_mut() {
+        for keyword in ["required", "if", "then"] {
+            schema.remove(keyword);
+        }
+    }
+    nullable_properties(&mut schema["properties"]["resources"]);
+    nullable_properties(&mut schema);
+    schema
+}
+
+fn nullable_properties(schema: &mut Value) {
+    schema["properties"].as_object_mut().into_iter().flatten().for_each(|(_, property)| nullable(property));
+}
+
+/// Changes a schema so that it also accepts `null`.
+fn nullable(schema: &mut Value) {
+    *schema = json!({ "anyOf": [schema.take(), { "type": "null" }] });
 }

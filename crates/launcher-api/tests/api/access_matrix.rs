@@ -58,6 +58,7 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
         ("POST", "/api/v1/templates/") | ("PUT", "/api/v1/templates/{template_id}") => {
             request.json(&fields[..3].iter().copied().collect::<BTreeMap<_, _>>())
         }
+        ("PATCH", _) => request.json(&BTreeMap::from([fields[0]])),
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
         ("POST", path) if !path.starts_with("/api/v1") => request.form::<[(&str, &str)]>(&[]),

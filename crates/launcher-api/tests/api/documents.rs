@@ -52,7 +52,7 @@ fn every_operation_has_id_summary_tag_and_errors() {
     let count = names.len();
     names.sort();
     names.dedup();
-    assert_eq!((names.len(), count), (16, 16));
+    assert_eq!((names.len(), count), (17, 17));
 }
 
 #[test]

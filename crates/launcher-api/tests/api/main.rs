@@ -24,4 +24,5 @@ mod protocol;
 mod request_ids;
 mod templates_launch;
 mod templates_list;
+mod templates_patch;
 mod templates_write;

@@ -6,18 +6,21 @@ use http::header::ETAG;
 use http::{HeaderName, HeaderValue};
 use launcher_domain::TemplateDraft;
 use launcher_service::TemplateUpdate;
+use serde_json::{Map, Value, json};
 
-use crate::extract::{IfMatch, Json as Body, TemplateId, etag};
+use super::read_only::{self, READ_ONLY};
+use crate::extract::{IfMatch, Json as Body, TemplateId, deserialize, etag};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::wire::{TemplateBody, WorkshopTemplateResponse};
+use crate::wire::{TemplateReplacement, WorkshopTemplateResponse};
 
 type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Replace a template
 ///
-/// For administrators. Fields that are absent from the body take their defaults. Running workshops do not change.
+/// For admins. Fields that are absent from the body take their defaults. The body may be a template as it was read:
+/// read-only fields with their current values are ignored. Running workshops do not change.
 #[utoipa::path(
     put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     params(
@@ -26,7 +29,7 @@ type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
             description = "ETags. If none is current, the request is refused, so that it overwrites no other change. \
                            `*` matches any."),
     ),
-    request_body = TemplateBody,
+    request_body = TemplateReplacement,
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
         headers(("ETag" = String, description = "The version, for `If-Match`.")))),
     extensions(("x-problems" = json!([
@@ -39,9 +42,16 @@ pub(crate) async fn update_template(
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
-    Body(draft): Body<TemplateDraft>,
+    Body(mut body): Body<Map<String, Value>>,
 ) -> Result<Updated, Problem> {
-    let expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    let mut expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
+    if READ_ONLY.iter().any(|field| body.contains_key(*field)) {
+        let current = state.launcher.template(&manager.caller, id).await?;
+        // A body with the version changes only this version.
+        expected_version = expected_version.or_else(|| body.contains_key("version").then_some(current.version));
+        read_only::remove(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
+    }
+    let draft: TemplateDraft = deserialize(Value::Object(body))?;
     let template =
         state.launcher.update_template(&manager.caller, id, TemplateUpdate { draft, expected_version }).await?;
     Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(&manager)))))
