@@ -63,6 +63,8 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     activity: "/admin/activity",
     "activity-wrong": "/admin/activity?person=nobody",
     "activity-empty": "/admin/activity?person=nobody@example.org",
+    "guide-students": "/guide/students",
+    "guide-teachers": "/guide/teachers",
     missing: "/no-such-page",
   };
   /** Checks the current page with axe, and for horizontal overflow. */

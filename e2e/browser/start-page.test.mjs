@@ -84,6 +84,23 @@ test("start page updates and notifies the user", async (t) => {
     assert.deepEqual(complaints, []);
   });
 
+  await t.test("template's link is copied and its QR code is shown", async (t) => {
+    const { page, context, complaints } = await openPage(t, browser, { email: ADMIN });
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.goto(`${launcher.url}/admin/templates`);
+    const row = page.getByRole("row", { name: /^Amber/ });
+    await row.getByRole("button", { name: "Copy link Amber" }).click();
+    await row.getByRole("button", { name: "Link copied Amber" }).waitFor();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(link, /\/launch\/[0-9a-f-]{36}$/);
+    await screenshot(page, "templates-share");
+    await row.getByRole("link", { name: "QR code Amber" }).click();
+    await page.getByRole("img", { name: "QR code of the link to this template" }).waitFor();
+    assert.equal(new URL(page.url()).pathname, new URL(link).pathname);
+    await screenshot(page, "share");
+    assert.deepEqual(complaints, []);
+  });
+
   await t.test("expiry warning appears on the page and as a notification", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: BOB });
     await watchNotifications(page);

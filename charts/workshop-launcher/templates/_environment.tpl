@@ -8,6 +8,9 @@
 - {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
 - {name: SERVICE_ADMIN_EMAILS, value: {{ join "," .Values.api.adminEmails | quote }}}
 - {name: SERVICE_LOGOUT_URL, value: {{ include "launcher.logoutURL" . | quote }}}
+{{- with .Values.api.helpURL }}
+- {name: SERVICE_HELP_URL, value: {{ . | quote }}}
+{{- end }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 {{- if .Values.proxySecret.enabled }}

@@ -260,6 +260,25 @@
     });
   }
 
+  // Buttons that copy a link. Without the clipboard, which needs HTTPS or localhost, they stay hidden.
+  if (navigator.clipboard) {
+    each("[data-copy]", (button) => {
+      button.hidden = false;
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        say(button.dataset.done);
+        const label = button.firstChild;
+        const text = (label.original ??= label.data);
+        label.data = button.dataset.done;
+        setTimeout(() => (label.data = text), 2000);
+      });
+    });
+  }
+
+  // Opens a folded part of the page if the address names it.
+  const named = location.hash && document.getElementById(location.hash.slice(1));
+  if (named?.tagName === "DETAILS") named.open = true;
+
   document.addEventListener("submit", (event) => {
     const button = event.submitter;
     if (!button || event.defaultPrevented) return;

@@ -9,12 +9,15 @@ mod assets;
 mod errors;
 mod events;
 mod forms;
+mod guide;
 mod history;
 mod html;
 mod instances;
 mod launch;
 mod markdown;
 mod notices;
+mod paths;
+mod share;
 mod signed_out;
 mod texts;
 mod unauthenticated;
@@ -43,6 +46,8 @@ const ROUTES: &[Route] = &[
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
+    ("GET", "/guide/students", || get(guide::students)),
+    ("GET", "/guide/teachers", || get(guide::teachers)),
     ("GET", "/fragments/workshops", || get(workshops::list)),
     ("GET", "/fragments/events", || get(events::stream)),
     ("GET", "/admin", || get(admin::overview::show)),

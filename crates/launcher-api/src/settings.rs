@@ -27,6 +27,8 @@ pub struct ApiSettings {
     pub login_url: String,
     /// URL that browsers open to log out, if configured.
     pub logout_url: Option<String>,
+    /// Address at which users get help, if configured: an http, https or mailto URL, or a path of this site.
+    pub help_url: Option<String>,
     pub metrics: Metrics,
     /// Token that is cancelled when the server stops. Event streams end then.
     pub stop: CancellationToken,

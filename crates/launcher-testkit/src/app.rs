@@ -51,6 +51,8 @@ pub struct Options {
     pub public_url: Option<String>,
     /// The logout URL.
     pub logout_url: Option<String>,
+    /// The help URL.
+    pub help_url: Option<String>,
     /// True if all workshops run as the same user of one machine, as with the local fleet.
     pub shares_one_user: bool,
     /// Time from ready until the URL of a workshop answers.
@@ -69,6 +71,7 @@ impl Default for Options {
             base_path: "/api/v1".to_owned(),
             public_url: None,
             logout_url: None,
+            help_url: None,
             shares_one_user: false,
             routing_delay: Duration::ZERO,
         }
@@ -243,6 +246,7 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         public_url: options.public_url.clone().unwrap_or_else(|| format!("http://localhost:{}", addr.port())),
         login_url: "/oauth2/start".to_owned(),
         logout_url: options.logout_url.clone(),
+        help_url: options.help_url.clone(),
         metrics: Metrics::default(),
         stop: stop.token(),
         shares_one_user: options.shares_one_user,

@@ -156,6 +156,7 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
         public_url,
         login_url: settings.login_url.clone(),
         logout_url: settings.logout_url.clone(),
+        help_url: settings.help_url.clone(),
         metrics,
         stop: stop.token(),
         shares_one_user: settings.shares_one_user(),

@@ -77,6 +77,11 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_LOGOUT_URL", value_name = "URL", value_parser = link)]
     pub(crate) logout_url: Option<String>,
 
+    /// Address at which users get help: a path of this site, a URL, or mailto: with an e-mail address; default: none,
+    /// pages have no help link
+    #[arg(long, env = "SERVICE_HELP_URL", value_name = "URL", value_parser = help_link)]
+    pub(crate) help_url: Option<String>,
+
     /// Prefix of the login proxy's cookies; workshops can neither see nor set them
     #[arg(long, env = "SERVICE_SESSION_COOKIE_PREFIX", default_value = "_oauth2_proxy", value_name = "PREFIX")]
     pub(crate) session_cookie_prefix: String,
@@ -239,6 +244,16 @@ fn link(text: &str) -> Result<String, &'static str> {
         Ok(text.to_owned())
     } else {
         Err("write a path, as in /oauth2/start, or a URL that begins with https://")
+    }
+}
+
+/// Parses a link to help: like [`link`], or an e-mail address as a link.
+fn help_link(text: &str) -> Result<String, &'static str> {
+    let is_email = text.strip_prefix("mailto:").is_some_and(|email| EmailAddress::parse(email).is_ok());
+    if is_email || link(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("write a URL that begins with https://, a path, or an e-mail address as in mailto:help@example.org")
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
+        help_url: state.settings.help_url.clone(),
+        api_docs: format!("{}/docs", state.settings.base_path),
         dev_identity: state.settings.dev_identity.as_ref().map(ToString::to_string),
         warns_of_sharing: state.settings.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         here,

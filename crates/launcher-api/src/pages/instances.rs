@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, texts, waiting, workshops};
+use super::{assets, paths, texts, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
@@ -48,11 +48,6 @@ pub(crate) struct EndForm {
     return_to: Option<String>,
 }
 
-/// Returns the path of an instance's page.
-pub(crate) fn path(k8s_name: &str) -> String {
-    format!("/instances/{k8s_name}")
-}
-
 /// `GET /instances/{k8s_name}`: details of one instance.
 pub(crate) async fn show(
     State(state): State<AppState>,
@@ -65,7 +60,7 @@ pub(crate) async fn show(
         workshop: WorkshopView::new(&state.launcher, &caller, &listed),
         now: machine_now(state.launcher.clock()),
         live: false,
-        return_to: path(&k8s_name),
+        return_to: paths::instance(&k8s_name),
     };
     page(StatusCode::OK, &detail)
 }
@@ -80,7 +75,8 @@ pub(crate) async fn open(
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
-    let page = if workshop.waits.is_some() && workshop.mine { waiting::path(&k8s_name) } else { path(&k8s_name) };
+    let page =
+        if workshop.waits.is_some() && workshop.mine { paths::waiting(&k8s_name) } else { paths::instance(&k8s_name) };
     Ok(forms::redirect(&workshop.url.unwrap_or(page)))
 }
 

@@ -2,15 +2,16 @@
 
 use askama::Template;
 use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use launcher_domain::local_path::LocalPath;
 use launcher_service::{LaunchRequest, Launched};
 use serde::Deserialize;
 
-use super::forms::{self, Fields};
+use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
+use super::share::Share;
 use super::view::{Card, Shell, WorkshopView};
-use super::{assets, markdown, texts, waiting, workshops};
+use super::{assets, markdown, paths, texts, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
 use crate::permission::{Allowed, LaunchActive, LaunchInactive};
@@ -31,6 +32,15 @@ struct LaunchPage {
     active: bool,
     can_launch: bool,
     inactive_text: &'static str,
+    share: Share,
+}
+
+/// Query of the page of a template.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct LaunchQuery {
+    /// `1` to open the reader's workshop of this template at once, or to launch one.
+    start: String,
 }
 
 /// The form of the button "Launch". It has no field for the owner: the caller becomes the owner.
@@ -44,10 +54,14 @@ pub(crate) struct LaunchForm {
     return_to: Option<String>,
 }
 
-/// `GET /launch/{template_id}`: the template, with a button to launch it.
+/// `GET /launch/{template_id}`: the template, with a button to launch it. With `?start=1`, a reader who has a workshop of
+/// this template gets this workshop, and another reader launches one without a click. A link on another site cannot
+/// launch without a click: it would launch a workshop that the reader does not want.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
+    Query(query): Query<LaunchQuery>,
+    headers: HeaderMap,
     launch_active: Result<Allowed<LaunchActive>, Problem>,
     launch_inactive: Result<Allowed<LaunchInactive>, Problem>,
     TemplateId(template_id): TemplateId,
@@ -57,6 +71,16 @@ pub(crate) async fn show(
     let mut mine = workshops::own_workshops_of(&state.launcher, &caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
+    if query.start == "1" {
+        if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
+            return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
+        }
+        if can_launch && is_own_navigation(&headers) {
+            let launched = state.launcher.launch(&caller, template_id, &LaunchRequest::default()).await;
+            let next = next(&LocalPath::root(), launched.as_ref().ok());
+            return workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await;
+        }
+    }
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
         card: Card::new(&state.launcher, &template),
@@ -66,6 +90,7 @@ pub(crate) async fn show(
         active: template.active,
         can_launch,
         inactive_text: if can_launch { texts::INACTIVE_ADMIN } else { texts::INACTIVE_USER },
+        share: Share::new(&state, template_id),
     };
     page(StatusCode::OK, &launch)
 }
@@ -88,10 +113,20 @@ pub(crate) async fn launch(
     workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
 }
 
+/// Returns true if the reader opened the page by the address bar, a bookmark, another program or a link of this site. The
+/// browser says so in headers that no page can set (Fetch Metadata). Loading a page in advance does not count.
+fn is_own_navigation(headers: &HeaderMap) -> bool {
+    let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    matches!(value("sec-fetch-site"), Some("none" | "same-origin"))
+        && value("sec-fetch-mode") == Some("navigate")
+        && value("sec-fetch-dest") == Some("document")
+        && !headers.contains_key("sec-purpose")
+}
+
 /// Returns the path to open after a launch: `return_to`, or the waiting page instead of the start page.
 fn next(return_to: &LocalPath, launched: Option<&Launched>) -> LocalPath {
     launched
         .filter(|_| return_to.as_str() == "/")
-        .and_then(|launched| LocalPath::parse(&waiting::path(&launched.listed.instance.k8s_name)))
+        .and_then(|launched| LocalPath::parse(&paths::waiting(&launched.listed.instance.k8s_name)))
         .unwrap_or_else(|| return_to.clone())
 }

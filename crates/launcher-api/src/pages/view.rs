@@ -49,6 +49,10 @@ pub(crate) struct Shell {
     pub(crate) person: Person,
     /// URL that browsers open to log out, if configured.
     pub(crate) logout_url: Option<String>,
+    /// Address at which users get help, if configured.
+    pub(crate) help_url: Option<String>,
+    /// Path of the API's documentation.
+    pub(crate) api_docs: String,
     /// Identity of every caller while the development bypass is active.
     pub(crate) dev_identity: Option<String>,
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a

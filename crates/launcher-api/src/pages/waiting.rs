@@ -9,7 +9,7 @@ use launcher_service::ListedInstance;
 
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, forms, instances, texts};
+use super::{assets, forms, paths, texts};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
@@ -35,11 +35,6 @@ struct Step {
     progress: &'static str,
 }
 
-/// Returns the path of an instance's waiting page.
-pub(crate) fn path(k8s_name: &str) -> String {
-    format!("/instances/{k8s_name}/wait")
-}
-
 /// `GET /instances/{k8s_name}/wait`: the waiting page, for the owner of a workshop that starts or is ready. Any other
 /// workshop redirects to its own page, which says how it failed or ended.
 ///
@@ -53,7 +48,7 @@ pub(crate) async fn show(
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
     let Some(steps) = steps(&listed).filter(|_| workshop.mine) else {
-        return Ok(forms::redirect(&instances::path(&k8s_name)));
+        return Ok(forms::redirect(&paths::instance(&k8s_name)));
     };
     let usual = state.launcher.usual_start(workshop.template_id).await?;
     let waiting = WaitingPage {

@@ -85,7 +85,8 @@ async fn simultaneous_patches_of_two_fields_both_apply() {
         let (name, description) = (format!(r#"{{"name": "N{round}"}}"#), format!(r#"{{"description": "D{round}"}}"#));
         let both =
             tokio::join!(patch(&admin, &path, MERGE_PATCH, &name), patch(&admin, &path, MERGE_PATCH, &description));
-        (both.0.expect(200), both.1.expect(200));
+        both.0.expect(200);
+        both.1.expect(200);
         let now = admin.get(&path).await.expect(200).json();
         assert_eq!((&now["name"], &now["description"]), (&json!(format!("N{round}")), &json!(format!("D{round}"))));
     }

@@ -12,6 +12,7 @@ mod history;
 mod instances;
 mod overview;
 mod safety;
+mod sharing;
 mod sorting;
 mod support;
 mod waiting;

@@ -7,6 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
 use http::{Method, StatusCode};
 use launcher_domain::FailureCode;
+use launcher_testkit::Options;
 use sha2::{Digest, Sha256};
 
 use crate::support::{ADMIN, ALICE, Answer, App};
@@ -275,4 +276,24 @@ fn vendored_files_match_recorded_hashes() {
     listed.sort();
     there.sort();
     assert_eq!(there, listed, "every vendored file has its hash");
+}
+
+#[tokio::test]
+async fn footer_has_the_version_and_the_configured_help_link() {
+    let help_url = Some("mailto:help@example.org".to_owned());
+    let app = App::with(Options { help_url, ..Options::default() }).await;
+    let page = app.browser(ALICE).get("/").await.body;
+    for part in [
+        "<a href=\"mailto:help@example.org\">Help</a>",
+        "<a href=\"/guide/students\">Guide for students</a>",
+        "<a href=\"/guide/teachers\">Guide for teachers</a>",
+        "<a href=\"/api/v1/docs\">API documentation</a>",
+        concat!("Workshop Launcher ", env!("CARGO_PKG_VERSION")),
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    app.finish().await;
+    let app = App::start().await;
+    assert!(!app.browser(ALICE).get("/").await.body.contains(">Help</a>"));
+    app.finish().await;
 }

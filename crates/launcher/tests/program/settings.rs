@@ -17,6 +17,8 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_BASE_PATH", "/api/../x", &["write a path that begins with /api"]),
     ("SERVICE_LOGIN_URL", "javascript:alert(1)", &["write a path"]),
     ("SERVICE_LOGOUT_URL", "//evil.example", &["write a path"]),
+    ("SERVICE_HELP_URL", "javascript:alert(1)", &["write a URL"]),
+    ("SERVICE_HELP_URL", "mailto:help", &["write a URL"]),
     ("SERVICE_WORKSHOP_DOMAIN", "http://x/", &["write a domain"]),
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", &["write a domain"]),
     ("SERVICE_WORKSHOP_DOMAIN", "localhost:8000", &["write a domain"]),

@@ -17,7 +17,7 @@ use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::texts::editor as words;
 use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::{assets, markdown, texts, workshops};
+use crate::pages::{assets, markdown, share, texts, workshops};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
@@ -38,6 +38,8 @@ struct Row {
     card: Card,
     image: String,
     active: bool,
+    /// Public URL of the template's page.
+    url: String,
     updated: Instant,
     /// Author of the template; `None` for a seed template.
     created_by: Option<String>,
@@ -83,6 +85,7 @@ pub(crate) async fn list(
         card: Card::new(&state.launcher, template),
         image: template.settings.image.clone(),
         active: template.active,
+        url: share::url(&state, template.template_id),
         updated: template.updated_at.into(),
         created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),
     };

@@ -2,6 +2,8 @@
 
 /// Name of the product in the page header and in titles.
 pub(crate) const PRODUCT: &str = "Workshop Launcher";
+/// Name and version of the product, in the footer.
+pub(crate) const PRODUCT_VERSION: &str = concat!("Workshop Launcher ", env!("CARGO_PKG_VERSION"));
 /// First link of a page: keyboard users skip the navigation with it.
 pub(crate) const SKIP: &str = "Skip to the content";
 /// Name of the navigation for screen readers.
@@ -22,6 +24,18 @@ pub(crate) const ACTIVITY: &str = "Activity";
 pub(crate) const ADMIN: &str = "Admin";
 /// Link to sign out.
 pub(crate) const SIGN_OUT: &str = "Sign out";
+/// Link to the address at which users get help.
+pub(crate) const HELP: &str = "Help";
+/// Link to the guide for students, and the title of its page.
+pub(crate) const STUDENTS_GUIDE: &str = "Guide for students";
+/// The guide for students, in Markdown.
+pub(crate) const STUDENTS_GUIDE_TEXT: &str = include_str!("students.md");
+/// Link to the guide for teachers, and the title of its page.
+pub(crate) const TEACHERS_GUIDE: &str = "Guide for teachers";
+/// The guide for teachers, in Markdown.
+pub(crate) const TEACHERS_GUIDE_TEXT: &str = include_str!("teachers.md");
+/// Link to the documentation of the API.
+pub(crate) const API_DOCS: &str = "API documentation";
 /// Notice while the event stream is disconnected, because the page may be out of date.
 pub(crate) const OFFLINE: &str = "Connection lost. This page may be out of date. It reconnects automatically.";
 

@@ -1,0 +1,16 @@
+//! Paths to which several pages link or redirect.
+
+/// Returns the path of an instance's page.
+pub(crate) fn instance(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}")
+}
+
+/// Returns the path of an instance's waiting page.
+pub(crate) fn waiting(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}/wait")
+}
+
+/// Returns the path that opens an instance's workshop.
+pub(crate) fn open(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}/open")
+}
