@@ -55,6 +55,7 @@ test("start page updates and notifies the user", async (t) => {
 
   const command = ["sh", "-c", 'sleep 3; exec python3 -m http.server "$PORT" --bind 127.0.0.1'];
   await create(admin, small("Slow", { command }));
+  await create(admin, small("Broken", { command: ["sh", "-c", "sleep 2; exit 3"] }));
 
   await t.test("search filters the catalog while typing", async (t) => {
     const { page, complaints } = await openPage(t, browser, { email: ALICE });
@@ -117,6 +118,17 @@ test("start page updates and notifies the user", async (t) => {
     assert.match(only.tag, /^workshop-short-/);
     assert.deepEqual(more, [], "expected only one notification");
     assert.ok(await offer.isHidden(), "expected the button to stay hidden");
+    assert.deepEqual(complaints, []);
+  });
+
+  await t.test("waiting page of a start that fails leads to the failure", async (t) => {
+    const { page, complaints } = await openPage(t, browser, { email: CAROL });
+    await page.goto(launcher.url);
+    await page.getByRole("button", { name: "Launch Broken" }).click();
+    await page.waitForURL(/\/instances\/broken-[a-z0-9]+$/, { timeout: 30_000 });
+    await page.getByText("The workshop's program stopped unexpectedly.").waitFor();
+    await page.getByRole("button", { name: "Launch again Broken" }).waitFor();
+    await screenshot(page, "failed");
     assert.deepEqual(complaints, []);
   });
 

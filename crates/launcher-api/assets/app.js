@@ -275,6 +275,9 @@
     });
   }
 
+  // "Back" to an address that launches must not launch again.
+  if (new URLSearchParams(location.search).has("start")) history.replaceState(null, "", location.pathname);
+
   // Opens a folded part of the page if the address names it.
   const named = location.hash && document.getElementById(location.hash.slice(1));
   if (named?.tagName === "DETAILS") named.open = true;

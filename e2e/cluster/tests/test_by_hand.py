@@ -112,7 +112,7 @@ def until_answers_from_another_pod(world, name, before):
 
     wait_for(f"{name} to run in another pod", look, 60)
     # The phase Running may still be that of the old pod. Wait until the app in the new pod answers.
-    wait_for(f"{name} to answer", lambda: world.visit(name, ADMIN)[0] == 200, 30)
+    world.until_app_answers(name, ADMIN)
     instance = world.instance(name)
     assert (instance["state"], instance["expires_at"]) == ("running", before_expiry)
 
@@ -151,7 +151,7 @@ def test_changed_arguments_are_reverted(world, running, is_down):
         world.kubectl("patch", "workshop", running, "--type=merge", "--patch", '{"spec": {"args": ["serve", "8899"]}}')
     wait_for("the Workshop's spec to be restored", lambda: world.workshop(running)["spec"] == before, 30)
     wait_for("the app to run with the original arguments", lambda: runs_only(world, running, APP["args"]), 60)
-    wait_for("the app to answer", lambda: world.visit(running, ADMIN)[0] == 200, 30)
+    world.until_app_answers(running, ADMIN)
     assert world.instance(running)["state"] == "running"
 
 

@@ -112,4 +112,4 @@ def test_manual_pod_template_change_is_reverted(world, running, upgrade, is_down
 
     wait_for("the app's arguments to be restored", is_right, 90)
     # The phase Running may still be that of the old pod. Wait until the app in the new pod answers.
-    wait_for("the app to answer", lambda: world.visit(running, ADMIN)[0] == 200, 30)
+    world.until_app_answers(running, ADMIN)

@@ -1,5 +1,6 @@
 """A namespace with a launcher and an operator, which use their own service accounts, and functions to control them."""
 
+import contextlib
 import datetime
 import http.client
 import json
@@ -235,6 +236,16 @@ class World:
         wait_for(f"the Service {name} to be routed", is_routed, 15)
         status, _, body = exchange(80, "GET", path, headers, host=address)
         return status, body
+
+    def until_app_answers(self, name, email, seconds=30):
+        """Waits until the app answers 200 to this identity. A pod that is being replaced may refuse connections."""
+
+        def answers():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                return self.visit(name, email)[0] == 200
+            return False
+
+        wait_for(f"the app of {name} to answer", answers, seconds)
 
 
 def parse_time(time):

@@ -3,9 +3,11 @@
 use askama::Template;
 use axum::extract::State;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
-use launcher_service::{LaunchRequest, Launched};
+use launcher_service::{InstanceFilter, LaunchRequest, Launched, Page, ServiceError, StateFilter};
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
@@ -55,8 +57,8 @@ pub(crate) struct LaunchForm {
 }
 
 /// `GET /launch/{template_id}`: the template, with a button to launch it. With `?start=1`, a reader who has a workshop of
-/// this template gets this workshop, and another reader launches one without a click. A link on another site cannot
-/// launch without a click: it would launch a workshop that the reader does not want.
+/// this template gets this workshop, and a reader who opened the address directly launches one without a click. A link
+/// on a page cannot launch without a click: it would launch a workshop that the reader does not want.
 pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
@@ -75,11 +77,16 @@ pub(crate) async fn show(
         if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
             return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
         }
-        if can_launch && is_own_navigation(&headers) {
-            let launched = state.launcher.launch(&caller, template_id, &LaunchRequest::default()).await;
-            let next = next(&LocalPath::root(), launched.as_ref().ok());
-            return workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await;
+        if !can_launch || !is_opened_directly(&headers) {
+            return Ok(forms::redirect(&format!("/launch/{template_id}")));
         }
+        let request = LaunchRequest {
+            idempotency_key: Some(start_key(&state, &caller, template_id).await?),
+            ..LaunchRequest::default()
+        };
+        let launched = state.launcher.launch(&caller, template_id, &request).await;
+        let next = next(&LocalPath::root(), launched.as_ref().ok());
+        return workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await;
     }
     let launch = LaunchPage {
         shell: shell(&state, &caller, ""),
@@ -113,11 +120,25 @@ pub(crate) async fn launch(
     workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
 }
 
-/// Returns true if the reader opened the page by the address bar, a bookmark, another program or a link of this site. The
-/// browser says so in headers that no page can set (Fetch Metadata). Loading a page in advance does not count.
-fn is_own_navigation(headers: &HeaderMap) -> bool {
+/// Returns the idempotency key of a launch by `?start=1`: two tabs that open the link at the same time launch once. The
+/// key changes with the reader's newest workshop of the template, so the link launches again after that workshop.
+async fn start_key(state: &AppState, caller: &Caller, template_id: Uuid) -> Result<String, ServiceError> {
+    let filter = InstanceFilter {
+        state: StateFilter::All,
+        owner_email: Some(caller.email().clone()),
+        template_id: Some(template_id),
+    };
+    let newest = state.launcher.instances(caller, &filter, &Page { limit: 1, after: None }).await?;
+    let newest = newest.first().map_or("", |listed| &listed.instance.k8s_name);
+    Ok(format!("start-{template_id}-{newest}"))
+}
+
+/// Returns true if the reader opened the page by the address bar or a bookmark. The browser says so in headers that no
+/// page can set (Fetch Metadata). Loading a page in advance does not count. The headers stay the same if the opened
+/// address redirects here, so an address of another site that the reader opens can launch.
+fn is_opened_directly(headers: &HeaderMap) -> bool {
     let value = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    matches!(value("sec-fetch-site"), Some("none" | "same-origin"))
+    value("sec-fetch-site") == Some("none")
         && value("sec-fetch-mode") == Some("navigate")
         && value("sec-fetch-dest") == Some("document")
         && !headers.contains_key("sec-purpose")

@@ -2,12 +2,12 @@
 
 use askama::Template;
 use axum::extract::State;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use jiff::SignedDuration;
 use launcher_domain::{InstanceState, StartStep};
 use launcher_service::ListedInstance;
 
-use super::html::{PageResult, page, shell};
+use super::html::{PageResult, htmx_reload, is_htmx, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
 use super::{assets, forms, paths, texts};
 use crate::extract::InstanceName;
@@ -44,11 +44,12 @@ pub(crate) async fn show(
     State(state): State<AppState>,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
+    headers: HeaderMap,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
     let Some(steps) = steps(&listed).filter(|_| workshop.mine) else {
-        return Ok(forms::redirect(&paths::instance(&k8s_name)));
+        return Ok(if is_htmx(&headers) { htmx_reload() } else { forms::redirect(&paths::instance(&k8s_name)) });
     };
     let usual = state.launcher.usual_start(workshop.template_id).await?;
     let waiting = WaitingPage {

@@ -67,6 +67,21 @@ async fn invalid_patch_is_refused_with_the_place_of_its_error() {
 }
 
 #[tokio::test]
+async fn patches_cannot_build_a_template_larger_than_a_body() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let (path, _) = created(&admin).await;
+    let part = |number: usize| json!({ "env": { format!("PART_{number}"): "x".repeat(30_000) } }).to_string();
+    for number in 0..8 {
+        patch(&admin, &path, MERGE_PATCH, &part(number)).await.expect(200);
+    }
+    let refused = patch(&admin, &path, MERGE_PATCH, &part(8)).await.expect(413);
+    assert_eq!(refused.code(), "body-too-large");
+    let template = admin.get(&path).await.expect(200).json();
+    admin.put_json(&path, &template).await.expect(200);
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn patch_with_outdated_if_match_is_refused() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let (path, _) = created(&admin).await;

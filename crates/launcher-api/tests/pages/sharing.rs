@@ -75,17 +75,39 @@ async fn start_link_asks_for_a_click_unless_the_reader_opened_it() {
     let [site, mode, dest] = ADDRESS_BAR;
     for headers in [
         vec![],
+        vec![("sec-fetch-site", "same-origin"), mode, dest],
         vec![("sec-fetch-site", "cross-site"), mode, dest],
         vec![("sec-fetch-site", "same-site"), mode, dest],
         vec![site, ("sec-fetch-mode", "no-cors"), ("sec-fetch-dest", "image")],
         vec![site, mode, ("sec-fetch-dest", "iframe")],
         vec![site, mode, dest, ("sec-purpose", "prefetch")],
     ] {
-        let answer = open(&bob, &link, &headers).await;
-        assert_eq!(answer.status, StatusCode::OK, "{headers:?}");
-        assert!(answer.body.contains(">Launch</button>"), "{headers:?}: {}", answer.body);
+        let page = open(&bob, &link, &headers).await.location().to_owned();
+        assert_eq!(page, format!("/launch/{template}"), "{headers:?}");
+        assert!(bob.get(&page).await.body.contains(">Launch</button>"), "{headers:?}");
     }
     assert!(bob.get("/").await.body.contains("You have no workshops."), "no request has launched one");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn start_link_opened_twice_at_once_launches_once() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, link) = (app.browser(ALICE), format!("/launch/{template}?start=1"));
+    for _ in 0..3 {
+        let tabs = tokio::join!(
+            open(&alice, &link, &ADDRESS_BAR),
+            open(&alice, &link, &ADDRESS_BAR),
+            open(&alice, &link, &ADDRESS_BAR)
+        );
+        let name = |answer: &Answer| answer.location().split('/').nth(2).unwrap().to_owned();
+        let names = [name(&tabs.0), name(&tabs.1), name(&tabs.2)];
+        assert_eq!(names, [0; 3].map(|_| names[0].clone()), "all tabs get the same workshop");
+        let end = format!("/instances/{}/end", names[0]);
+        alice.post(&end, &[("return_to", "/")]).await;
+        alice.get_until("/", "You have no workshops.").await;
+    }
     app.finish().await;
 }
 

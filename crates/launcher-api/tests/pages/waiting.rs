@@ -99,6 +99,8 @@ async fn waiting_page_of_a_failed_workshop_leads_to_its_failure() {
     assert!(!alice.get_until(&detail, "Failed").await.body.contains(&edit), "only admins can correct the template");
     assert!(app.browser(ADMIN).get(&detail).await.body.contains(&edit));
     assert_eq!(alice.get(&format!("{detail}/wait")).await.location(), detail);
+    let refresh = alice.with_htmx().get(&format!("{detail}/wait")).await;
+    assert_eq!(refresh.header("hx-refresh"), "true", "the open page follows the redirect");
     app.finish().await;
 }
 

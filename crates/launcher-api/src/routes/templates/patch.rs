@@ -9,9 +9,10 @@ use launcher_service::{ServiceError, TemplateUpdate};
 use serde_json::{Map, Value, json};
 
 use super::read_only;
+use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{IfMatch, MergePatch, TemplateId, deserialize, etag};
 use crate::permission::{Allowed, ManageTemplates};
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
 use crate::wire::{TemplatePatch, WorkshopTemplateResponse};
 
@@ -76,6 +77,11 @@ fn patched(
     let mut draft = json!(TemplateDraft::from(before));
     check_names(&draft, &patch)?;
     json_patch::merge(&mut draft, &Value::Object(patch));
+    // Several small patches must not build a template that is too large to send as a whole.
+    if draft.to_string().len() > MAX_BODY_BYTES {
+        let detail = format!("The changed template would be larger than {} KiB.", MAX_BODY_BYTES / 1024);
+        return Err(Problem::new(ProblemCode::BodyTooLarge, detail));
+    }
     deserialize(draft)
 }
 

@@ -47,8 +47,9 @@ pub(crate) async fn update_template(
     let mut expected_version = if_match.expected_version(&state.launcher, &manager.caller, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(*field)) {
         let current = state.launcher.template(&manager.caller, id).await?;
-        // A body with the version changes only this version.
-        expected_version = expected_version.or_else(|| body.contains_key("version").then_some(current.version));
+        // A body with the version or the time of the last change changes only this version.
+        let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
+        expected_version = expected_version.or_else(|| names_version.then_some(current.version));
         read_only::remove(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
     }
     let draft: TemplateDraft = deserialize(Value::Object(body))?;
