@@ -122,7 +122,7 @@ test("start page updates and notifies the user", async (t) => {
   });
 
   await t.test("waiting page of a start that fails leads to the failure", async (t) => {
-    const { page, complaints } = await openPage(t, browser, { email: CAROL });
+    const { page, complaints } = await openPage(t, browser, { email: "dave@example.org" });
     await page.goto(launcher.url);
     await page.getByRole("button", { name: "Launch Broken" }).click();
     await page.waitForURL(/\/instances\/broken-[a-z0-9]+$/, { timeout: 30_000 });
