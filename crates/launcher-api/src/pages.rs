@@ -13,6 +13,8 @@ mod guide;
 mod history;
 mod html;
 mod instances;
+mod language;
+mod languages;
 mod launch;
 mod markdown;
 mod notices;
@@ -46,6 +48,7 @@ const ROUTES: &[Route] = &[
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),
+    ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(guide::teachers)),
     ("GET", "/fragments/workshops", || get(workshops::list)),

@@ -15,7 +15,8 @@ use super::forms;
 use super::html::{page, shell};
 use super::unauthenticated::UnauthenticatedPage;
 use super::view::Shell;
-use super::{assets, signed_out, texts};
+use super::language::{Language, Text};
+use super::{assets, signed_out};
 use crate::identity::Identity;
 use crate::problem::ProblemCode;
 use crate::state::AppState;
@@ -26,13 +27,14 @@ const MAX_DOCUMENT: usize = 256 * 1024;
 #[derive(Debug, Template)]
 #[template(path = "error.html")]
 struct ErrorPage {
+    t: Language,
     shell: Shell,
-    title: String,
-    text: String,
+    title: Text,
+    text: Text,
     /// Request id that the user can give to the administrators; only for server errors.
     request_id: Option<String>,
     /// URL and label of the link with which the user can continue.
-    next_link: Option<(String, &'static str)>,
+    next_link: Option<(String, Text)>,
 }
 
 /// The fields of a problem document that a page shows.
@@ -48,6 +50,7 @@ struct Document {
 /// Turns problem documents into pages. Keeps the status and the other headers.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (back, path) = (return_path(&request), request.uri().path().to_owned());
+    let t = Language::of(request.headers());
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if !is_error || has_page(&response) {
@@ -56,7 +59,7 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     let (mut parts, body) = response.into_parts();
     let document = read(body).await;
     let identity = parts.extensions.get::<Identity>();
-    let page = render(&state, identity, parts.status, document, (&path, &back));
+    let page = render(&state, t, identity, parts.status, document, (&path, &back));
     let (page_parts, body) = page.into_parts();
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.extend(page_parts.headers);
@@ -83,6 +86,7 @@ fn is_path_of(path: &str, login_url: &str) -> bool {
 
 fn render(
     state: &AppState,
+    t: Language,
     identity: Option<&Identity>,
     status: StatusCode,
     document: Document,
@@ -90,30 +94,31 @@ fn render(
 ) -> Response {
     let (title, text, next_link) = match document.login_url {
         Some(login_url) if is_path_of(path, &login_url) => {
-            (texts::NO_LOGIN_TITLE.to_owned(), texts::NO_LOGIN.to_owned(), None)
+            (t.text("no-login-title"), t.text("no-login"), None)
         }
         Some(_) if path == signed_out::PATH => {
-            let again = ("/".to_owned(), texts::SIGN_IN_AGAIN);
-            (texts::SIGNED_OUT_TITLE.to_owned(), texts::SIGNED_OUT.to_owned(), Some(again))
+            let again = ("/".to_owned(), t.text("sign-in-again"));
+            (t.text("signed-out-title"), t.text("signed-out"), Some(again))
         }
         None if document.code == ProblemCode::IdentityUnproven.as_str() => {
             // Show no link: the request has no valid proxy secret, so every link of this origin would lead to this
             // error again.
-            let (title, text) = texts::error(&document.code, document.detail);
+            let (title, text) = t.error(&document.code, document.detail);
             (title, text, None)
         }
         login_url => {
-            let (title, text) = texts::error(&document.code, document.detail);
-            let sign_in = login_url.map(|url| (sign_in(&url, back), texts::SIGN_IN));
-            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), texts::TO_WORKSHOPS))))
+            let (title, text) = t.error(&document.code, document.detail);
+            let sign_in = login_url.map(|url| (sign_in(&url, back), t.text("sign-in")));
+            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), t.text("to-workshops")))))
         }
     };
     let Some(identity) = identity else {
-        let unauthenticated = UnauthenticatedPage { title, text, next_link };
+        let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
     let error = ErrorPage {
-        shell: shell(state, &identity.caller, ""),
+        t,
+        shell: shell(state, &identity.caller, t, ""),
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),

@@ -8,7 +8,7 @@ use http::request::Parts;
 use launcher_domain::local_path::LocalPath;
 use serde::de::DeserializeOwned;
 
-use super::texts;
+use super::language::Language;
 use crate::problem::{Problem, ProblemCode};
 
 /// Extracts the fields of a form. The types of the fields refuse unknown fields.
@@ -23,19 +23,20 @@ where
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let t = Language::of(request.headers());
         let Form(fields) =
-            Form::from_request(request, state).await.map_err(|rejection| unreadable(rejection.status()))?;
+            Form::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
         Ok(Self(fields))
     }
 }
 
 /// Converts the status for an unreadable form to a problem.
-fn unreadable(status: StatusCode) -> Problem {
+fn unreadable(t: Language, status: StatusCode) -> Problem {
     let (code, detail) = match status {
-        StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, texts::FORM_TOO_LARGE),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, texts::FORM_OF_ANOTHER_KIND),
-        StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, texts::FORM_OF_ANOTHER_PAGE),
-        _ => (ProblemCode::MalformedBody, texts::FORM_UNREADABLE),
+        StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, t.text("form-too-large")),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => (ProblemCode::UnsupportedMediaType, t.text("form-of-another-kind")),
+        StatusCode::UNPROCESSABLE_ENTITY => (ProblemCode::InvalidFields, t.text("form-of-another-page")),
+        _ => (ProblemCode::MalformedBody, t.text("form-unreadable")),
     };
     Problem::new(code, detail)
 }
@@ -52,9 +53,10 @@ where
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let t = Language::of(&parts.headers);
         match axum::extract::Query::from_request_parts(parts, state).await {
             Ok(axum::extract::Query(query)) => Ok(Self(query)),
-            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, texts::BAD_ADDRESS)),
+            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, t.text("bad-address"))),
         }
     }
 }

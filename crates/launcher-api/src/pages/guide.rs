@@ -6,29 +6,31 @@ use http::StatusCode;
 
 use super::html::{PageResult, page, shell};
 use super::view::Shell;
-use super::{assets, markdown, texts};
+use super::language::{Language, Text};
+use super::{assets, markdown};
 use crate::identity::Identified;
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
 #[template(path = "guide.html")]
 struct Guide {
+    t: Language,
     shell: Shell,
-    title: &'static str,
+    title: Text,
     /// The guide as HTML.
     text: String,
 }
 
 /// `GET /guide/students`.
-pub(crate) async fn students(state: State<AppState>, caller: Identified) -> PageResult {
-    show(&state, &caller, texts::STUDENTS_GUIDE, texts::STUDENTS_GUIDE_TEXT)
+pub(crate) async fn students(state: State<AppState>, t: Language, caller: Identified) -> PageResult {
+    show(&state, &caller, t, t.text("students-guide"), t.document("students"))
 }
 
 /// `GET /guide/teachers`.
-pub(crate) async fn teachers(state: State<AppState>, caller: Identified) -> PageResult {
-    show(&state, &caller, texts::TEACHERS_GUIDE, texts::TEACHERS_GUIDE_TEXT)
+pub(crate) async fn teachers(state: State<AppState>, t: Language, caller: Identified) -> PageResult {
+    show(&state, &caller, t, t.text("teachers-guide"), t.document("teachers"))
 }
 
-fn show(state: &AppState, Identified(caller): &Identified, title: &'static str, text: &str) -> PageResult {
-    page(StatusCode::OK, &Guide { shell: shell(state, caller, ""), title, text: markdown::to_html(text) })
+fn show(state: &AppState, Identified(caller): &Identified, t: Language, title: Text, text: &str) -> PageResult {
+    page(StatusCode::OK, &Guide { t, shell: shell(state, caller, t, ""), title, text: markdown::to_html(text) })
 }

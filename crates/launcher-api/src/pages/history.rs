@@ -10,7 +10,8 @@ use uuid::Uuid;
 use super::forms::Query;
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView};
-use super::{assets, texts};
+use super::assets;
+use super::language::Language;
 use crate::identity::Identified;
 use crate::state::AppState;
 
@@ -20,6 +21,7 @@ const ROWS: u32 = 50;
 #[derive(Debug, Template)]
 #[template(path = "history.html")]
 struct HistoryPage {
+    t: Language,
     shell: Shell,
     workshops: Vec<WorkshopView>,
     older: Option<String>,
@@ -36,6 +38,7 @@ pub(crate) struct HistoryQuery {
 /// Serves the page with the caller's ended workshops.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     Query(query): Query<HistoryQuery>,
 ) -> PageResult {
@@ -45,9 +48,10 @@ pub(crate) async fn show(
     let listed = state.launcher.instances(&caller, &filter, &cut).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let history = HistoryPage {
-        shell: shell(&state, &caller, "history"),
+        t,
+        shell: shell(&state, &caller, t, "history"),
         older: last.map(|last| format!("/history?after={}", last.instance.instance_id)),
-        workshops: listed.iter().map(|listed| WorkshopView::new(&state.launcher, &caller, listed)).collect(),
+        workshops: listed.iter().map(|listed| WorkshopView::new(t, &state.launcher, &caller, listed)).collect(),
     };
     page(StatusCode::OK, &history)
 }

@@ -6,7 +6,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
 
-use super::view::{Person, Shell};
+use super::language::Language;
+use super::view::{LanguageChoice, Person, Shell};
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -25,14 +26,14 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
         (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        // The same URL returns the whole page to a browser, and a part of the page to htmx.
-        (header::VARY, HeaderValue::from_static("HX-Request")),
+        // The same URL returns the whole page to a browser, and a part of the page to htmx, each in the reader's language.
+        (header::VARY, HeaderValue::from_static("HX-Request, Accept-Language, Cookie")),
     ];
     Ok((status, headers, html).into_response())
 }
 
 /// Returns the frame of a page: the signed-in person, the navigation and the banners.
-pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Shell {
+pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'static str) -> Shell {
     Shell {
         person: Person { email: caller.email().to_string(), is_admin: caller.is_admin() },
         logout_url: state.settings.logout_url.clone(),
@@ -40,6 +41,8 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, here: &'static str) -> Sh
         api_docs: format!("{}/docs", state.settings.base_path),
         dev_identity: state.settings.dev_identity.as_ref().map(ToString::to_string),
         warns_of_sharing: state.settings.shares_one_user && caller.is_admin() && here.starts_with("admin"),
+        version: env!("CARGO_PKG_VERSION"),
+        languages: LanguageChoice::all(t),
         here,
     }
 }

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, paths, texts, workshops};
+use super::language::Language;
+use super::{assets, paths, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
@@ -17,6 +18,7 @@ use crate::state::AppState;
 #[derive(Debug, Template)]
 #[template(path = "instance.html")]
 struct InstancePage {
+    t: Language,
     shell: Shell,
     workshop: WorkshopView,
     now: String,
@@ -27,6 +29,7 @@ struct InstancePage {
 #[derive(Debug, Template)]
 #[template(path = "end.html")]
 struct EndPage {
+    t: Language,
     shell: Shell,
     workshop: WorkshopView,
     return_to: String,
@@ -51,13 +54,15 @@ pub(crate) struct EndForm {
 /// `GET /instances/{k8s_name}`: details of one instance.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let detail = InstancePage {
-        shell: shell(&state, &caller, ""),
-        workshop: WorkshopView::new(&state.launcher, &caller, &listed),
+        t,
+        shell: shell(&state, &caller, t, ""),
+        workshop: WorkshopView::new(t, &state.launcher, &caller, &listed),
         now: machine_now(state.launcher.clock()),
         live: false,
         return_to: paths::instance(&k8s_name),
@@ -70,11 +75,12 @@ pub(crate) async fn show(
 /// valid while the state changes.
 pub(crate) async fn open(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
+    let workshop = WorkshopView::new(t, &state.launcher, &caller, &listed);
     let page =
         if workshop.waits.is_some() && workshop.mine { paths::waiting(&k8s_name) } else { paths::instance(&k8s_name) };
     Ok(forms::redirect(&workshop.url.unwrap_or(page)))
@@ -83,6 +89,7 @@ pub(crate) async fn open(
 /// `POST /instances/{k8s_name}/extend`.
 pub(crate) async fn extend(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
     headers: HeaderMap,
@@ -90,20 +97,22 @@ pub(crate) async fn extend(
 ) -> PageResult {
     let extended = state.launcher.extend(&caller, &k8s_name, form.expected_expires_at).await;
     let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, &headers, extended.map(drop), &next).await
+    workshops::answer(&state, &caller, t, &headers, extended.map(drop), &next).await
 }
 
 /// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.
 pub(crate) async fn confirm_end(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
     Query(query): Query<EndForm>,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
     let confirm = EndPage {
-        shell: shell(&state, &caller, ""),
-        workshop: WorkshopView::new(&state.launcher, &caller, &listed),
+        t,
+        shell: shell(&state, &caller, t, ""),
+        workshop: WorkshopView::new(t, &state.launcher, &caller, &listed),
         return_to: forms::return_to(query.return_to.as_deref()).as_str().to_owned(),
     };
     page(StatusCode::OK, &confirm)
@@ -112,6 +121,7 @@ pub(crate) async fn confirm_end(
 /// `POST /instances/{k8s_name}/end`: terminates an instance, or dismisses a failed one.
 pub(crate) async fn end(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
     headers: HeaderMap,
@@ -119,5 +129,5 @@ pub(crate) async fn end(
 ) -> PageResult {
     let ended = state.launcher.terminate(&caller, &k8s_name).await;
     let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, &headers, ended.map(drop), &next).await
+    workshops::answer(&state, &caller, t, &headers, ended.map(drop), &next).await
 }

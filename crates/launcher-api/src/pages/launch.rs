@@ -13,7 +13,8 @@ use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
 use super::share::Share;
 use super::view::{Card, Shell, WorkshopView};
-use super::{assets, markdown, paths, texts, workshops};
+use super::language::{Language, Text};
+use super::{assets, markdown, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
 use crate::permission::{Allowed, LaunchActive, LaunchInactive};
@@ -23,6 +24,7 @@ use crate::state::AppState;
 #[derive(Debug, Template)]
 #[template(path = "launch.html")]
 struct LaunchPage {
+    t: Language,
     shell: Shell,
     card: Card,
     /// The reader's own workshops of this template that have not failed.
@@ -33,7 +35,7 @@ struct LaunchPage {
     description: String,
     active: bool,
     can_launch: bool,
-    inactive_text: &'static str,
+    inactive_text: Text,
     share: Share,
 }
 
@@ -61,6 +63,7 @@ pub(crate) struct LaunchForm {
 /// on a page cannot launch without a click: it would launch a workshop that the reader does not want.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     Query(query): Query<LaunchQuery>,
     headers: HeaderMap,
@@ -70,7 +73,7 @@ pub(crate) async fn show(
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
     let can_launch = if template.active { launch_active.is_ok() } else { launch_inactive.is_ok() };
-    let mut mine = workshops::own_workshops_of(&state.launcher, &caller, template_id).await?;
+    let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
     if query.start == "1" {
@@ -86,17 +89,18 @@ pub(crate) async fn show(
         };
         let launched = state.launcher.launch(&caller, template_id, &request).await;
         let next = next(&LocalPath::root(), launched.as_ref().ok());
-        return workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await;
+        return workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await;
     }
     let launch = LaunchPage {
-        shell: shell(&state, &caller, ""),
-        card: Card::new(&state.launcher, &template),
+        t,
+        shell: shell(&state, &caller, t, ""),
+        card: Card::new(t, &state.launcher, &template),
         mine,
         failed,
         description: markdown::to_html(&template.settings.description),
         active: template.active,
         can_launch,
-        inactive_text: if can_launch { texts::INACTIVE_ADMIN } else { texts::INACTIVE_USER },
+        inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
         share: Share::new(&state, template_id),
     };
     page(StatusCode::OK, &launch)
@@ -105,6 +109,7 @@ pub(crate) async fn show(
 /// `POST /launch/{template_id}`: launches the template, then shows the waiting page.
 pub(crate) async fn launch(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     TemplateId(template_id): TemplateId,
     headers: HeaderMap,
@@ -117,7 +122,7 @@ pub(crate) async fn launch(
     if launched.is_ok() && is_htmx(&headers) {
         return Ok(htmx_redirect(&next));
     }
-    workshops::answer(&state, &caller, &headers, launched.map(drop), &next).await
+    workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await
 }
 
 /// Returns the idempotency key of a launch by `?start=1`: two tabs that open the link at the same time launch once. The

@@ -4,30 +4,31 @@ use http::StatusCode;
 use launcher_domain::lifetime::ExtendError;
 use launcher_service::ServiceError;
 
-use super::texts;
+use super::language::{Language, Text};
 use super::view::Notice;
 
 /// Returns the status and the notice for an error that a user can correct; `None` for an error that needs its own page.
 /// `in_list`: the page is a list, so a workshop that no longer exists also gets a notice.
-pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
+pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
     let (status, kind, title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
-            (StatusCode::CONFLICT, "wait", texts::LIMIT_TITLE, texts::limit_reached(*limit, *held, *ending))
+            (StatusCode::CONFLICT, "wait", t.text("limit-title"), t.limit_reached(*limit, *held, *ending).into())
         }
         ServiceError::TooManyLaunches { retry_after } => {
-            (StatusCode::TOO_MANY_REQUESTS, "wait", texts::NOT_LAUNCHED, texts::too_many_launches(*retry_after))
+            let text = t.with_one("too-many-launches", "seconds", *retry_after);
+            (StatusCode::TOO_MANY_REQUESTS, "wait", t.text("not-launched"), text.into())
         }
         ServiceError::TemplateInactive => {
-            (StatusCode::CONFLICT, "wait", texts::NOT_LAUNCHED, texts::INACTIVE_USER.to_owned())
+            (StatusCode::CONFLICT, "wait", t.text("not-launched"), t.text("inactive-user"))
         }
         ServiceError::AtCapacity => {
-            (StatusCode::SERVICE_UNAVAILABLE, "wait", texts::NOT_LAUNCHED, texts::AT_CAPACITY.to_owned())
+            (StatusCode::SERVICE_UNAVAILABLE, "wait", t.text("not-launched"), t.text("at-capacity"))
         }
         ServiceError::IdempotencyKeyReused => {
-            (StatusCode::UNPROCESSABLE_ENTITY, "bad", texts::NOT_LAUNCHED, texts::KEY_REUSED.to_owned())
+            (StatusCode::UNPROCESSABLE_ENTITY, "bad", t.text("not-launched"), t.text("key-reused"))
         }
-        ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", texts::NOT_EXTENDED, extend(*error).to_owned()),
-        ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", texts::GONE_TITLE, texts::GONE.to_owned()),
+        ServiceError::Extend(error) => (StatusCode::CONFLICT, "wait", t.text("not-extended"), extend(t, *error)),
+        ServiceError::NotFound if in_list => (StatusCode::NOT_FOUND, "wait", t.text("gone-title"), t.text("gone")),
         ServiceError::NotFound
         | ServiceError::Forbidden
         | ServiceError::Invalid(_)
@@ -35,7 +36,7 @@ pub(crate) fn of(error: &ServiceError, in_list: bool) -> Option<(StatusCode, Not
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };
-    Some((status, Notice { kind, title: title.to_owned(), text }))
+    Some((status, Notice { kind, title, text }))
 }
 
 /// Returns the retry delay in seconds; `None` if the error is not temporary.
@@ -47,9 +48,9 @@ pub(crate) fn retry_after(error: &ServiceError) -> Option<u32> {
     }
 }
 
-fn extend(error: ExtendError) -> &'static str {
+fn extend(t: Language, error: ExtendError) -> Text {
     match error {
-        ExtendError::ExpiryChanged => texts::EXPIRY_CHANGED,
-        ExtendError::NotRunning | ExtendError::LifetimeLimitReached => texts::extend_denied(error),
+        ExtendError::ExpiryChanged => t.text("expiry-changed"),
+        ExtendError::NotRunning | ExtendError::LifetimeLimitReached => t.not_extended(error),
     }
 }

@@ -1,12 +1,11 @@
-//! All text of the pages: for templates, handlers and the script.
-//!
-//! A build has one language: [`en`], a file with a folder. To replace the language, translate a copy of both: the
-//! compiler reports missing texts. A sentence with values is a function, or [`parts::Around`] if a template adds HTML
-//! to the value. Plurals and word order are therefore part of the language. A test reads the templates, the script and
-//! the code of the pages, and fails if they contain text.
+//! Sentences of the pages that depend on a value of the domain, such as a state or a duration. Every other text is a
+//! message that a template or handler names by its key.
 
-mod en;
-mod parts;
+mod activity;
+mod errors;
+mod kinds;
+mod notices;
+mod overview;
+mod units;
 
-pub(crate) use en::*;
-pub(crate) use parts::{Label, Part};
+pub(crate) use activity::Part;

@@ -12,7 +12,7 @@ use http::{HeaderValue, StatusCode};
 use sha2::{Digest, Sha256};
 
 use super::html::{PageResult, page};
-use super::texts;
+use super::language::{Language, Text};
 use crate::problem::Problem;
 
 /// The style of the page. The page embeds it.
@@ -30,9 +30,10 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Template)]
 #[template(path = "unauthenticated.html")]
 pub(super) struct UnauthenticatedPage {
-    pub(super) title: String,
-    pub(super) text: String,
-    pub(super) next_link: Option<(String, &'static str)>,
+    pub(super) t: Language,
+    pub(super) title: Text,
+    pub(super) text: Text,
+    pub(super) next_link: Option<(String, Text)>,
 }
 
 impl UnauthenticatedPage {

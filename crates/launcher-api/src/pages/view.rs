@@ -6,7 +6,8 @@ use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Temp
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
-use super::{markdown, texts};
+use super::language::{Language, Text};
+use super::markdown;
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -24,21 +25,20 @@ pub(crate) struct Instant {
     pub(crate) human: String,
 }
 
-impl From<Timestamp> for Instant {
-    fn from(at: Timestamp) -> Self {
-        Self { machine: at.to_string(), human: texts::date_and_time(at) }
-    }
-}
-
 impl Instant {
+    /// Formats a point in time with its date.
+    pub(crate) fn new(t: Language, at: Timestamp) -> Self {
+        Self { machine: at.to_string(), human: t.date_and_time(at) }
+    }
+
     /// Formats a point in time as seen at `now`: without a date if it is less than [`NEAR_SECONDS`] away. Later the
     /// page's script replaces the text with the local time. Both have about the same length, so that the layout does
     /// not shift.
-    fn seen_at(now: Timestamp, at: Timestamp) -> Self {
+    fn seen_at(t: Language, now: Timestamp, at: Timestamp) -> Self {
         if (at.as_second() - now.as_second()).abs() < NEAR_SECONDS {
-            Self { human: texts::time_of_day(at), ..at.into() }
+            Self { human: t.time_of_day(at), ..Self::new(t, at) }
         } else {
-            at.into()
+            Self::new(t, at)
         }
     }
 }
@@ -58,8 +58,36 @@ pub(crate) struct Shell {
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
     /// warning.
     pub(crate) warns_of_sharing: bool,
+    /// Version of the program, in the footer.
+    pub(crate) version: &'static str,
+    /// All languages, with the current one marked.
+    pub(crate) languages: Vec<LanguageChoice>,
     /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
+}
+
+/// A language that the reader can choose in the footer.
+#[derive(Debug, Clone)]
+pub(crate) struct LanguageChoice {
+    pub(crate) code: &'static str,
+    /// Name of the language in itself.
+    pub(crate) name: Text,
+    pub(crate) direction: &'static str,
+    /// True for the language of this page.
+    pub(crate) is_current: bool,
+}
+
+impl LanguageChoice {
+    /// Returns all languages.
+    pub(crate) fn all(current: Language) -> Vec<Self> {
+        let choice = |language: Language| Self {
+            code: language.code(),
+            name: language.text("language-name"),
+            direction: language.direction(),
+            is_current: language.code() == current.code(),
+        };
+        Language::all().map(choice).collect()
+    }
 }
 
 /// The signed-in person.
@@ -82,9 +110,9 @@ impl Shell {
 pub(crate) struct Notice {
     /// Kind of the notice, as a CSS class: `bad`, `good` or `wait`.
     pub(crate) kind: &'static str,
-    pub(crate) title: String,
+    pub(crate) title: Text,
     /// A sentence with the next step of the user.
-    pub(crate) text: String,
+    pub(crate) text: Text,
 }
 
 /// An instance in words.
@@ -101,7 +129,7 @@ pub(crate) struct WorkshopView {
     /// True if the reader is an admin, who can correct the template of a failed workshop.
     pub(crate) reader_is_admin: bool,
     /// Name of the app type.
-    pub(crate) app: &'static str,
+    pub(crate) app: Text,
     /// Template from which the instance was launched.
     pub(crate) template_id: Uuid,
     pub(crate) state: InstanceState,
@@ -122,7 +150,7 @@ pub(crate) struct WorkshopView {
     pub(crate) expected_expires_at: String,
     /// The new expiry after an extension, or the reason why the instance cannot be extended. `None` unless it is
     /// running.
-    pub(crate) extend: Option<Result<Instant, &'static str>>,
+    pub(crate) extend: Option<Result<Instant, Text>>,
     /// Latest possible expiry.
     pub(crate) latest_end: Option<Instant>,
     /// Reason of the failure, if the instance has failed.
@@ -138,25 +166,26 @@ pub(crate) struct WorkshopView {
     /// Time from the launch to the end, in words, once the instance has ended.
     pub(crate) lasted: Option<String>,
     /// Reason of the end, from the moment when the instance is terminating.
-    pub(crate) end_text: Option<&'static str>,
+    pub(crate) end_text: Option<Text>,
     /// Idempotency key of the form that launches the template again.
     pub(crate) relaunch_key: String,
 }
 
 impl WorkshopView {
     /// Converts an instance to text, as of the launcher's current time.
-    pub(crate) fn new(launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
+    pub(crate) fn new(t: Language, launcher: &Launcher, caller: &Caller, listed: &ListedInstance) -> Self {
         let instance = &listed.instance;
         let mine = instance.owner_email == *caller.email();
         let running = instance.state == InstanceState::Running;
         let ending = matches!(instance.state, InstanceState::Terminating | InstanceState::Terminated);
         let expires_at = instance.expires_at.filter(|_| running);
         let now = launcher.clock().now();
-        let near = |at| Instant::seen_at(now, at);
+        let near = |at| Instant::seen_at(t, now, at);
+        let dated = |at| Instant::new(t, at);
         let left = expires_at.map_or(0, |end| end.as_second() - now.as_second());
         let created = instance.created_at;
         let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
-            .then(|| (Instant::from(created), texts::duration(now.as_second() - created.as_second())));
+            .then(|| (dated(created), t.duration(now.as_second() - created.as_second())));
         let extended = extension(instance, now);
         Self {
             k8s_name: instance.k8s_name.clone(),
@@ -164,25 +193,25 @@ impl WorkshopView {
             reader_is_admin: caller.is_admin(),
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
-            app: texts::app_type(instance.settings.app_type),
+            app: t.app_type(instance.settings.app_type),
             template_id: instance.template_id,
             state: instance.state,
-            state_text: texts::state(instance.state, listed.queue_position, instance.start_step),
+            state_text: t.state(instance.state, listed.queue_position, instance.start_step),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(near),
-            left: texts::duration(left),
+            left: t.duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
-            extend: running.then(|| extended.outcome.map(near).map_err(texts::no_extension)),
-            latest_end: extended.latest_expires_at.filter(|_| running).map(Instant::from),
+            extend: running.then(|| extended.outcome.map(near).map_err(|error| t.no_extension(error))),
+            latest_end: extended.latest_expires_at.filter(|_| running).map(dated),
             failure: instance.reason.clone(),
             log_tail: instance.log_tail.clone(),
-            created: created.into(),
-            started: instance.started_at.map(Instant::from),
-            ended: instance.ended_at.map(Instant::from),
-            lasted: instance.ended_at.map(|end| texts::duration(end.as_second() - created.as_second())),
-            end_text: instance.end_reason.filter(|_| ending).map(texts::end_reason),
+            created: dated(created),
+            started: instance.started_at.map(dated),
+            ended: instance.ended_at.map(dated),
+            lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
+            end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
             relaunch_key: form_key(launcher.entropy()),
         }
     }
@@ -232,7 +261,7 @@ pub(crate) struct Card {
     /// The start of the template's description, as plain text.
     pub(crate) teaser: String,
     /// Name of the app type.
-    pub(crate) app: &'static str,
+    pub(crate) app: Text,
     /// Lifetime of the template's workshops, in words.
     pub(crate) lasts: String,
     /// Idempotency key of the card's form: a form that is sent twice launches once.
@@ -243,18 +272,18 @@ pub(crate) struct Card {
 
 impl Card {
     /// Creates the card of a template, with a new form key.
-    pub(crate) fn new(launcher: &Launcher, template: &Template) -> Self {
-        Self::of(launcher, template.template_id, &template.settings)
+    pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
+        Self::of(t, launcher, template.template_id, &template.settings)
     }
 
     /// Creates the card for a template with these settings.
-    pub(crate) fn of(launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
+    pub(crate) fn of(t: Language, launcher: &Launcher, template_id: Uuid, settings: &TemplateSettings) -> Self {
         Self {
             template_id,
             name: settings.name.clone(),
             teaser: markdown::teaser(&settings.description),
-            app: texts::app_type(settings.app_type),
-            lasts: texts::lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
+            app: t.app_type(settings.app_type),
+            lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
             mine: None,
         }

@@ -9,14 +9,19 @@ use launcher_service::ListedInstance;
 
 use super::html::{PageResult, htmx_reload, is_htmx, page, shell};
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, forms, paths, texts};
+use super::language::{Language, Text};
+use super::{assets, forms, paths};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
 
+/// Keys of the steps of a start, in order. The page marks the current one.
+const START_STEPS: [&str; 4] = ["start-step-queue", "start-step-prepare", "start-step-image", "start-step-app"];
+
 #[derive(Debug, Template)]
 #[template(path = "waiting.html")]
 struct WaitingPage {
+    t: Language,
     shell: Shell,
     workshop: WorkshopView,
     steps: Vec<Step>,
@@ -30,7 +35,7 @@ struct WaitingPage {
 /// A step of the start.
 #[derive(Debug)]
 struct Step {
-    text: &'static str,
+    text: Text,
     /// CSS class: `done`, `current` or `next`.
     progress: &'static str,
 }
@@ -42,20 +47,22 @@ struct Step {
 /// content security policy of a form's page refuses a redirect to another site.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     InstanceName(k8s_name): InstanceName,
     headers: HeaderMap,
 ) -> PageResult {
     let listed = state.launcher.instance(&caller, &k8s_name).await?;
-    let workshop = WorkshopView::new(&state.launcher, &caller, &listed);
-    let Some(steps) = steps(&listed).filter(|_| workshop.mine) else {
+    let workshop = WorkshopView::new(t, &state.launcher, &caller, &listed);
+    let Some(steps) = steps(t, &listed).filter(|_| workshop.mine) else {
         return Ok(if is_htmx(&headers) { htmx_reload() } else { forms::redirect(&paths::instance(&k8s_name)) });
     };
     let usual = state.launcher.usual_start(workshop.template_id).await?;
     let waiting = WaitingPage {
-        shell: shell(&state, &caller, ""),
+        t,
+        shell: shell(&state, &caller, t, ""),
         steps,
-        usual: usual.map(|usual| texts::usual_start(usual.as_secs().max(1))),
+        usual: usual.map(|usual| t.with_one("usual-start", "duration", t.duration(usual.as_secs().max(1)))),
         opens_in: opens_in(&state, &listed),
         workshop,
         now: machine_now(state.launcher.clock()),
@@ -74,22 +81,22 @@ fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
 }
 
 /// Returns the steps of the start, with the current one; `None` if the workshop is not starting or ready.
-fn steps(listed: &ListedInstance) -> Option<Vec<Step>> {
+fn steps(t: Language, listed: &ListedInstance) -> Option<Vec<Step>> {
     let current = match (listed.instance.state, listed.instance.start_step) {
         (InstanceState::Queued, _) => 0,
         (InstanceState::Starting, None | Some(StartStep::WaitingForRoom | StartStep::Preparing)) => 1,
         (InstanceState::Starting, Some(StartStep::PullingImage)) => 2,
         (InstanceState::Starting, Some(StartStep::StartingApp | StartStep::RestartingApp)) => 3,
-        (InstanceState::Running, _) => texts::START_STEPS.len(),
+        (InstanceState::Running, _) => START_STEPS.len(),
         (InstanceState::Terminating | InstanceState::Terminated | InstanceState::Failed, _) => return None,
     };
-    let step = |(index, text)| Step {
-        text,
+    let step = |(index, key)| Step {
+        text: t.text(key),
         progress: match current.cmp(&index) {
             std::cmp::Ordering::Greater => "done",
             std::cmp::Ordering::Equal => "current",
             std::cmp::Ordering::Less => "next",
         },
     };
-    Some(texts::START_STEPS.into_iter().enumerate().map(step).collect())
+    Some(START_STEPS.into_iter().enumerate().map(step).collect())
 }

@@ -14,7 +14,8 @@ use super::forms::Query;
 use super::html::{PageResult, is_htmx, page, shell};
 use super::notices;
 use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
-use super::{assets, forms, texts};
+use super::language::Language;
+use super::{assets, forms};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
@@ -29,6 +30,7 @@ const PAGE: u32 = 500;
 #[derive(Debug, Template)]
 #[template(path = "home.html")]
 struct Home {
+    t: Language,
     shell: Shell,
     notice: Option<Notice>,
     workshops: Vec<WorkshopView>,
@@ -46,6 +48,7 @@ struct Home {
 #[derive(Debug, Template)]
 #[template(path = "workshops.html")]
 struct List {
+    t: Language,
     /// True if the list is the response to an action. Only such a response also replaces the notice, which is an
     /// element outside the list. When the page reloads the list, the notice stays.
     answers: bool,
@@ -75,15 +78,16 @@ pub(crate) struct HomeQuery {
 /// `GET /`: the start page, with the caller's workshops and the catalog.
 pub(crate) async fn home(
     State(state): State<AppState>,
+    t: Language,
     Identified(caller): Identified,
     Query(query): Query<HomeQuery>,
 ) -> PageResult {
-    render_home(&state, &caller, StatusCode::OK, None, query.q.trim()).await
+    render_home(&state, &caller, t, StatusCode::OK, None, query.q.trim()).await
 }
 
 /// `GET /fragments/workshops`: only the list of the caller's workshops.
-pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Identified) -> PageResult {
-    let list = List { answers: false, ..list_of(&state, &caller, None).await? };
+pub(crate) async fn list(State(state): State<AppState>, t: Language, Identified(caller): Identified) -> PageResult {
+    let list = List { answers: false, ..list_of(&state, &caller, t, None).await? };
     page(StatusCode::OK, &list)
 }
 
@@ -92,23 +96,24 @@ pub(crate) async fn list(State(state): State<AppState>, Identified(caller): Iden
 pub(crate) async fn answer(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     headers: &HeaderMap,
     outcome: Result<(), ServiceError>,
     next: &LocalPath,
 ) -> PageResult {
     let htmx = is_htmx(headers);
     let error = match outcome {
-        Ok(()) if htmx => return render_list(state, caller, StatusCode::OK, None).await,
+        Ok(()) if htmx => return render_list(state, caller, t, StatusCode::OK, None).await,
         Ok(()) => return Ok(forms::see_other(next)),
         Err(error) => error,
     };
-    let Some((status, notice)) = notices::of(&error, htmx) else { return Err(error.into()) };
+    let Some((status, notice)) = notices::of(t, &error, htmx) else { return Err(error.into()) };
     let mut response = if htmx {
         // htmx does not insert the answer of a 5xx status, so the notice would not appear.
         let status = if status.is_server_error() { StatusCode::CONFLICT } else { status };
-        render_list(state, caller, status, Some(notice)).await?
+        render_list(state, caller, t, status, Some(notice)).await?
     } else {
-        render_home(state, caller, status, Some(notice), "").await?
+        render_home(state, caller, t, status, Some(notice), "").await?
     };
     if let Some(seconds) = notices::retry_after(&error) {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -119,22 +124,24 @@ pub(crate) async fn answer(
 async fn render_home(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     status: StatusCode,
     notice: Option<Notice>,
     search: &str,
 ) -> PageResult {
     let launcher = &state.launcher;
-    let (workshops, more) = own_workshops(launcher, caller).await?;
+    let (workshops, more) = own_workshops(t, launcher, caller).await?;
     let mut templates = all_templates(launcher, caller).await?;
     templates.retain(|template| template.active);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let offered = templates.len();
-    templates.retain(|template| has_words(template, search));
+    templates.retain(|template| has_words(t, template, search));
     let home = Home {
-        shell: shell(state, caller, "home"),
+        t,
+        shell: shell(state, caller, t, "home"),
         notice,
         waiting: workshops.iter().any(WorkshopView::is_waiting),
-        cards: templates.iter().map(|template| Card::new(launcher, template).beside(&workshops)).collect(),
+        cards: templates.iter().map(|template| Card::new(t, launcher, template).beside(&workshops)).collect(),
         workshops,
         more,
         offered,
@@ -147,20 +154,21 @@ async fn render_home(
 }
 
 /// Returns true if name, description and app type of a template together contain all words of the search.
-fn has_words(template: &CatalogTemplate, search: &str) -> bool {
+fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
-    let text = format!("{}\n{}\n{}", settings.name, settings.description, texts::app_type(settings.app_type));
+    let text = format!("{}\n{}\n{}", settings.name, settings.description, t.app_type(settings.app_type));
     let text = text.to_lowercase();
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
-async fn render_list(state: &AppState, caller: &Caller, status: StatusCode, notice: Option<Notice>) -> PageResult {
-    page(status, &list_of(state, caller, notice).await?)
+async fn render_list(state: &AppState, caller: &Caller, t: Language, status: StatusCode, notice: Option<Notice>) -> PageResult {
+    page(status, &list_of(state, caller, t, notice).await?)
 }
 
-async fn list_of(state: &AppState, caller: &Caller, notice: Option<Notice>) -> Result<List, ServiceError> {
-    let (workshops, more) = own_workshops(&state.launcher, caller).await?;
+async fn list_of(state: &AppState, caller: &Caller, t: Language, notice: Option<Notice>) -> Result<List, ServiceError> {
+    let (workshops, more) = own_workshops(t, &state.launcher, caller).await?;
     Ok(List {
+        t,
         answers: true,
         notice,
         workshops,
@@ -180,6 +188,7 @@ struct More {
 
 /// Returns the caller's own workshops that are not terminated, newest first. Admins also get only their own workshops.
 async fn own_workshops(
+    t: Language,
     launcher: &Launcher,
     caller: &Caller,
 ) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
@@ -191,18 +200,19 @@ async fn own_workshops(
         let lists_all = Allowed::<ListAllInstances>::check(caller.clone()).is_ok();
         More { link: lists_all.then(|| format!("/admin/instances?owner={owner}")) }
     });
-    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(launcher, caller, listed)).collect();
+    let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect();
     Ok((shown, more))
 }
 
 /// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of the
 /// caller.
 pub(super) async fn own_workshops_of(
+    t: Language,
     launcher: &Launcher,
     caller: &Caller,
     template_id: Uuid,
 ) -> Result<Vec<WorkshopView>, ServiceError> {
-    let (mut workshops, _) = own_workshops(launcher, caller).await?;
+    let (mut workshops, _) = own_workshops(t, launcher, caller).await?;
     workshops.retain(|workshop| workshop.template_id == template_id);
     Ok(workshops)
 }

@@ -10,9 +10,10 @@ use serde::Deserialize;
 
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
 use crate::pages::texts::Part;
 use crate::pages::view::{Instant, Shell};
-use crate::pages::{assets, texts};
+use crate::pages::assets;
 use crate::permission::{Allowed, ReadActivities};
 use crate::state::AppState;
 
@@ -22,9 +23,10 @@ const ROWS: u32 = 100;
 #[derive(Debug, Template)]
 #[template(path = "admin/activity.html")]
 struct ActivityPage {
+    t: Language,
     shell: Shell,
     person: String,
-    person_error: Option<&'static str>,
+    person_error: Option<Text>,
     entries: Vec<Entry>,
     older: Option<String>,
 }
@@ -54,6 +56,7 @@ pub(crate) struct ActivityQuery {
 /// Serves the page with the activity log.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ReadActivities>,
     Query(query): Query<ActivityQuery>,
 ) -> PageResult {
@@ -64,10 +67,11 @@ pub(crate) async fn show(
     let entries = state.launcher.activities(&caller, &filter, &cut).await?;
     let last = entries.last().filter(|_| entries.len() == ROWS as usize);
     let activity = ActivityPage {
-        shell: shell(&state, &caller, "admin-activity"),
-        person_error: wrong.then_some(texts::NOT_A_PERSON),
+        t,
+        shell: shell(&state, &caller, t, "admin-activity"),
+        person_error: wrong.then_some(t.text("not-a-person")),
         older: last.map(|last| query.older(last.activity_id)),
-        entries: entries.iter().map(Entry::from).collect(),
+        entries: entries.iter().map(|entry| Entry::new(t, entry)).collect(),
         person: query.person,
     };
     page(StatusCode::OK, &activity)
@@ -83,13 +87,13 @@ impl ActivityQuery {
     }
 }
 
-impl From<&LoggedActivity> for Entry {
-    fn from(LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
+impl Entry {
+    fn new(t: Language, LoggedActivity { activity, .. }: &LoggedActivity) -> Self {
         let subject = &activity.subject;
         let is_instance = activity.owner_email.is_some();
         let until = activity.detail.as_deref().filter(|_| activity.action == ActivityAction::Extended);
         Self {
-            at: activity.act.at.into(),
+            at: Instant::new(t, activity.act.at),
             name: activity.subject_name.clone(),
             link: if is_instance {
                 format!("/instances/{subject}")
@@ -97,8 +101,8 @@ impl From<&LoggedActivity> for Entry {
                 format!("/admin/templates/{subject}/edit")
             },
             k8s_name: is_instance.then(|| subject.clone()),
-            parts: texts::activity(activity),
-            until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(Instant::from),
+            parts: t.activity(activity),
+            until: until.and_then(|until| until.parse::<Timestamp>().ok()).map(|until| Instant::new(t, until)),
         }
     }
 }

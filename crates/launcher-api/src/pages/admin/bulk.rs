@@ -9,8 +9,9 @@ use launcher_domain::names::is_k8s_name;
 use launcher_service::{Launcher, ListedInstance, ServiceError};
 
 use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell};
-use crate::pages::{assets, forms, notices, texts};
+use crate::pages::{assets, forms, notices};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::AppState;
@@ -38,6 +39,7 @@ struct Ticked {
 #[derive(Debug, Template)]
 #[template(path = "admin/bulk_confirm.html")]
 struct ConfirmPage {
+    t: Language,
     shell: Shell,
     listed: Vec<ListedInstance>,
     return_to: String,
@@ -46,6 +48,7 @@ struct ConfirmPage {
 #[derive(Debug, Template)]
 #[template(path = "admin/bulk.html")]
 struct ReportPage {
+    t: Language,
     shell: Shell,
     heading: String,
     rows: Vec<Outcome>,
@@ -60,40 +63,44 @@ struct Outcome {
     what: String,
     done: bool,
     /// The result in words; empty if the result is a new expiry.
-    text: String,
+    text: Text,
     until: Option<Instant>,
 }
 
 /// Terminates or extends each ticked instance. To terminate, it first shows a confirmation page.
 pub(crate) async fn act(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ListAllInstances>,
     RawForm(body): RawForm,
 ) -> PageResult {
-    let form = Form::parse(&body)?;
+    let form = Form::parse(t, &body)?;
     let launcher = &state.launcher;
-    let shell = shell(&state, &caller, "admin-instances");
+    let shell = shell(&state, &caller, t, "admin-instances");
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
             let listed = existing(launcher, &caller, &form.ticked).await?;
-            return page(StatusCode::OK, &ConfirmPage { shell, listed, return_to });
+            return page(StatusCode::OK, &ConfirmPage { t, shell, listed, return_to });
         }
         "end" => Action::End,
         "extend" => Action::Extend,
-        _ => return Err(Problem::new(ProblemCode::InvalidParameters, texts::BULK_WHAT)),
+        _ => return Err(Problem::new(ProblemCode::InvalidParameters, t.text("bulk-what"))),
     };
-    let rows = apply_to_each(launcher, &caller, action, &form.ticked).await;
+    let rows = apply_to_each(t, launcher, &caller, action, &form.ticked).await;
     let done = rows.iter().filter(|row| row.done).count();
-    let heading = match action {
-        Action::End => texts::bulk_ended(done, rows.len()),
-        Action::Extend => texts::bulk_extended(done, rows.len()),
+    let heading = match (action, rows.is_empty()) {
+        (Action::End, true) => "bulk-ended-none",
+        (Action::End, false) => "bulk-ended",
+        (Action::Extend, true) => "bulk-extended-none",
+        (Action::Extend, false) => "bulk-extended",
     };
-    page(StatusCode::OK, &ReportPage { shell, heading, rows, return_to })
+    let heading = t.with(heading, [("done", done.into()), ("all", rows.len().into())]);
+    page(StatusCode::OK, &ReportPage { t, shell, heading, rows, return_to })
 }
 
 impl Form {
-    fn parse(body: &[u8]) -> Result<Self, Problem> {
+    fn parse(t: Language, body: &[u8]) -> Result<Self, Problem> {
         let mut form = Self::default();
         for (name, value) in form_urlencoded::parse(body) {
             match name.as_ref() {
@@ -105,7 +112,7 @@ impl Form {
             }
         }
         if form.ticked.len() > MAX_INSTANCES {
-            return Err(Problem::new(ProblemCode::InvalidParameters, texts::bulk_too_many(MAX_INSTANCES)));
+            return Err(Problem::new(ProblemCode::InvalidParameters, t.with_one("bulk-too-many", "most", MAX_INSTANCES)));
         }
         Ok(form)
     }
@@ -144,7 +151,13 @@ enum Action {
 }
 
 /// Applies the action to one instance after the other. A failed instance does not stop the others.
-async fn apply_to_each(launcher: &Launcher, caller: &Caller, action: Action, ticked: &[Ticked]) -> Vec<Outcome> {
+async fn apply_to_each(
+    t: Language,
+    launcher: &Launcher,
+    caller: &Caller,
+    action: Action,
+    ticked: &[Ticked],
+) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(ticked.len());
     for Ticked { k8s_name, expected_expires_at } in ticked {
         let done = match action {
@@ -155,24 +168,25 @@ async fn apply_to_each(launcher: &Launcher, caller: &Caller, action: Action, tic
             Ok(listed) => Some(listed.clone()),
             Err(_) => launcher.instance(caller, k8s_name).await.ok(),
         };
-        outcomes.push(Outcome::new(k8s_name, seen.as_ref(), action, done));
+        outcomes.push(Outcome::new(t, k8s_name, seen.as_ref(), action, done));
     }
     outcomes
 }
 
 impl Outcome {
     fn new(
+        t: Language,
         k8s_name: &str,
         seen: Option<&ListedInstance>,
         action: Action,
         done: Result<ListedInstance, ServiceError>,
     ) -> Self {
         let (text, until) = match (&done, action) {
-            (Ok(listed), Action::End) => (texts::state_name(listed.instance.state).to_owned(), None),
-            (Ok(listed), Action::Extend) => (String::new(), listed.instance.expires_at),
+            (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
+            (Ok(listed), Action::Extend) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {
-                let known = notices::of(error, true).map(|(_, notice)| notice.text);
-                (known.unwrap_or_else(|| texts::TRY_AGAIN.to_owned()), None)
+                let known = notices::of(t, error, true).map(|(_, notice)| notice.text);
+                (known.unwrap_or_else(|| t.text("try-again")), None)
             }
         };
         Self {
@@ -180,7 +194,7 @@ impl Outcome {
             what: seen.map(what).unwrap_or_default(),
             done: done.is_ok(),
             text,
-            until: until.map(Instant::from),
+            until: until.map(|until| Instant::new(t, until)),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Bar charts of the last 24 hours, as SVG with attributes and classes only: the content security policy forbids inline
 //! styles.
 
+use crate::pages::language::Text;
+
 /// Height of a chart, in SVG units. The page scales the chart to the available space.
 const HEIGHT: u64 = 64;
 /// Distance between the left edges of two neighbouring bars, in SVG units.
@@ -13,7 +15,7 @@ const LEAST: u64 = 2;
 pub(super) struct Chart {
     /// Suffix of the HTML ids of the chart's elements.
     pub(super) id: &'static str,
-    pub(super) title: &'static str,
+    pub(super) title: Text,
     /// The main figure above the chart.
     pub(super) figure: String,
     /// A short note below the figure.
@@ -29,7 +31,7 @@ pub(super) struct Chart {
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) class: &'static str,
-    pub(super) label: &'static str,
+    pub(super) label: Text,
 }
 
 /// A bar, or a part of a bar: a rectangle that stands on the base line.

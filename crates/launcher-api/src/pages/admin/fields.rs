@@ -3,7 +3,7 @@
 use launcher_domain::{AppType, SecurityProfile};
 
 use super::form::{FormErrors, TemplateForm};
-use crate::pages::texts::{self, Label, fields as words};
+use crate::pages::language::{Language, Text};
 use crate::pages::view::Choice;
 
 /// Input type of a field.
@@ -28,8 +28,8 @@ pub(crate) enum Kind {
 pub(crate) struct Field {
     pub(crate) id: String,
     pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
-    pub(crate) hint: &'static str,
+    pub(crate) label: Text,
+    pub(crate) hint: Text,
     pub(crate) kind: Kind,
     pub(crate) value: String,
     /// All errors of the field, as sentences; empty if the field is valid.
@@ -52,82 +52,87 @@ impl Field {
 /// A group of fields with a heading.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
-    pub(crate) legend: &'static str,
+    pub(crate) legend: Text,
     pub(crate) class: &'static str,
     pub(crate) fields: Vec<Field>,
 }
 
 /// Returns all groups of the form. Each field has the value as typed, and its errors.
-pub(crate) fn groups(form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
-    vec![shown(form, errors), run(form, errors), used(form, errors), lasting(form, errors)]
+pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
+    vec![shown(t, form, errors), run(t, form, errors), used(t, form, errors), lasting(t, form, errors)]
 }
 
-/// A field before it is built: label with hint, name, value, kind.
-type Row<'a> = (Label, &'static str, &'a str, Kind);
+/// A field before it is built: key of its label and hint, name, value, kind.
+type Row<'a> = (&'static str, &'static str, &'a str, Kind);
 
-fn group<const N: usize>(legend: &'static str, class: &'static str, errors: &FormErrors, rows: [Row<'_>; N]) -> Group {
-    let field = |(Label { label, hint }, name, value, kind): Row<'_>| Field {
+fn group<const N: usize>(
+    t: Language,
+    (legend, class): (&str, &'static str),
+    errors: &FormErrors,
+    rows: [Row<'_>; N],
+) -> Group {
+    let field = |(key, name, value, kind): Row<'_>| Field {
         id: format!("field-{name}"),
         name,
-        label,
-        hint,
+        label: t.text(key),
+        hint: if t.has_attribute(key, "hint") { t.attribute(key, "hint") } else { Text::default() },
         kind,
         value: value.to_owned(),
         error: errors.of(name),
     };
-    Group { legend, class, fields: rows.into_iter().map(field).collect() }
+    Group { legend: t.text(legend), class, fields: rows.into_iter().map(field).collect() }
 }
 
-fn shown(form: &TemplateForm, errors: &FormErrors) -> Group {
+fn shown(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
     let rows = [
-        (words::NAME, "name", &*form.name, Kind::Text),
-        (words::DESCRIPTION, "description", &*form.description, Kind::Prose),
-        (words::ACTIVE, "active", &*form.active, Kind::Check),
+        ("field-name", "name", &*form.name, Kind::Text),
+        ("field-description", "description", &*form.description, Kind::Prose),
+        ("field-active", "active", &*form.active, Kind::Check),
     ];
-    group(words::SHOWN, "fields", errors, rows)
+    group(t, ("field-shown", "fields"), errors, rows)
 }
 
-fn run(form: &TemplateForm, errors: &FormErrors) -> Group {
-    let (kinds, security) = (app_types(&form.app_type), profiles(&form.security_profile));
+fn run(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
+    let (kinds, security) = (app_types(t, &form.app_type), profiles(t, &form.security_profile));
     let rows = [
-        (words::APP_TYPE, "app_type", &*form.app_type, Kind::Select(kinds)),
-        (words::IMAGE, "image", &*form.image, Kind::Text),
-        (words::PORT, "port", &*form.port, Kind::Number),
-        (words::COMMAND, "command", &*form.command, Kind::Lines),
-        (words::ARGUMENTS, "args", &*form.args, Kind::Lines),
-        (words::ENVIRONMENT, "env", &*form.env, Kind::Lines),
-        (words::SECURITY_PROFILE, "security_profile", &*form.security_profile, Kind::Select(security)),
+        ("field-app-type", "app_type", &*form.app_type, Kind::Select(kinds)),
+        ("field-image", "image", &*form.image, Kind::Text),
+        ("field-port", "port", &*form.port, Kind::Number),
+        ("field-command", "command", &*form.command, Kind::Lines),
+        ("field-arguments", "args", &*form.args, Kind::Lines),
+        ("field-environment", "env", &*form.env, Kind::Lines),
+        ("field-security-profile", "security_profile", &*form.security_profile, Kind::Select(security)),
     ];
-    group(words::RUN, "fields", errors, rows)
+    group(t, ("field-run", "fields"), errors, rows)
 }
 
-fn used(form: &TemplateForm, errors: &FormErrors) -> Group {
+fn used(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
     let rows = [
-        (words::CPU_REQUEST, "cpu_request", &*form.cpu_request, Kind::Text),
-        (words::CPU_LIMIT, "cpu_limit", &*form.cpu_limit, Kind::Text),
-        (words::MEMORY_REQUEST, "memory_request", &*form.memory_request, Kind::Text),
-        (words::MEMORY_LIMIT, "memory_limit", &*form.memory_limit, Kind::Text),
+        ("field-cpu-request", "cpu_request", &*form.cpu_request, Kind::Text),
+        ("field-cpu-limit", "cpu_limit", &*form.cpu_limit, Kind::Text),
+        ("field-memory-request", "memory_request", &*form.memory_request, Kind::Text),
+        ("field-memory-limit", "memory_limit", &*form.memory_limit, Kind::Text),
     ];
-    group(words::USED, "fields-pair", errors, rows)
+    group(t, ("field-used", "fields-pair"), errors, rows)
 }
 
-fn lasting(form: &TemplateForm, errors: &FormErrors) -> Group {
+fn lasting(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
     let rows = [
-        (words::LIFETIME, "lifetime_seconds", &*form.lifetime_seconds, Kind::Number),
-        (words::EXTENSION, "extension_seconds", &*form.extension_seconds, Kind::Number),
-        (words::LONGEST, "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number),
+        ("field-lifetime", "lifetime_seconds", &*form.lifetime_seconds, Kind::Number),
+        ("field-extension", "extension_seconds", &*form.extension_seconds, Kind::Number),
+        ("field-longest", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number),
     ];
-    group(words::LASTING, "fields-pair", errors, rows)
+    group(t, ("field-lasting", "fields-pair"), errors, rows)
 }
 
-fn app_types(chosen: &str) -> Vec<Choice> {
-    AppType::ALL.into_iter().map(|kind| choice(kind.as_str(), texts::app_type(kind), chosen)).collect()
+fn app_types(t: Language, chosen: &str) -> Vec<Choice> {
+    AppType::ALL.into_iter().map(|kind| choice(kind.as_str(), &t.app_type(kind), chosen)).collect()
 }
 
-fn profiles(chosen: &str) -> Vec<Choice> {
+fn profiles(t: Language, chosen: &str) -> Vec<Choice> {
     SecurityProfile::ALL
         .into_iter()
-        .map(|profile| choice(profile.as_str(), texts::security_profile(profile), chosen))
+        .map(|profile| choice(profile.as_str(), &t.security_profile(profile), chosen))
         .collect()
 }
 

@@ -6,8 +6,8 @@ use launcher_domain::template::ResourcesDraft;
 use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft};
 use serde::Deserialize;
 
-use super::lines;
-use crate::pages::texts::editor as words;
+use super::lines::{self, LineError};
+use crate::pages::language::Language;
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
@@ -62,14 +62,14 @@ pub(crate) struct FormErrors(BTreeMap<String, Vec<String>>);
 impl FormErrors {
     /// Converts the errors of a template draft: an error at `/resources/cpu_limit` belongs to the field `cpu_limit`, an
     /// error at `/env/PATH` to the field `env`.
-    pub(crate) fn from_fields(errors: &[FieldError]) -> Self {
+    pub(crate) fn from_fields(t: Language, errors: &[FieldError]) -> Self {
         let mut found = Self::default();
         for error in errors {
             let path = error.pointer.trim_start_matches('/');
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
             let wrong = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => words::wrong_word(index + 1, &error.detail),
+                Ok(index) if field != "env" => t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", error.detail.as_str().into())]),
                 _ if rest.is_empty() => error.detail.clone(),
                 _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail),
             };
@@ -89,7 +89,7 @@ impl FormErrors {
     }
 
     fn add(&mut self, field: &str, detail: &str) {
-        self.0.entry(field.to_owned()).or_default().push(words::wrong(detail));
+        self.0.entry(field.to_owned()).or_default().push(sentence(detail));
     }
 
     /// Adds other errors, except for fields that already have an error.
@@ -113,9 +113,9 @@ impl TemplateForm {
 
     /// Returns the form for a copy of this template. The copy is not in the catalog at first, so that its author can
     /// try it before.
-    pub(crate) fn copy_of(template: &Template) -> Self {
+    pub(crate) fn copy_of(t: Language, template: &Template) -> Self {
         let form = Self::of(template);
-        let name = words::copy_of(&form.name).chars().take(MAX_NAME).collect();
+        let name = t.with_one("editor-copy-of", "name", form.name.as_str()).chars().take(MAX_NAME).collect();
         Self { version: String::new(), active: String::new(), name, ..form }
     }
 
@@ -151,20 +151,20 @@ impl TemplateForm {
     ///
     /// # Errors
     /// All errors of the form and of the draft.
-    pub(crate) fn draft(&self) -> Result<TemplateDraft, FormErrors> {
+    pub(crate) fn draft(&self, t: Language) -> Result<TemplateDraft, FormErrors> {
         let mut errors = FormErrors::default();
         let draft = TemplateDraft {
             name: self.name.clone(),
             description: lines::normal(&self.description),
             app_type: AppType::parse(&self.app_type).unwrap_or_else(|| {
-                errors.add("app_type", words::NOT_A_KIND);
+                errors.add("app_type", &t.text("editor-not-a-kind"));
                 AppType::Custom
             }),
             image: self.image.clone(),
-            port: number(&self.port, "port", &mut errors),
-            command: lines::to_words(&self.command).unwrap_or_else(|error| empty(error, "command", &mut errors)),
-            args: lines::to_words(&self.args).unwrap_or_else(|error| empty(error, "args", &mut errors)),
-            env: lines::to_env(&self.env).unwrap_or_else(|error| empty(error, "env", &mut errors)),
+            port: number(t, &self.port, "port", &mut errors),
+            command: lines::to_words(&self.command).unwrap_or_else(|error| empty(t, &error, "command", &mut errors)),
+            args: lines::to_words(&self.args).unwrap_or_else(|error| empty(t, &error, "args", &mut errors)),
+            env: lines::to_env(&self.env).unwrap_or_else(|error| empty(t, &error, "env", &mut errors)),
             resources: ResourcesDraft {
                 cpu_request: given(&self.cpu_request),
                 cpu_limit: given(&self.cpu_limit),
@@ -172,16 +172,16 @@ impl TemplateForm {
                 memory_limit: given(&self.memory_limit),
             },
             security_profile: SecurityProfile::parse(&self.security_profile).unwrap_or_else(|| {
-                errors.add("security_profile", words::NOT_A_PROFILE);
+                errors.add("security_profile", &t.text("editor-not-a-profile"));
                 SecurityProfile::default()
             }),
-            lifetime_seconds: number(&self.lifetime_seconds, "lifetime_seconds", &mut errors),
-            extension_seconds: number(&self.extension_seconds, "extension_seconds", &mut errors),
-            max_lifetime_seconds: number(&self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
+            lifetime_seconds: number(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
+            extension_seconds: number(t, &self.extension_seconds, "extension_seconds", &mut errors),
+            max_lifetime_seconds: number(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
             active: !self.active.is_empty(),
         };
         if let Err(invalid) = draft.clone().validate() {
-            errors.merge(FormErrors::from_fields(&invalid));
+            errors.merge(FormErrors::from_fields(t, &invalid));
         }
         if errors.is_empty() { Ok(draft) } else { Err(errors) }
     }
@@ -192,12 +192,20 @@ fn given(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn number(text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
+fn number(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
     let text = given(text)?;
-    text.parse().map_err(|_| errors.add(field, words::NOT_A_NUMBER)).ok()
+    text.parse().map_err(|_| errors.add(field, &t.text("editor-not-a-number"))).ok()
 }
 
-fn empty<T: Default>(error: String, field: &str, errors: &mut FormErrors) -> T {
-    errors.add(field, &error);
+fn empty<T: Default>(t: Language, error: &LineError, field: &str, errors: &mut FormErrors) -> T {
+    errors.add(field, &error.text(t));
     T::default()
+}
+
+/// Returns the error of a field as a sentence, with a capital letter and a full stop.
+fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
 }

@@ -11,8 +11,9 @@ use uuid::Uuid;
 use super::sorting::{Head, heads, order};
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
 use crate::pages::view::{Choice, Shell, WorkshopView, machine_now};
-use crate::pages::{assets, forms, texts, workshops};
+use crate::pages::{assets, forms, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
@@ -22,15 +23,16 @@ const ROWS: u32 = 100;
 #[derive(Debug, Template)]
 #[template(path = "admin/instances.html")]
 struct InstancesPage {
+    t: Language,
     shell: Shell,
     filter: InstancesQuery,
-    owner_error: Option<&'static str>,
+    owner_error: Option<Text>,
     templates: Vec<Choice>,
     states: Vec<Choice>,
     heads: Vec<Head>,
     workshops: Vec<WorkshopView>,
     more: Option<String>,
-    more_label: &'static str,
+    more_label: Text,
     /// Path and query of this page, which its forms return to.
     here: String,
     now: String,
@@ -50,6 +52,7 @@ pub(crate) struct InstancesQuery {
 /// Serves the list of all instances.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ListAllInstances>,
     OriginalUri(uri): OriginalUri,
     Query(query): Query<InstancesQuery>,
@@ -63,17 +66,18 @@ pub(crate) async fn show(
     let mut templates = workshops::all_templates(launcher, &caller).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let instances = InstancesPage {
-        shell: shell(&state, &caller, "admin-instances"),
-        owner_error: query.owner_error(),
+        t,
+        shell: shell(&state, &caller, t, "admin-instances"),
+        owner_error: query.owner_error(t),
         templates: templates
             .iter()
             .map(|template| choice(&template.template_id.to_string(), &template.settings.name, &query.template))
             .collect(),
-        states: states(&query.state),
-        heads: heads(order, filter.state, |sort| query.address(sort, None)),
+        states: states(t, &query.state),
+        heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
         more: last.map(|last| query.address(&query.sort, Some(&order.cursor(&last.instance)))),
-        more_label: if order == SortOrder::NEWEST { texts::OLDER } else { texts::MORE },
-        workshops: listed.iter().map(|listed| WorkshopView::new(launcher, &caller, listed)).collect(),
+        more_label: if order == SortOrder::NEWEST { t.text("older") } else { t.text("more") },
+        workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, &caller, listed)).collect(),
         here: path_and_query(&uri),
         now: machine_now(launcher.clock()),
         filter: query,
@@ -95,9 +99,9 @@ impl InstancesQuery {
         }
     }
 
-    fn owner_error(&self) -> Option<&'static str> {
+    fn owner_error(&self, t: Language) -> Option<Text> {
         let wrong = !self.owner.trim().is_empty() && EmailAddress::parse(&self.owner).is_err();
-        wrong.then_some(texts::NOT_AN_EMAIL)
+        wrong.then(|| t.text("not-an-email"))
     }
 
     /// Returns the URL of this list with the order `sort`, starting after the row of the cursor `after`.
@@ -120,10 +124,10 @@ fn path_and_query(uri: &Uri) -> String {
     forms::return_to(uri.path_and_query().map(|here| here.as_str())).as_str().to_owned()
 }
 
-fn states(chosen: &str) -> Vec<Choice> {
-    let named = [("", texts::NOT_ENDED), ("ended", texts::EVERYTHING_ENDED), ("all", texts::EVERY_STATE)];
-    let single = InstanceState::ALL.map(|state| (state.as_str(), texts::state_name(state)));
-    named.into_iter().chain(single).map(|(value, label)| choice(value, label, chosen)).collect()
+fn states(t: Language, chosen: &str) -> Vec<Choice> {
+    let named = [("", t.text("not-ended")), ("ended", t.text("everything-ended")), ("all", t.text("every-state"))];
+    let single = InstanceState::ALL.map(|state| (state.as_str(), t.state_name(state)));
+    named.into_iter().chain(single).map(|(value, label)| choice(value, &label, chosen)).collect()
 }
 
 fn choice(value: &str, label: &str, chosen: &str) -> Choice {

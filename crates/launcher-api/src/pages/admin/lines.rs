@@ -7,7 +7,31 @@
 
 use std::collections::BTreeMap;
 
-use crate::pages::texts::editor as words;
+use crate::pages::language::Language;
+
+/// An invalid line, with its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LineError {
+    /// The line starts with a quotation mark, but is not a JSON string.
+    NotJson { line: usize },
+    /// The line is not `NAME=value`.
+    NotAVariable { line: usize },
+    /// The line sets a variable that an earlier line set.
+    SetAgain { line: usize, name: String },
+}
+
+impl LineError {
+    /// Returns the error as a sentence.
+    pub(crate) fn text(&self, t: Language) -> String {
+        match self {
+            Self::NotJson { line } => t.with_one("editor-not-json", "line", *line),
+            Self::NotAVariable { line } => t.with_one("editor-not-a-variable", "line", *line),
+            Self::SetAgain { line, name } => {
+                t.with("editor-second-time", [("line", (*line).into()), ("name", name.as_str().into())])
+            }
+        }
+    }
+}
 
 /// Formats the words of a command, one per line.
 pub(crate) fn from_words(words: &[String]) -> String {
@@ -21,8 +45,8 @@ pub(crate) fn from_words(words: &[String]) -> String {
 /// Parses the words of a command, one per line. Ignores empty lines.
 ///
 /// # Errors
-/// A sentence with the number of the invalid line.
-pub(crate) fn to_words(text: &str) -> Result<Vec<String>, String> {
+/// The first invalid line.
+pub(crate) fn to_words(text: &str) -> Result<Vec<String>, LineError> {
     filled_lines(text).map(|(number, line)| decode(line, number)).collect()
 }
 
@@ -34,14 +58,14 @@ pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
 /// Parses environment variables, one per line. Ignores empty lines.
 ///
 /// # Errors
-/// A sentence with the number of the invalid line.
-pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, String> {
+/// The first invalid line.
+pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, LineError> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) = line.split_once('=').ok_or_else(|| words::not_a_variable(number))?;
+        let (name, value) = line.split_once('=').ok_or_else(|| LineError::NotAVariable { line: number })?;
         let name = name.trim();
         if env.insert(name.to_owned(), decode(value, number)?).is_some() {
-            return Err(words::second_time(number, name));
+            return Err(LineError::SetAgain { line: number, name: name.to_owned() });
         }
     }
     Ok(env)
@@ -65,11 +89,11 @@ fn encode(text: &str) -> String {
     if plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
-fn decode(text: &str, number: usize) -> Result<String, String> {
+fn decode(text: &str, number: usize) -> Result<String, LineError> {
     if !text.trim_start().starts_with('"') {
         return Ok(text.trim().to_owned());
     }
-    serde_json::from_str(text.trim()).map_err(|_| words::not_json(number))
+    serde_json::from_str(text.trim()).map_err(|_| LineError::NotJson { line: number })
 }
 
 #[cfg(test)]
@@ -104,8 +128,8 @@ mod tests {
 
     #[test]
     fn error_of_unreadable_line_contains_line_number() {
-        assert!(to_env("A=1\nB").is_err_and(|error| error.starts_with("Line 2")));
-        assert!(to_env("A=1\n\nA=2").is_err_and(|error| error.starts_with("Line 3")));
-        assert!(to_words("\"open").is_err_and(|error| error.starts_with("Line 1")));
+        assert_eq!(to_env("A=1\nB"), Err(LineError::NotAVariable { line: 2 }));
+        assert_eq!(to_env("A=1\n\nA=2"), Err(LineError::SetAgain { line: 3, name: "A".to_owned() }));
+        assert_eq!(to_words("\"open"), Err(LineError::NotJson { line: 1 }));
     }
 }

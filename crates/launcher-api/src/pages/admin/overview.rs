@@ -12,15 +12,16 @@ use uuid::Uuid;
 
 use super::chart::{Chart, Key, bars, peak};
 use crate::pages::html::{PageResult, page, shell};
-use crate::pages::texts::overview as words;
+use crate::pages::language::{Language, Text};
 use crate::pages::view::{Instant, Shell};
-use crate::pages::{assets, texts, workshops};
+use crate::pages::{assets, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
 #[template(path = "admin/overview.html")]
 struct OverviewPage {
+    t: Language,
     shell: Shell,
     at: Instant,
     tiles: Vec<Tile>,
@@ -37,7 +38,7 @@ struct OverviewPage {
 #[derive(Debug)]
 struct Tile {
     state: InstanceState,
-    label: &'static str,
+    label: Text,
     count: u64,
 }
 
@@ -68,6 +69,7 @@ struct HourRow {
 /// Serves the overview.
 pub(crate) async fn show(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ListAllInstances>,
 ) -> PageResult {
     let launcher = &state.launcher;
@@ -75,91 +77,92 @@ pub(crate) async fn show(
     let all = workshops::all_templates(launcher, &caller).await?;
     let names = all.into_iter().map(|template| (template.template_id, template.settings.name)).collect();
     let page_of = OverviewPage {
-        shell: shell(&state, &caller, "admin-overview"),
-        at: overview.at.into(),
-        tiles: tiles(&overview),
+        t,
+        shell: shell(&state, &caller, t, "admin-overview"),
+        at: Instant::new(t, overview.at),
+        tiles: tiles(t, &overview),
         is_launched: overview.day.launches > 0,
-        charts: charts(&overview),
-        templates: template_rows(&overview, &names),
-        hours: overview.hours.iter().rev().map(HourRow::from).collect(),
+        charts: charts(t, &overview),
+        templates: template_rows(t, &overview, &names),
+        hours: overview.hours.iter().rev().map(|hour| HourRow::new(t, hour)).collect(),
     };
     page(StatusCode::OK, &page_of)
 }
 
-fn tiles(overview: &Overview) -> Vec<Tile> {
+fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
     let tile =
-        |(state, count): &(InstanceState, u64)| Tile { state: *state, label: texts::state_name(*state), count: *count };
+        |(state, count): &(InstanceState, u64)| Tile { state: *state, label: t.state_name(*state), count: *count };
     overview.states.iter().map(tile).collect()
 }
 
-fn template_rows(overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {
+fn template_rows(t: Language, overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {
     let row = |(template_id, stats): &(Uuid, LaunchStats)| TemplateRow {
         template_id: *template_id,
         name: names.get(template_id).cloned().unwrap_or_default(),
         running: stats.running,
-        day: stats.into(),
+        day: Row::new(t, stats),
     };
     overview.templates.iter().map(row).collect()
 }
 
-impl From<&LaunchStats> for Row {
-    fn from(stats: &LaunchStats) -> Self {
+impl Row {
+    fn new(t: Language, stats: &LaunchStats) -> Self {
         Self {
             launches: stats.launches,
             failures: stats.failures,
-            p50: words::ready(stats.ready, |times| times.p50),
-            p95: words::ready(stats.ready, |times| times.p95),
+            p50: t.ready(stats.ready, |times| times.p50),
+            p95: t.ready(stats.ready, |times| times.p95),
         }
     }
 }
 
-impl From<&Hour> for HourRow {
-    fn from(hour: &Hour) -> Self {
-        Self { begins: hour.begins.into(), up: hour.up, launched: (&hour.launched).into() }
+impl HourRow {
+    fn new(t: Language, hour: &Hour) -> Self {
+        Self { begins: Instant::new(t, hour.begins), up: hour.up, launched: Row::new(t, &hour.launched) }
     }
 }
 
-fn charts(overview: &Overview) -> Vec<Chart> {
+fn charts(t: Language, overview: &Overview) -> Vec<Chart> {
     let up: Vec<u64> = overview.hours.iter().map(|hour| hour.up).collect();
     if overview.day.launches == 0 && up.iter().all(|up| *up == 0) {
         return Vec::new();
     }
-    vec![launches(overview), in_use(&up), ready(overview)]
+    vec![launches(t, overview), in_use(t, &up), ready(t, overview)]
 }
 
-fn launches(overview: &Overview) -> Chart {
+fn launches(t: Language, overview: &Overview) -> Chart {
     let day = &overview.day;
     let all: Vec<u64> = overview.hours.iter().map(|hour| hour.launched.launches).collect();
     let failed: Vec<u64> = overview.hours.iter().map(|hour| hour.launched.failures).collect();
     Chart {
         id: "launches",
-        title: words::LAUNCHES,
+        title: t.text("overview-launches"),
         figure: day.launches.to_string(),
-        note: words::launches_note(day),
-        summary: words::launches_summary(day, peak(&all)),
+        note: t.launches_note(day),
+        summary: t.launches_summary(day, peak(&all)),
         keys: Some((
-            Key { class: "bar", label: words::KEY_LAUNCHED },
-            Key { class: "bar-bad", label: words::KEY_FAILED },
+            Key { class: "bar", label: t.text("overview-key-launched") },
+            Key { class: "bar-bad", label: t.text("overview-key-failed") },
         )),
         bars: bars(("bar", &all), Some(("bar-bad", &failed))),
     }
 }
 
-fn in_use(up: &[u64]) -> Chart {
+fn in_use(t: Language, up: &[u64]) -> Chart {
     let now = up.last().copied().unwrap_or(0);
     let most = peak(up).map_or(0, |(most, _)| most);
     Chart {
         id: "in-use",
-        title: words::IN_USE,
+        title: t.text("overview-in-use"),
         figure: now.to_string(),
-        note: words::use_note(most),
-        summary: words::use_summary(now, peak(up)),
+        note: t.with_one("overview-use-note", "most", most),
+        summary: t.use_summary(now, peak(up)),
         keys: None,
         bars: bars(("bar", up), None),
     }
 }
 
-fn ready(overview: &Overview) -> Chart {
+fn ready(t: Language, overview: &Overview) -> Chart {
     let day = &overview.day;
     let times = |which: fn(&Hour) -> Option<SignedDuration>| -> Vec<SignedDuration> {
         overview.hours.iter().map(|hour| which(hour).unwrap_or_default()).collect()
@@ -171,11 +174,11 @@ fn ready(overview: &Overview) -> Chart {
     };
     Chart {
         id: "ready",
-        title: words::LAUNCH_TO_READY,
-        figure: words::ready(day.ready, |times| times.p50),
-        note: words::ready_note(day),
-        summary: words::ready_summary(day, peak(&p95)),
-        keys: Some((Key { class: "bar", label: words::KEY_P50 }, Key { class: "bar-back", label: words::KEY_P95 })),
+        title: t.text("overview-launch-to-ready"),
+        figure: t.ready(day.ready, |times| times.p50),
+        note: t.ready_note(day),
+        summary: t.ready_summary(day, peak(&p95)),
+        keys: Some((Key { class: "bar", label: t.text("overview-key-p50") }, Key { class: "bar-back", label: t.text("overview-key-p95") })),
         bars: bars(("bar-back", &millis(&p95)), Some(("bar", &millis(&p50)))),
     }
 }

@@ -2,7 +2,7 @@
 
 use launcher_service::{SortBy, SortOrder, StateFilter};
 
-use crate::pages::texts;
+use crate::pages::language::{Language, Text};
 
 /// Names of the sort orders in a URL. A leading minus reverses the order.
 const NAMES: [(SortBy, &str); 5] = [
@@ -16,7 +16,7 @@ const NAMES: [(SortBy, &str); 5] = [
 /// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    pub(super) label: &'static str,
+    pub(super) label: Text,
     /// URL that sorts by this column, or reverses the order if the list is already sorted by it. `None` for a column
     /// that cannot sort the list.
     pub(super) href: Option<String>,
@@ -36,7 +36,7 @@ pub(super) fn order(asked: &str, state: StateFilter) -> SortOrder {
 }
 
 /// Returns the column heads of a list in this order. `href` returns the URL of the same list in another order.
-pub(super) fn heads(order: SortOrder, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
+pub(super) fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
     NAMES
         .into_iter()
         .map(|(by, name)| {
@@ -46,7 +46,7 @@ pub(super) fn heads(order: SortOrder, state: StateFilter, href: impl Fn(&str) ->
             let descending = if is_sorted { !order.descending } else { by == SortBy::Launch };
             let next = if descending { format!("-{name}") } else { name.to_owned() };
             Head {
-                label: texts::sorted_by(by),
+                label: t.text(&format!("sorted-by-{name}")),
                 href: can_sort(by, state).then(|| href(&next)),
                 sorted: is_sorted.then_some(if order.descending { "descending" } else { "ascending" }),
             }

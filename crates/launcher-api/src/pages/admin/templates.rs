@@ -15,9 +15,9 @@ use super::lines;
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
-use crate::pages::texts::editor as words;
+use crate::pages::language::{Language, Text};
 use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::{assets, markdown, share, texts, workshops};
+use crate::pages::{assets, markdown, share, workshops};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
@@ -28,6 +28,7 @@ const LIST: &str = "/admin/templates";
 #[derive(Debug, Template)]
 #[template(path = "admin/templates.html")]
 struct ListPage {
+    t: Language,
     shell: Shell,
     notice: Option<Notice>,
     rows: Vec<Row>,
@@ -48,10 +49,11 @@ struct Row {
 #[derive(Debug, Template)]
 #[template(path = "admin/template_form.html")]
 struct FormPage {
+    t: Language,
     shell: Shell,
     notice: Option<Notice>,
-    heading: &'static str,
-    submit: &'static str,
+    heading: Text,
+    submit: Text,
     action: String,
     template_id: Option<String>,
     version: Option<String>,
@@ -78,19 +80,20 @@ enum Purpose {
 /// `GET /admin/templates`.
 pub(crate) async fn list(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
 ) -> PageResult {
     let templates = workshops::all_templates(&state.launcher, &caller).await?;
     let row = |template: &CatalogTemplate| Row {
-        card: Card::new(&state.launcher, template),
+        card: Card::new(t, &state.launcher, template),
         image: template.settings.image.clone(),
         active: template.active,
         url: share::url(&state, template.template_id),
-        updated: template.updated_at.into(),
+        updated: Instant::new(t, template.updated_at),
         created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),
     };
     let rows = templates.iter().map(row).collect();
-    page(StatusCode::OK, &ListPage { shell: shell(&state, &caller, "admin-templates"), notice: None, rows })
+    page(StatusCode::OK, &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice: None, rows })
 }
 
 /// Query of the page with the form for a new template.
@@ -104,35 +107,37 @@ pub(crate) struct NewQuery {
 /// `GET /admin/templates/new`: the form for a new template, empty or with the values of another template.
 pub(crate) async fn new(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Query(query): Query<NewQuery>,
 ) -> PageResult {
     let form = match Uuid::try_parse(&query.from) {
-        Ok(id) => TemplateForm::copy_of(&state.launcher.template(&caller, id).await?),
+        Ok(id) => TemplateForm::copy_of(t, &state.launcher.template(&caller, id).await?),
         Err(_) => TemplateForm::new_template(),
     };
     let form = TemplateForm { template_id: state.launcher.draw_template_id().to_string(), ..form };
-    editor(&state, &caller, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
+    editor(&state, &caller, t, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
 
 /// `POST /admin/templates`.
 pub(crate) async fn create(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
-    let created = match form.draft() {
-        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &Purpose::New, &form, draft),
+    let created = match form.draft(t) {
+        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &Purpose::New, &form, draft),
         Ok(draft) => {
             let drawn = Uuid::try_parse(&form.template_id).unwrap_or_else(|_| state.launcher.draw_template_id());
             state.launcher.create_template_once(&caller, drawn, draft).await
         }
-        Err(errors) => return refused(&state, &caller, &Purpose::New, &form, &errors),
+        Err(errors) => return refused(&state, &caller, t, &Purpose::New, &form, &errors),
     };
     match created {
         Ok(template) => Ok(saved(&form, template.template_id)),
         Err(ServiceError::Invalid(errors)) => {
-            refused(&state, &caller, &Purpose::New, &form, &FormErrors::from_fields(&errors))
+            refused(&state, &caller, t, &Purpose::New, &form, &FormErrors::from_fields(t, &errors))
         }
         Err(error) => Err(error.into()),
     }
@@ -141,28 +146,30 @@ pub(crate) async fn create(
 /// `GET /admin/templates/{template_id}/edit`.
 pub(crate) async fn edit(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
     let form = TemplateForm::of(&template);
     let purpose = Purpose::Edit(id);
-    editor(&state, &caller, &purpose, &form, &FormErrors::default(), (StatusCode::OK, None))
+    editor(&state, &caller, t, &purpose, &form, &FormErrors::default(), (StatusCode::OK, None))
 }
 
 /// `POST /admin/templates/{template_id}`.
 pub(crate) async fn update(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
     let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
-    let draft = match form.draft() {
-        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &purpose, &form, draft),
+    let draft = match form.draft(t) {
+        Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
         Ok(draft) => keep_line_breaks(draft, &before),
-        Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
+        Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
     // another admin.
@@ -172,10 +179,10 @@ pub(crate) async fn update(
         Err(ServiceError::VersionMismatch) => {
             let current = state.launcher.template(&caller, id).await?;
             let form = TemplateForm { version: current.version.to_string(), ..form };
-            editor(&state, &caller, &purpose, &form, &FormErrors::default(), (StatusCode::CONFLICT, Some(conflict())))
+            editor(&state, &caller, t, &purpose, &form, &FormErrors::default(), (StatusCode::CONFLICT, Some(conflict(t))))
         }
         Err(ServiceError::Invalid(errors)) => {
-            refused(&state, &caller, &purpose, &form, &FormErrors::from_fields(&errors))
+            refused(&state, &caller, t, &purpose, &form, &FormErrors::from_fields(t, &errors))
         }
         Err(error) => Err(error.into()),
     }
@@ -184,6 +191,7 @@ pub(crate) async fn update(
 /// `POST /admin/templates/{template_id}/archive`.
 pub(crate) async fn archive(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
@@ -194,6 +202,7 @@ pub(crate) async fn archive(
 /// `POST /admin/templates/{template_id}/restore`: puts the template back into the catalog, unchanged.
 pub(crate) async fn restore(
     State(state): State<AppState>,
+    t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
 ) -> PageResult {
@@ -224,35 +233,37 @@ fn to_list() -> axum::response::Response {
     forms::see_other(&LocalPath::parse(LIST).unwrap_or_else(LocalPath::root))
 }
 
-fn conflict() -> Notice {
-    Notice { kind: "wait", title: words::CONFLICT_TITLE.to_owned(), text: words::CONFLICT.to_owned() }
+fn conflict(t: Language) -> Notice {
+    Notice { kind: "wait", title: t.text("editor-conflict-title"), text: t.text("editor-conflict") }
 }
 
 fn refused(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> PageResult {
-    editor(state, caller, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
+    editor(state, caller, t, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
 }
 
 /// Shows the form as it was sent, with a preview of the template.
 fn preview(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
     draft: TemplateDraft,
 ) -> PageResult {
     let settings = match draft.validate() {
         Ok(settings) => settings,
-        Err(errors) => return refused(state, caller, purpose, form, &FormErrors::from_fields(&errors)),
+        Err(errors) => return refused(state, caller, t, purpose, form, &FormErrors::from_fields(t, &errors)),
     };
-    let card = Card::of(&state.launcher, Uuid::nil(), &settings);
+    let card = Card::of(t, &state.launcher, Uuid::nil(), &settings);
     let preview = Preview { card, description: markdown::to_html(&settings.description) };
-    let mut form_page = form_page(state, caller, purpose, form, &FormErrors::default());
+    let mut form_page = form_page(state, caller, t, purpose, form, &FormErrors::default());
     form_page.preview = Some(preview);
     page(StatusCode::OK, &form_page)
 }
@@ -260,32 +271,34 @@ fn preview(
 fn editor(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
     (status, notice): (StatusCode, Option<Notice>),
 ) -> PageResult {
-    page(status, &FormPage { notice, ..form_page(state, caller, purpose, form, errors) })
+    page(status, &FormPage { notice, ..form_page(state, caller, t, purpose, form, errors) })
 }
 
 fn form_page(
     state: &AppState,
     caller: &Caller,
+    t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> FormPage {
-    let groups = groups(form, errors);
+    let groups = groups(t, form, errors);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
     let summary = wrong.cloned().collect();
     let (heading, submit, action) = match purpose {
-        Purpose::New => (words::NEW_TEMPLATE, words::CREATE, LIST.to_owned()),
-        Purpose::Edit(id) => (texts::EDIT_TEMPLATE, words::SAVE, format!("{LIST}/{id}")),
+        Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), LIST.to_owned()),
+        Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{LIST}/{id}")),
     };
     let (template_id, version) = match purpose {
         Purpose::New => (Some(form.template_id.clone()), None),
         Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
-    let shell = shell(state, caller, "admin-templates");
-    FormPage { shell, notice: None, heading, submit, action, template_id, version, preview: None, summary, groups }
+    let shell = shell(state, caller, t, "admin-templates");
+    FormPage { t, shell, notice: None, heading, submit, action, template_id, version, preview: None, summary, groups }
 }

@@ -1,0 +1,29 @@
+### Texts of the activity log.
+
+person = الشخص
+activity-list = النشاط، الأحدث أولًا
+no-activity = لم يُعثر على أي نشاط.
+not-a-person = هذا ليس عنوان بريد إلكتروني. تعرض القائمة نشاط الجميع.
+
+activity-launched = { $actor }: تشغيل الورشة { $subject }.
+activity-launched-for = { $actor }: تشغيل الورشة { $subject } (المالك: { $owner }).
+activity-extended = { $actor }: تمديد الورشة { $subject } حتى { $until }.
+activity-extended-for = { $actor }: تمديد الورشة { $subject } (المالك: { $owner }) حتى { $until }.
+activity-ended = { $actor }: إنهاء الورشة { $subject }.
+activity-ended-for = { $actor }: إنهاء الورشة { $subject } (المالك: { $owner }).
+activity-failed = { $actor }: فشل الورشة { $subject }.
+activity-failed-for = { $actor }: فشل الورشة { $subject } (المالك: { $owner }).
+activity-dismissed = { $actor }: إخفاء الورشة { $subject } بعد فشلها.
+activity-dismissed-for = { $actor }: إخفاء الورشة { $subject } بعد فشلها (المالك: { $owner }).
+activity-template-created = { $actor }: إنشاء القالب { $subject }.
+activity-template-changed = { $actor }: تعديل القالب { $subject }.
+activity-template-changed-fields = { $actor }: تعديل القالب { $subject } (الحقول: { $fields }).
+activity-template-archived = { $actor }: أرشفة القالب { $subject }.
+activity-template-restored = { $actor }: استعادة القالب { $subject }.
+
+activity-service = الخدمة
+
+activity-ended-alone = انتهت الورشة { $subject } (المالك: { $owner }).
+activity-ended-alone-why = انتهت الورشة { $subject } (المالك: { $owner }). { $reason }.
+activity-failed-alone = فشلت الورشة { $subject } (المالك: { $owner }).
+activity-failed-alone-why = فشلت الورشة { $subject } (المالك: { $owner }). { $reason }.

@@ -1,0 +1,34 @@
+### Texts of the list of templates, and of the editor.
+
+editor-new-template = قالب جديد
+editor-app-and-image = التطبيق والصورة
+editor-in-catalog = في الكتالوج
+editor-yes = نعم
+editor-archived = مؤرشف
+editor-changed = آخر تعديل
+editor-actions = الإجراءات
+editor-edit = تعديل
+editor-duplicate = إنشاء نسخة
+editor-archive = أرشفة
+editor-restore = استعادة
+editor-all-templates = كل القوالب
+editor-create = إنشاء القالب
+editor-save = حفظ التغييرات
+editor-show-preview = معاينة
+editor-save-and-try = حفظ وتجربة
+editor-cancel = إلغاء
+editor-preview-title = معاينة
+editor-preview = لم يُحفظ شيء بعد. في ما يلي بطاقة القالب في الكتالوج، وصفحته.
+editor-conflict-title = عدّل مسؤول آخر هذا القالب في أثناء تعديلك له.
+editor-conflict = لم تُحفظ تغييراتك بعد، وهي موجودة في النموذج أدناه. لرؤية التغييرات الأخرى، يمكن فتح هذه الصفحة في علامة تبويب ثانية. عند الحفظ مجددًا، ستحلّ تغييراتك محلّها.
+editor-form-has-errors = لم يُحفظ شيء. يُرجى تصحيح هذه الحقول:
+editor-not-a-kind = يُرجى اختيار نوع تطبيق من القائمة.
+editor-not-a-profile = يُرجى اختيار ملف أمان من القائمة.
+editor-not-a-number = يُرجى إدخال عدد صحيح.
+editor-created-by = المُنشئ: { $author }
+editor-the-service = الخدمة
+editor-copy-of = نسخة من { $name }
+editor-wrong-word = الكلمة { $number }: { $wrong }
+editor-not-a-variable = لا توجد علامة يساوي في السطر { $line }. الصيغة المطلوبة هي NAME=value.
+editor-second-time = يكرّر السطر { $line } تعيين { $name }. يجب تعيين كل متغير مرة واحدة فقط.
+editor-not-json = يبدأ السطر { $line } بعلامة اقتباس، لكنه ليس سلسلة JSON. يجب أن ينتهي بعلامة اقتباس. في الداخل، تُكتب علامة الاقتباس { "\u2066" }\"{ "\u2069" } وفاصل الأسطر { "\u2066" }\n{ "\u2069" }.

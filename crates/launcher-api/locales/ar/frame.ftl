@@ -1,0 +1,33 @@
+### Texts of the frame around every page, and of the script.
+
+product = Workshop Launcher
+skip = الانتقال إلى المحتوى
+pages = الصفحات
+workshops = الورشات
+history = السجل
+overview = نظرة عامة
+all-instances = كل المثيلات
+templates = القوالب
+activity = النشاط
+admin = مسؤول
+sign-out = تسجيل الخروج
+help = المساعدة
+students-guide = دليل الطلاب
+teachers-guide = دليل المدرّسين
+api-docs = وثائق API
+offline = انقطع الاتصال. قد تكون هذه الصفحة غير محدّثة. سيُعاد الاتصال تلقائيًا.
+shares-one-user = الورشات غير معزولة هنا. كل من يشغّل ورشة يمكنه قراءة كل ما تستطيع هذه الخدمة قراءته، بما في ذلك ملفات الآخرين. إذا لم تكن بين المستخدمين ثقة متبادلة، فيجب تشغيل الورشات على Kubernetes.
+notify = تفعيل الإشعارات
+notify-on = الإشعارات مفعّلة
+notify-off = الإشعارات معطّلة
+spoken-end = { $name }: الوقت المتبقي { $left }
+spoken-advice = يُرجى حفظ عملك، أو تمديد الورشة.
+product-version = Workshop Launcher { $version }
+no-authentication = المصادقة معطّلة. هذا الوضع مخصص للتطوير فقط: كل زائر هو { $email }.
+languages = اللغة
+language-name = العربية
+older = الأقدم
+filter = التصفية
+filter-show = عرض
+filter-reset = إعادة ضبط
+address-example = name@example.org

@@ -1,0 +1,52 @@
+### Texts of the admins' list of all instances, and of the bulk actions.
+
+instances = المثيلات
+instance = المثيل
+template = القالب
+every-template = الكل
+state = الحالة
+not-ended = غير المنتهية
+everything-ended = المنتهية
+every-state = الكل
+action = الإجراء
+no-instances = لا توجد مثيلات مطابقة للتصفية.
+not-an-email = هذا ليس عنوان بريد إلكتروني. تعرض القائمة مثيلات الجميع.
+more = المزيد
+tick-all = تحديد الكل
+bulk-form = المثيلات المحددة
+bulk-form-title = المثيلات المحددة:
+extend = تمديد
+bulk-end-title = إنهاء الورشات
+bulk-end-warning = ستتوقف الورشات فورًا. ستُفقد الملفات غير المحفوظة في مكان آخر.
+bulk-end-now = إنهاء الآن
+bulk-keep = الإبقاء عليها
+back-to-list = العودة إلى القائمة
+bulk-results = النتائج
+result = النتيجة
+bulk-until = تعمل حتى { $value }
+not-done = لم يُنفَّذ:
+try-again = لا تستطيع الخدمة الاستجابة حاليًا. يُرجى إعادة المحاولة بعد دقيقة.
+nothing-ticked = لم يُحدَّد أي مثيل.
+bulk-what = في النموذج إجراء غير معروف.
+
+sorted-by-template = المثيل
+sorted-by-owner = المالك
+sorted-by-state = الحالة
+sorted-by-launch = وقت التشغيل
+sorted-by-end = وقت الانتهاء
+
+tick = تحديد { $name }
+
+bulk-end-question = { $count ->
+    [one] إنهاء ورشة واحدة؟
+    [two] إنهاء ورشتين؟
+    [few] إنهاء { $count } ورشات؟
+   *[other] إنهاء { $count } ورشة؟
+}
+
+bulk-ended = تم إنهاء { $done } من { $all }
+bulk-ended-none = الإنهاء
+bulk-extended = تم تمديد { $done } من { $all }
+bulk-extended-none = التمديد
+
+bulk-too-many = الحد الأقصى للمثيلات المحددة في المرة الواحدة: { $most }.

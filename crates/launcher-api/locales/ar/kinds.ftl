@@ -1,0 +1,31 @@
+### States, reasons, app types and security profiles.
+
+state-queued = في الانتظار
+state-starting = جارٍ البدء
+state-running = جاهزة
+state-terminating = جارٍ الإنهاء
+state-terminated = انتهت
+state-failed = فشلت
+
+state-next = { $state }: التالية في الدور
+state-position = { $state }: الترتيب { $position }
+state-step = { $state }: { $step }
+
+step-waiting-for-room = بانتظار عقدة فيها متسع
+step-preparing = تجهيز الورشة
+step-pulling-image = تنزيل صورة الحاوية، ويستغرق ذلك وقتًا أطول في المرة الأولى
+step-starting-app = بانتظار استجابة التطبيق
+step-restarting-app = توقّف التطبيق ويُعاد تشغيله
+
+end-owner = أنهاها مالكها
+end-admin = أنهاها أحد المسؤولين
+end-expired = انتهى وقتها
+end-failed = فشلت
+end-lost = حُذفت من خارج هذه الخدمة
+
+app-rstudio = RStudio
+app-notebook = دفتر Jupyter
+app-custom = تطبيق ويب
+
+profile-restricted = restricted: دون صلاحيات root (مستحسن)
+profile-baseline = baseline: صلاحيات root داخل الحاوية (تحتاج إليها صور RStudio القياسية)

@@ -1,0 +1,16 @@
+### Texts of the waiting page.
+
+steps = خطوات البدء
+step-done = اكتملت
+step-current = جارية
+opens-by-itself = ستُفتح الورشة من هذه الصفحة تلقائيًا عندما تصبح جاهزة.
+is-ready = الورشة جاهزة، وستُفتح الآن.
+cancel = إلغاء
+start-log = ما حدث حتى الآن
+
+start-step-queue = المرور بقائمة الانتظار
+start-step-prepare = إيجاد مكان وتجهيزه
+start-step-image = تنزيل صورة الحاوية عند الحاجة
+start-step-app = بدء التطبيق
+
+usual-start = مدة البدء المعتادة: { $duration }.

@@ -1,0 +1,32 @@
+### Texts of the activity log.
+
+person = Person
+
+activity-list = Aktivitäten, neueste zuerst
+
+no-activity = Keine Aktivitäten gefunden.
+
+not-a-person = Das ist keine E-Mail-Adresse. Die Liste zeigt die Aktivitäten aller Personen.
+
+activity-launched = { $actor } hat { $subject } gestartet.
+activity-launched-for = { $actor } hat { $subject } für { $owner } gestartet.
+activity-extended = { $actor } hat { $subject } bis { $until } verlängert.
+activity-extended-for = { $actor } hat { $subject } von { $owner } bis { $until } verlängert.
+activity-ended = { $actor } hat { $subject } beendet.
+activity-ended-for = { $actor } hat { $subject } von { $owner } beendet.
+activity-failed = { $actor } hat { $subject } als fehlgeschlagen markiert.
+activity-failed-for = { $actor } hat { $subject } von { $owner } als fehlgeschlagen markiert.
+activity-dismissed = { $actor } hat { $subject } nach einem Fehlschlag entfernt.
+activity-dismissed-for = { $actor } hat { $subject } von { $owner } nach einem Fehlschlag entfernt.
+activity-template-created = { $actor } hat die Vorlage { $subject } erstellt.
+activity-template-changed = { $actor } hat die Vorlage { $subject } geändert.
+activity-template-changed-fields = { $actor } hat die Vorlage { $subject } geändert: { $fields }.
+activity-template-archived = { $actor } hat die Vorlage { $subject } archiviert.
+activity-template-restored = { $actor } hat die Vorlage { $subject } wiederhergestellt.
+
+activity-service = Der Dienst
+
+activity-ended-alone = { $subject } von { $owner } wurde beendet.
+activity-ended-alone-why = { $subject } von { $owner } wurde beendet. { $reason }.
+activity-failed-alone = { $subject } von { $owner } ist fehlgeschlagen.
+activity-failed-alone-why = { $subject } von { $owner } ist fehlgeschlagen. { $reason }.

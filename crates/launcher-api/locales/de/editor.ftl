@@ -1,0 +1,64 @@
+### Texts of the list of templates, and of the editor.
+
+editor-new-template = Neue Vorlage
+
+editor-app-and-image = App und Image
+
+editor-in-catalog = Im Katalog
+
+editor-yes = Ja
+
+editor-archived = Archiviert
+
+editor-changed = Geändert
+
+editor-actions = Aktionen
+
+editor-edit = Bearbeiten
+
+editor-duplicate = Duplizieren
+
+editor-archive = Archivieren
+
+editor-restore = Wiederherstellen
+
+editor-all-templates = Alle Vorlagen
+
+editor-create = Vorlage erstellen
+
+editor-save = Änderungen speichern
+
+editor-show-preview = Vorschau
+
+editor-save-and-try = Speichern und testen
+
+editor-cancel = Abbrechen
+
+editor-preview-title = Vorschau
+
+editor-preview = Es ist noch nichts gespeichert. Unten sehen Sie die Karte im Katalog und die Seite der Vorlage.
+
+editor-conflict-title = Während Sie diese Vorlage bearbeitet haben, hat jemand anderes sie geändert.
+
+editor-conflict = Ihre Änderungen sind noch nicht gespeichert. Sie stehen unten im Formular. Um die anderen Änderungen zu sehen, öffnen Sie diese Seite in einem zweiten Tab. Wenn Sie noch einmal speichern, überschreiben Ihre Änderungen die anderen.
+
+editor-form-has-errors = Es wurde nichts gespeichert. Korrigieren Sie diese Felder:
+
+editor-not-a-kind = Wählen Sie einen App-Typ aus der Liste.
+
+editor-not-a-profile = Wählen Sie ein Profil aus der Liste.
+
+editor-not-a-number = Geben Sie eine ganze Zahl ein.
+
+editor-created-by = erstellt von { $author }
+editor-the-service = diesem Dienst
+
+editor-copy-of = Kopie von { $name }
+
+editor-wrong-word = Wort { $number }: { $wrong }
+
+editor-not-a-variable = In Zeile { $line } fehlt das Gleichheitszeichen. Schreiben Sie NAME=value.
+
+editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jede Variable nur einmal.
+
+editor-not-json = Zeile { $line } beginnt mit einem Anführungszeichen, ist aber kein JSON-String. Setzen Sie auch ans Ende ein Anführungszeichen. Dazwischen schreiben Sie \" für ein Anführungszeichen und \n für einen Zeilenumbruch.

@@ -1,0 +1,77 @@
+### Texts of the admins' list of all instances, and of the bulk actions.
+
+instances = Instanzen
+
+instance = Instanz
+
+template = Vorlage
+
+every-template = Alle
+
+state = Status
+
+not-ended = Nicht beendet
+
+everything-ended = Beendet
+
+every-state = Alle
+
+action = Aktion
+
+no-instances = Keine Instanz entspricht dem Filter.
+
+not-an-email = Das ist keine E-Mail-Adresse. Die Liste zeigt die Instanzen aller Personen.
+
+more = Weitere
+
+tick-all = Alle auswählen
+
+bulk-form = Ausgewählte Instanzen
+
+bulk-form-title = Ausgewählte Instanzen:
+
+extend = Verlängern
+
+bulk-end-title = Workshops beenden
+
+bulk-end-warning = Die Workshops werden sofort beendet. Dateien, die nicht anderswo gespeichert sind, gehen verloren.
+
+bulk-end-now = Jetzt beenden
+
+bulk-keep = Weiterlaufen lassen
+
+back-to-list = Zurück zur Liste
+
+bulk-results = Ergebnisse
+
+result = Ergebnis
+
+bulk-until = Läuft bis { $value }
+
+not-done = Nicht ausgeführt:
+
+try-again = Der Dienst kann gerade nicht antworten. Versuchen Sie es in einer Minute noch einmal.
+
+nothing-ticked = Es wurde keine Instanz ausgewählt.
+
+bulk-what = Das Formular enthält eine unbekannte Aktion.
+
+sorted-by-template = Instanz
+sorted-by-owner = Person
+sorted-by-state = Status
+sorted-by-launch = Gestartet
+sorted-by-end = Ende
+
+tick = { $name } auswählen
+
+bulk-end-question = { $count ->
+    [one] 1 Workshop beenden?
+   *[other] { $count } Workshops beenden?
+}
+
+bulk-ended = { $done } von { $all } beendet
+bulk-ended-none = Beenden
+bulk-extended = { $done } von { $all } verlängert
+bulk-extended-none = Verlängern
+
+bulk-too-many = Wählen Sie höchstens { $most } Instanzen auf einmal aus.

@@ -1,0 +1,31 @@
+### States, reasons, app types and security profiles.
+
+state-queued = Wartet
+state-starting = Startet
+state-running = Bereit
+state-terminating = Wird beendet
+state-terminated = Beendet
+state-failed = Fehlgeschlagen
+
+state-next = { $state }: startet als Nächstes
+state-position = { $state }: Position { $position }
+state-step = { $state }: { $step }
+
+step-waiting-for-room = wartet auf einen Knoten mit Platz
+step-preparing = bereitet den Workshop vor
+step-pulling-image = lädt das Image herunter, was beim ersten Mal länger dauert
+step-starting-app = wartet auf die Antwort der App
+step-restarting-app = die App wurde beendet und startet neu
+
+end-owner = Selbst beendet
+end-admin = Von der Administration beendet
+end-expired = Die Zeit war abgelaufen
+end-failed = Fehlgeschlagen
+end-lost = Außerhalb dieses Dienstes gelöscht
+
+app-rstudio = RStudio
+app-notebook = Jupyter-Notebook
+app-custom = Web-App
+
+profile-restricted = restricted: kein Root (empfohlen)
+profile-baseline = baseline: Root im Container (für Standard-Images von RStudio nötig)

@@ -1,0 +1,44 @@
+### Notices about refused actions.
+
+limit-title = Sie haben Ihr Limit erreicht.
+
+not-launched = Der Workshop wurde nicht gestartet.
+
+at-capacity = Zu viele Workshops warten auf den Start. Versuchen Sie es in einer Minute noch einmal.
+
+key-reused = Die Seite war veraltet. Jetzt ist sie aktuell. Starten Sie den Workshop unten erneut.
+
+not-extended = Der Workshop wurde nicht verlängert.
+
+expiry-changed = Das Ende hat sich geändert, nachdem Sie die Seite geladen haben. Das aktuelle Ende steht unten. Verlängern Sie noch einmal, wenn Sie mehr Zeit brauchen.
+
+gone-title = Diesen Workshop gibt es nicht mehr.
+
+gone = Die Liste unten ist aktuell.
+
+inactive-admin = Diese Vorlage ist archiviert. Nur Admins können sie zum Testen starten.
+
+inactive-user = Dieser Workshop wird nicht mehr angeboten. Fragen Sie Ihre Lehrperson nach dem aktuellen.
+
+fault-title = Der Dienst hat nicht geantwortet.
+
+fault = Es ist unklar, ob die Aktion ausgeführt wurde. Sehen Sie gleich in der Liste unten nach. Wenn sich nichts geändert hat, versuchen Sie es noch einmal. Laufende Workshops sind nicht betroffen.
+
+limit-reached = Sie haben { $held ->
+        [one] 1 Workshop
+       *[other] { $held } Workshops
+    }. Das Limit ist { $limit }. { $ending ->
+        [0] Beenden Sie zuerst einen Workshop und starten Sie dann erneut.
+        [one] Ein Workshop wird noch beendet und zählt bis dahin mit. Versuchen Sie es gleich noch einmal.
+       *[other] { $ending } Workshops werden noch beendet und zählen bis dahin mit. Versuchen Sie es gleich noch einmal.
+    }
+
+too-many-launches = Sie haben in kurzer Zeit zu viele Workshops gestartet. Versuchen Sie es in { $seconds ->
+        [one] 1 Sekunde
+       *[other] { $seconds } Sekunden
+    } noch einmal.
+
+no-extension-not-running = Die Zeit ist abgelaufen.
+not-extended-not-running = Nur ein laufender Workshop kann verlängert werden.
+not-extended-lifetime-limit-reached = Die maximale Laufzeit ist erreicht.
+not-extended-expiry-changed = Das Ende hat sich geändert.

@@ -1,0 +1,108 @@
+### Texts of the start page, the pages of a workshop and of a template, and the history.
+
+my-workshops = Meine Workshops
+
+no-workshops = Sie haben keine Workshops. Starten Sie unten einen.
+
+only-the-newest = Diese Liste zeigt nur Ihre neuesten Workshops.
+
+show-all-mine = Alle meine Workshops anzeigen
+
+files-are-deleted = Die Dateien in einem Workshop werden gelöscht, sobald er endet. Laden Sie herunter, was Sie behalten möchten.
+
+waits-for = seit { $value }
+
+launched = Gestartet: { $value }
+
+ends-in = Läuft noch { $value }
+
+ends-warning = Speichern Sie Ihre Arbeit!
+
+open = Öffnen
+
+extend-until = Verlängern bis { $value }
+
+end = Beenden
+
+confirm-end = Diesen Workshop beenden? Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
+
+launch-again = Erneut starten
+
+dismiss = Entfernen
+
+last-output = Letzte Zeilen der Ausgabe
+
+catalog = Workshop starten
+
+search-catalog = Katalog durchsuchen
+
+search-hint = Suche
+
+search = Suchen
+
+no-templates = Es gibt noch keine Workshops zum Starten.
+
+create-first = Erste Vorlage erstellen
+
+nothing-found = Kein Workshop passt zu Ihrer Suche.
+
+launch = Starten
+
+have-one-short = Bereits gestartet
+
+have-one = Sie haben diesen Workshop bereits:
+
+last-one-failed = Ihr letzter Workshop mit dieser Vorlage ist fehlgeschlagen.
+
+show-it = Anzeigen
+
+launch-another = Weiteren starten
+
+edit-template = Vorlage bearbeiten
+
+all-workshops = Alle Workshops
+
+instance-name = Name
+
+owner = Person
+
+app = App
+
+launched-at = Gestartet
+
+ready-since = Bereit seit
+
+latest-end = Verlängerbar bis
+
+ended-at = Beendet
+
+lasted = Dauer
+
+why-ended = Grund
+
+end-warning = Der Workshop wird sofort beendet. Dateien, die Sie nicht anderswo gespeichert haben, gehen verloren.
+
+belongs-to = Er gehört { $value }.
+
+end-workshop = Workshop beenden
+
+keep-it = Weiterlaufen lassen
+
+ended-workshops = Beendete Workshops
+
+workshop = Workshop
+
+no-history = Bisher ist keiner Ihrer Workshops beendet.
+
+in-new-tab = { $name } (in neuem Tab)
+
+show-all = Alle { $offered } anzeigen
+
+found = { $found } von { $offered } gefunden
+
+lasts = Läuft { $lifetime }
+lasts-extensible = Läuft { $lifetime }, verlängerbar auf { $longest }
+
+end-title = { $name } beenden
+
+end-question = „{ $name }“ beenden?

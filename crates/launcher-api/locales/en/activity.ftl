@@ -1,0 +1,42 @@
+### Texts of the activity log.
+
+# Label of the filter that selects a person.
+person = Person
+
+# Name of the list for screen readers.
+activity-list = Activity, newest first
+
+# Text below the filter if no entry matches.
+no-activity = No activity found.
+
+# Error if the value of the filter is not an e-mail address.
+not-a-person = This is not an e-mail address. The list shows everyone's activity.
+
+# An entry with an actor. $subject is the name of the instance or template, as a link.
+# $actor: e-mail address, or "service" below. $owner: e-mail address of the instance's owner.
+activity-launched = { $actor } launched { $subject }.
+activity-launched-for = { $actor } launched { $owner }'s { $subject }.
+# $until: the new expiry.
+activity-extended = { $actor } extended { $subject } until { $until }.
+activity-extended-for = { $actor } extended { $owner }'s { $subject } until { $until }.
+activity-ended = { $actor } ended { $subject }.
+activity-ended-for = { $actor } ended { $owner }'s { $subject }.
+activity-failed = { $actor } failed { $subject }.
+activity-failed-for = { $actor } failed { $owner }'s { $subject }.
+activity-dismissed = { $actor } dismissed { $subject }, which had failed.
+activity-dismissed-for = { $actor } dismissed { $owner }'s { $subject }, which had failed.
+activity-template-created = { $actor } created the template { $subject }.
+activity-template-changed = { $actor } changed the template { $subject }.
+# $fields: list of the changed fields.
+activity-template-changed-fields = { $actor } changed the template { $subject }: { $fields }.
+activity-template-archived = { $actor } archived the template { $subject }.
+activity-template-restored = { $actor } restored the template { $subject }.
+
+# Actor of an entry that no person caused.
+activity-service = The service
+
+# An instance ended or failed without an action of a person. $reason: a sentence without its full stop.
+activity-ended-alone = { $owner }'s { $subject } ended.
+activity-ended-alone-why = { $owner }'s { $subject } ended. { $reason }.
+activity-failed-alone = { $owner }'s { $subject } failed.
+activity-failed-alone-why = { $owner }'s { $subject } failed. { $reason }.

@@ -1,0 +1,96 @@
+### Texts of the list of templates, and of the editor.
+
+# Heading of an empty form, and label of the link to it.
+editor-new-template = New template
+
+# Column head: the type of the app, and its image.
+editor-app-and-image = App and image
+
+# Column head: whether the template is in the catalog or archived.
+editor-in-catalog = In the catalog
+
+# State of a template that is in the catalog.
+editor-yes = Yes
+
+# State of a template that is not in the catalog.
+editor-archived = Archived
+
+# Column head: time of the last change.
+editor-changed = Changed
+
+# Column head: the buttons of a template.
+editor-actions = Actions
+
+# Link that opens the editor.
+editor-edit = Edit
+
+# Link that opens the editor with a copy of the template.
+editor-duplicate = Duplicate
+
+# Button that removes the template from the catalog.
+editor-archive = Archive
+
+# Button that puts the template back into the catalog.
+editor-restore = Restore
+
+# Link from the editor to the list.
+editor-all-templates = All templates
+
+# Button that saves a new template.
+editor-create = Create template
+
+# Button that saves an existing template.
+editor-save = Save changes
+
+# Button that shows a preview without saving.
+editor-show-preview = Preview
+
+# Button that saves the template, then opens its launch page.
+editor-save-and-try = Save and try it
+
+# Link that leaves the editor without saving.
+editor-cancel = Cancel
+
+# Heading of the preview.
+editor-preview-title = Preview
+
+# Explains the preview.
+editor-preview = Nothing is saved yet. Below are the card in the catalog and the template's page.
+
+# Title of the notice if another admin saved the template first.
+editor-conflict-title = Another administrator changed this template while you edited it.
+
+# Text of the notice if another admin saved the template first.
+editor-conflict = Your changes are not saved yet. They are in the form below. To see the other changes, open this page in a second tab. If you save again, your changes replace them.
+
+# Heading of a form with errors.
+editor-form-has-errors = Nothing was saved. Correct these fields:
+
+# Error of the field with the app type.
+editor-not-a-kind = Choose an app type from the list.
+
+# Error of the field with the security profile.
+editor-not-a-profile = Choose a profile from the list.
+
+# Error of a field that needs a number.
+editor-not-a-number = Enter a whole number.
+
+# Names the author of a template.
+editor-created-by = created by { $author }
+# Author of a template that no person wrote.
+editor-the-service = the service
+
+# Name of a template's copy.
+editor-copy-of = Copy of { $name }
+
+# Error of one word in a list, with the position of the word.
+editor-wrong-word = Word { $number }: { $wrong }
+
+# Error of a line that is not NAME=value.
+editor-not-a-variable = Line { $line } has no equals sign. Write NAME=value.
+
+# Error of a line that repeats a variable.
+editor-second-time = Line { $line } sets { $name } again. Set each variable once.
+
+# Error of a line that starts with a quotation mark, but is not a JSON string.
+editor-not-json = Line { $line } starts with a quotation mark, but is not a JSON string. End it with a quotation mark. Inside, write \" for a quotation mark and \n for a line break.

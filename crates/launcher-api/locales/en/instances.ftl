@@ -1,0 +1,110 @@
+### Texts of the admins' list of all instances, and of the bulk actions.
+
+# Name of the table for screen readers.
+instances = Instances
+
+# Column head: the name of an instance.
+instance = Instance
+
+# Label of the template filter, and column head.
+template = Template
+
+# Choice of the template filter: all templates.
+every-template = All
+
+# Label of the state filter, and column head.
+state = State
+
+# Choice of the state filter: all instances that are not terminated.
+not-ended = Not ended
+
+# Choice of the state filter: terminated instances.
+everything-ended = Ended
+
+# Choice of the state filter: all states.
+every-state = All
+
+# Column head: the buttons of an instance.
+action = Action
+
+# Text below the filter if no instance matches.
+no-instances = No instance matches the filter.
+
+# Error if the value of the filter is not an e-mail address.
+not-an-email = This is not an e-mail address. The list shows everyone's instances.
+
+# Link to the next page of a list that is not sorted by time.
+more = More
+
+# Label of the checkbox that selects all rows.
+tick-all = Select all
+
+# Name of the form with the bulk actions, for screen readers.
+bulk-form = Selected instances
+
+# Text before the buttons of the bulk actions.
+bulk-form-title = Selected instances:
+
+# Button that extends the selected instances.
+extend = Extend
+
+# Title of the confirmation page for ending several workshops.
+bulk-end-title = End workshops
+
+# Warning on the confirmation page for ending several workshops.
+bulk-end-warning = The workshops stop at once. Files that were not saved elsewhere are lost.
+
+# Button that ends the selected workshops.
+bulk-end-now = End now
+
+# Link that leaves the confirmation page without ending the workshops.
+bulk-keep = Keep running
+
+# Link from the results back to the list.
+back-to-list = Back to the list
+
+# Name of the table of results, for screen readers.
+bulk-results = Results
+
+# Column head: the result for each instance.
+result = Result
+
+# Result of an extension: the new expiry.
+bulk-until = It runs until { $value }
+
+# Text before the reason why the action failed for an instance.
+not-done = Not done:
+
+# Reason of a failed action: a temporary failure of the service.
+try-again = The service cannot answer right now. Try again in a minute.
+
+# Error if the form selects no instance.
+nothing-ticked = No instance was selected.
+
+# Error if the form has an unknown action. No page of this service sends such a form.
+bulk-what = The form has an unknown action.
+
+# Heads of the sortable columns.
+sorted-by-template = Instance
+sorted-by-owner = Owner
+sorted-by-state = State
+sorted-by-launch = Launched
+sorted-by-end = Ends
+
+# Label of the checkbox that selects one row.
+tick = Select { $name }
+
+# Question on the confirmation page for ending several workshops.
+bulk-end-question = { $count ->
+    [one] End 1 workshop?
+   *[other] End { $count } workshops?
+}
+
+# Headings of the results after ending or extending several workshops.
+bulk-ended = Ended { $done } of { $all }
+bulk-ended-none = Ended
+bulk-extended = Extended { $done } of { $all }
+bulk-extended-none = Extended
+
+# Error if the form selects more instances than any list shows.
+bulk-too-many = Select at most { $most } instances at a time.

@@ -1,0 +1,38 @@
+### States, reasons, app types and security profiles.
+
+# States of an instance, for its owner.
+state-queued = Queued
+state-starting = Starting
+state-running = Ready
+state-terminating = Ending
+state-terminated = Ended
+state-failed = Failed
+
+# A queued instance with its position in the queue. $state: name of the state.
+state-next = { $state }: next to start
+state-position = { $state }: position { $position }
+# A starting instance with its step.
+state-step = { $state }: { $step }
+
+# Steps that a starting workshop waits for.
+step-waiting-for-room = waiting for a node with room
+step-preparing = preparing the workshop
+step-pulling-image = downloading the image, which takes longer the first time
+step-starting-app = waiting for the app to answer
+step-restarting-app = the app stopped and restarts
+
+# Reasons of a workshop's end, for its owner. A full stop is added where a sentence needs it.
+end-owner = Ended by its owner
+end-admin = Ended by an administrator
+end-expired = Its time was up
+end-failed = It failed
+end-lost = It was deleted outside of this service
+
+# App types.
+app-rstudio = RStudio
+app-notebook = Jupyter notebook
+app-custom = Web app
+
+# Security profiles of a template.
+profile-restricted = restricted: not root (recommended)
+profile-baseline = baseline: root in the container (standard RStudio images need it)

@@ -1,0 +1,61 @@
+### Notices about refused actions.
+
+# Title of the notice that the caller has reached the instance limit.
+limit-title = You have reached your limit.
+
+# Title of the notice about a refused launch.
+not-launched = The workshop was not launched.
+
+# Text of the notice if the queue is full.
+at-capacity = Too many workshops are waiting to start. Try again in a minute.
+
+# Text of the notice if the form's idempotency key was already used for another launch.
+key-reused = The page was out of date. It is up to date now. Launch again below.
+
+# Title of the notice about a refused extension.
+not-extended = The workshop was not extended.
+
+# Text of the notice if the expiry has changed after the page was loaded, for example by a double click.
+expiry-changed = The end time changed after you loaded the page. The current end time is below. Extend again if you need more time.
+
+# Title of the notice if the workshop no longer exists.
+gone-title = This workshop does not exist any more.
+
+# Text of the notice if the workshop no longer exists.
+gone = The list below is up to date.
+
+# Notice for an admin on the page of an archived template.
+inactive-admin = This template is archived. Only administrators can launch it, to test it.
+
+# Notice for other users on the page of an archived template.
+inactive-user = This workshop is no longer offered. Ask your teacher for the current one.
+
+# Title of the notice after a fault of the service. It is unknown if the action took effect.
+fault-title = The service did not answer.
+
+# Text of the notice after a fault of the service.
+fault = It is unknown whether the action took effect. Check the list below in a moment. If nothing changed, try again. Running workshops are not affected.
+
+# The caller's limit and number of workshops, with the remedy. $held: the caller's workshops. $ending: how many of them
+# are terminating.
+limit-reached = You have { $held ->
+        [one] 1 workshop
+       *[other] { $held } workshops
+    }. The limit is { $limit }. { $ending ->
+        [0] End one of them, then launch again.
+        [one] One of them is still ending and counts until it has ended. Launch again in a moment.
+       *[other] { $ending } of them are still ending and count until they have ended. Launch again in a moment.
+    }
+
+# The caller exceeds the launch rate limit.
+too-many-launches = You launched too many workshops in a short time. Launch again in { $seconds ->
+        [one] 1 second
+       *[other] { $seconds } seconds
+    }.
+
+# Reasons why a running workshop has no button "Extend".
+no-extension-not-running = Its time is up.
+# Reasons why a workshop was not extended.
+not-extended-not-running = Only a running workshop can be extended.
+not-extended-lifetime-limit-reached = It has reached its maximum lifetime.
+not-extended-expiry-changed = Its end time has changed.

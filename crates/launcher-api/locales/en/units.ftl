@@ -1,0 +1,24 @@
+### Durations and times.
+
+# Parts of a duration in words, joined by spaces: "2 hours 5 minutes".
+days = { $count ->
+    [one] 1 day
+   *[other] { $count } days
+}
+hours = { $count ->
+    [one] 1 hour
+   *[other] { $count } hours
+}
+minutes = { $count ->
+    [one] 1 minute
+   *[other] { $count } minutes
+}
+seconds = { $count ->
+    [one] 1 second
+   *[other] { $count } seconds
+}
+
+# Formats of times, which the script replaces by local time. Directives as in strftime: %-d day, %-m month, %b English
+# name of the month, %Y year, %H:%M time of day.
+date-and-time-format = %-d %b %Y, %H:%M UTC
+time-of-day-format = %H:%M UTC

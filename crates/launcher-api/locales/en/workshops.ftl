@@ -1,0 +1,161 @@
+### Texts of the start page, the pages of a workshop and of a template, and the history.
+
+# Heading of the list of workshops that have not ended.
+my-workshops = My workshops
+
+# Text if the caller has no workshops.
+no-workshops = You have no workshops. Launch one below.
+
+# Note below a list that shows only the newest workshops.
+only-the-newest = This list shows only your newest workshops.
+
+# Link to the list of all workshops of the caller.
+show-all-mine = Show all my workshops
+
+# Line wherever a workshop is shown: what happens to its files, and when.
+files-are-deleted = The files in a workshop are deleted when it ends. Download what you want to keep.
+
+# Text around the time for which the owner has waited.
+waits-for = for { $value }
+
+# Text around the time of the launch, in the list of workshops.
+launched = Launched { $value }
+
+# Text around the time until expiry.
+ends-in = Ends in { $value }
+
+# Warning before the remaining time of a workshop that expires soon.
+ends-warning = Save your work!
+
+# Link that opens a workshop.
+open = Open
+
+# Button that extends a workshop, with the new expiry.
+extend-until = Extend until { $value }
+
+# Button that ends a workshop.
+end = End
+
+# Question of the browser dialog before a workshop is ended.
+confirm-end = End this workshop? Files that you have not saved elsewhere are lost.
+
+# Button that launches the template of a failed or ended workshop again. Also the link to the template in the history.
+launch-again = Launch again
+
+# Button that dismisses a failed workshop.
+dismiss = Dismiss
+
+# Label that opens the last output of a failed workshop.
+last-output = Last lines of the output
+
+# Heading of the catalog on the start page.
+catalog = Launch a workshop
+
+# The search field's name for screen readers.
+search-catalog = Search the catalog
+
+# Placeholder of the search field.
+search-hint = Search
+
+# Button that starts the search.
+search = Search
+
+# Text if the catalog is empty.
+no-templates = There are no workshops to launch yet.
+
+# Link to the template editor for admins, if the catalog is empty.
+create-first = Create the first template
+
+# Text if no catalog entry matches the search.
+nothing-found = No workshop matches your search.
+
+# Button that launches a template.
+launch = Launch
+
+# Note on a template's card if the reader already has a workshop of this template.
+have-one-short = You have one
+
+# Note on a template's page if the reader already has a workshop of this template.
+have-one = You already have this workshop:
+
+# Note on a template's page if the reader's newest workshop of this template has failed.
+last-one-failed = Your last workshop of this template failed.
+
+# Link from this note to the page of the failed workshop.
+show-it = Show it
+
+# Button that launches another workshop of a template.
+launch-another = Launch another
+
+# Link from a template's page to the editor, for admins. Also the heading of the editor.
+edit-template = Edit template
+
+# Link to the start page.
+all-workshops = All workshops
+
+# Label: the name of a workshop in URLs.
+instance-name = Name
+
+# Label: the owner of a workshop.
+owner = Owner
+
+# Label: the app type of a workshop.
+app = App
+
+# Label: the time of a workshop's launch.
+launched-at = Launched
+
+# Label: the time when a workshop became ready.
+ready-since = Ready since
+
+# Label: the latest possible expiry of a workshop.
+latest-end = Can be extended to
+
+# Label: the time of a workshop's end.
+ended-at = Ended
+
+# Label: the time from a workshop's launch to its end.
+lasted = Lasted
+
+# Label: the reason of a workshop's end.
+why-ended = Why it ended
+
+# Warning on the confirmation page before a workshop is ended.
+end-warning = The workshop stops at once. Files that you have not saved elsewhere are lost.
+
+# Sentence with the owner, on an admin's confirmation page.
+belongs-to = It belongs to { $value }.
+
+# Button that ends the workshop, on the confirmation page.
+end-workshop = End workshop
+
+# Link that leaves the confirmation page without ending the workshop.
+keep-it = Keep it
+
+# Name of the history for screen readers.
+ended-workshops = Ended workshops
+
+# Column head of the history: the name of the workshop.
+workshop = Workshop
+
+# Text if the history is empty.
+no-history = None of your workshops has ended yet.
+
+# Addition to the link "Open", for screen readers.
+in-new-tab = { $name } (in a new tab)
+
+# Link from the search results back to the whole catalog.
+show-all = Show all { $offered }
+
+# States how many catalog entries match the search.
+found = { $found } of { $offered } found
+
+# States the lifetime of a template's workshops, and how far they can be extended.
+lasts = Lasts { $lifetime }
+lasts-extensible = Lasts { $lifetime }, can be extended to { $longest }
+
+# Title of the confirmation page before a workshop is ended.
+end-title = End { $name }
+
+# Question on the confirmation page before a workshop is ended.
+end-question = End “{ $name }”?

@@ -1,0 +1,32 @@
+### Texts of the activity log.
+
+person = Persona
+
+activity-list = Actividad, de la más reciente a la más antigua
+
+no-activity = No se encontró actividad.
+
+not-a-person = Esto no es una dirección de correo electrónico. La lista muestra la actividad de todas las personas.
+
+activity-launched = { $actor } inició { $subject }.
+activity-launched-for = { $actor } inició { $subject } de { $owner }.
+activity-extended = { $actor } prolongó { $subject } hasta { $until }.
+activity-extended-for = { $actor } prolongó { $subject } de { $owner } hasta { $until }.
+activity-ended = { $actor } finalizó { $subject }.
+activity-ended-for = { $actor } finalizó { $subject } de { $owner }.
+activity-failed = { $actor } marcó { $subject } como fallido.
+activity-failed-for = { $actor } marcó { $subject } de { $owner } como fallido.
+activity-dismissed = { $actor } descartó { $subject }, que había fallado.
+activity-dismissed-for = { $actor } descartó { $subject } de { $owner }, que había fallado.
+activity-template-created = { $actor } creó la plantilla { $subject }.
+activity-template-changed = { $actor } modificó la plantilla { $subject }.
+activity-template-changed-fields = { $actor } modificó la plantilla { $subject }: { $fields }.
+activity-template-archived = { $actor } archivó la plantilla { $subject }.
+activity-template-restored = { $actor } restauró la plantilla { $subject }.
+
+activity-service = El servicio
+
+activity-ended-alone = { $subject } de { $owner } finalizó.
+activity-ended-alone-why = { $subject } de { $owner } finalizó. { $reason }.
+activity-failed-alone = { $subject } de { $owner } falló.
+activity-failed-alone-why = { $subject } de { $owner } falló. { $reason }.

@@ -1,0 +1,64 @@
+### Texts of the list of templates, and of the editor.
+
+editor-new-template = Nueva plantilla
+
+editor-app-and-image = Aplicación e imagen
+
+editor-in-catalog = En el catálogo
+
+editor-yes = Sí
+
+editor-archived = Archivada
+
+editor-changed = Modificada
+
+editor-actions = Acciones
+
+editor-edit = Editar
+
+editor-duplicate = Duplicar
+
+editor-archive = Archivar
+
+editor-restore = Restaurar
+
+editor-all-templates = Todas las plantillas
+
+editor-create = Crear plantilla
+
+editor-save = Guardar cambios
+
+editor-show-preview = Vista previa
+
+editor-save-and-try = Guardar y probar
+
+editor-cancel = Cancelar
+
+editor-preview-title = Vista previa
+
+editor-preview = Todavía no se ha guardado nada. Abajo ves la tarjeta del catálogo y la página de la plantilla.
+
+editor-conflict-title = Otro administrador modificó esta plantilla mientras la editabas.
+
+editor-conflict = Tus cambios aún no están guardados: los tienes en el formulario de abajo. Para ver los otros cambios, abre esta página en otra pestaña. Si vuelves a guardar, tus cambios los reemplazarán.
+
+editor-form-has-errors = No se guardó nada. Corrige estos campos:
+
+editor-not-a-kind = Elige un tipo de aplicación de la lista.
+
+editor-not-a-profile = Elige un perfil de la lista.
+
+editor-not-a-number = Escribe un número entero.
+
+editor-created-by = creada por { $author }
+editor-the-service = el servicio
+
+editor-copy-of = Copia de { $name }
+
+editor-wrong-word = Palabra { $number }: { $wrong }
+
+editor-not-a-variable = La línea { $line } no tiene signo igual. Escribe NAME=value.
+
+editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada variable una sola vez.
+
+editor-not-json = La línea { $line } empieza con comillas, pero no es una cadena JSON. Ciérrala con comillas. Dentro de la cadena, escribe \" para las comillas y \n para un salto de línea.

@@ -1,0 +1,77 @@
+### Texts of the admins' list of all instances, and of the bulk actions.
+
+instances = Instancias
+
+instance = Instancia
+
+template = Plantilla
+
+every-template = Todas
+
+state = Estado
+
+not-ended = Sin finalizar
+
+everything-ended = Finalizado
+
+every-state = Todos
+
+action = Acción
+
+no-instances = Ninguna instancia coincide con el filtro.
+
+not-an-email = Esto no es una dirección de correo electrónico. La lista muestra las instancias de todas las personas.
+
+more = Más
+
+tick-all = Seleccionar todo
+
+bulk-form = Instancias seleccionadas
+
+bulk-form-title = Instancias seleccionadas:
+
+extend = Prolongar
+
+bulk-end-title = Finalizar talleres
+
+bulk-end-warning = Los talleres se detienen de inmediato. Los archivos que no se guardaron en otro lugar se perderán.
+
+bulk-end-now = Finalizar ahora
+
+bulk-keep = Mantener activos
+
+back-to-list = Volver a la lista
+
+bulk-results = Resultados
+
+result = Resultado
+
+bulk-until = Sigue en ejecución hasta { $value }
+
+not-done = No se pudo:
+
+try-again = El servicio no puede responder ahora mismo. Vuelve a intentarlo en un minuto.
+
+nothing-ticked = No se seleccionó ninguna instancia.
+
+bulk-what = El formulario contiene una acción desconocida.
+
+sorted-by-template = Instancia
+sorted-by-owner = Propietario
+sorted-by-state = Estado
+sorted-by-launch = Inicio
+sorted-by-end = Fin
+
+tick = Seleccionar { $name }
+
+bulk-end-question = { $count ->
+    [one] ¿Finalizar 1 taller?
+   *[other] ¿Finalizar { $count } talleres?
+}
+
+bulk-ended = Finalizados: { $done } de { $all }
+bulk-ended-none = Finalizar talleres
+bulk-extended = Prolongados: { $done } de { $all }
+bulk-extended-none = Prolongar talleres
+
+bulk-too-many = Selecciona como máximo { $most } instancias a la vez.

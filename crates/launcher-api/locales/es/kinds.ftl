@@ -1,0 +1,31 @@
+### States, reasons, app types and security profiles.
+
+state-queued = En cola
+state-starting = Iniciando
+state-running = Listo
+state-terminating = Finalizando
+state-terminated = Finalizado
+state-failed = Fallido
+
+state-next = { $state }: es el siguiente
+state-position = { $state }: posición { $position }
+state-step = { $state }: { $step }
+
+step-waiting-for-room = esperando un nodo con capacidad
+step-preparing = preparando el taller
+step-pulling-image = descargando la imagen (la primera vez tarda más)
+step-starting-app = esperando a que responda la aplicación
+step-restarting-app = la aplicación se detuvo y se está reiniciando
+
+end-owner = Lo finalizó su propietario
+end-admin = Lo finalizó un administrador
+end-expired = Se agotó su tiempo
+end-failed = Falló
+end-lost = Se eliminó fuera de este servicio
+
+app-rstudio = RStudio
+app-notebook = Jupyter Notebook
+app-custom = Aplicación web
+
+profile-restricted = restricted: sin root (recomendado)
+profile-baseline = baseline: root en el contenedor (lo necesitan las imágenes estándar de RStudio)

@@ -1,0 +1,44 @@
+### Notices about refused actions.
+
+limit-title = Has llegado a tu límite.
+
+not-launched = El taller no se inició.
+
+at-capacity = Hay demasiados talleres en cola. Vuelve a intentarlo en un minuto.
+
+key-reused = La página no estaba actualizada. Ahora ya lo está. Vuelve a iniciar el taller abajo.
+
+not-extended = El taller no se prolongó.
+
+expiry-changed = La hora de fin cambió después de que cargaras la página. Abajo ves la actual. Prolonga otra vez el taller si necesitas más tiempo.
+
+gone-title = Este taller ya no existe.
+
+gone = La lista de abajo está actualizada.
+
+inactive-admin = Esta plantilla está archivada. Solo los administradores pueden iniciarla, con fines de prueba.
+
+inactive-user = Este taller ya no se ofrece. Pregunta a tu docente cuál es el actual.
+
+fault-title = El servicio no respondió.
+
+fault = No se sabe si la acción tuvo efecto. Revisa la lista de abajo en un momento. Si no cambió nada, vuelve a intentarlo. Los talleres en ejecución no se ven afectados.
+
+limit-reached = Tienes { $held ->
+        [one] 1 taller
+       *[other] { $held } talleres
+    }. El límite es { $limit }. { $ending ->
+        [0] Finaliza uno y vuelve a intentarlo.
+        [one] Uno todavía está finalizando y cuenta hasta que termine. Vuelve a intentarlo en un momento.
+       *[other] { $ending } todavía están finalizando y cuentan hasta que terminen. Vuelve a intentarlo en un momento.
+    }
+
+too-many-launches = Has iniciado demasiados talleres en poco tiempo. Vuelve a intentarlo en { $seconds ->
+        [one] 1 segundo
+       *[other] { $seconds } segundos
+    }.
+
+no-extension-not-running = Se agotó su tiempo.
+not-extended-not-running = Solo se puede prolongar un taller en ejecución.
+not-extended-lifetime-limit-reached = Llegó a su duración máxima.
+not-extended-expiry-changed = Su hora de fin cambió.

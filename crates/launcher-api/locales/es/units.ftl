@@ -1,0 +1,21 @@
+### Durations and times.
+
+days = { $count ->
+    [one] 1 día
+   *[other] { $count } días
+}
+hours = { $count ->
+    [one] 1 hora
+   *[other] { $count } horas
+}
+minutes = { $count ->
+    [one] 1 minuto
+   *[other] { $count } minutos
+}
+seconds = { $count ->
+    [one] 1 segundo
+   *[other] { $count } segundos
+}
+
+date-and-time-format = %d/%m/%Y, %H:%M UTC
+time-of-day-format = %H:%M UTC

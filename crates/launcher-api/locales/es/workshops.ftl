@@ -1,0 +1,108 @@
+### Texts of the start page, the pages of a workshop and of a template, and the history.
+
+my-workshops = Mis talleres
+
+no-workshops = No tienes talleres. Inicia uno abajo.
+
+only-the-newest = Esta lista muestra solo tus talleres más recientes.
+
+show-all-mine = Mostrar todos mis talleres
+
+files-are-deleted = Los archivos de un taller se eliminan cuando este finaliza. Descarga lo que quieras conservar.
+
+waits-for = desde hace { $value }
+
+launched = Inicio: { $value }
+
+ends-in = Finaliza en { $value }
+
+ends-warning = ¡Guarda tu trabajo!
+
+open = Abrir
+
+extend-until = Prolongar hasta { $value }
+
+end = Finalizar
+
+confirm-end = ¿Finalizar este taller? Los archivos que no hayas guardado en otro lugar se perderán.
+
+launch-again = Volver a iniciar
+
+dismiss = Descartar
+
+last-output = Últimas líneas de la salida
+
+catalog = Iniciar un taller
+
+search-catalog = Buscar en el catálogo
+
+search-hint = Buscar
+
+search = Buscar
+
+no-templates = Todavía no hay talleres que iniciar.
+
+create-first = Crear la primera plantilla
+
+nothing-found = Ningún taller coincide con tu búsqueda.
+
+launch = Iniciar
+
+have-one-short = Ya tienes uno
+
+have-one = Ya tienes este taller:
+
+last-one-failed = Tu último taller de esta plantilla falló.
+
+show-it = Verlo
+
+launch-another = Iniciar otro
+
+edit-template = Editar plantilla
+
+all-workshops = Todos los talleres
+
+instance-name = Nombre
+
+owner = Propietario
+
+app = Aplicación
+
+launched-at = Inicio
+
+ready-since = Listo desde
+
+latest-end = Prolongable hasta
+
+ended-at = Fin
+
+lasted = Duración
+
+why-ended = Motivo del fin
+
+end-warning = El taller se detiene de inmediato. Los archivos que no hayas guardado en otro lugar se perderán.
+
+belongs-to = Pertenece a { $value }.
+
+end-workshop = Finalizar taller
+
+keep-it = Mantener activo
+
+ended-workshops = Talleres finalizados
+
+workshop = Taller
+
+no-history = Todavía no ha finalizado ninguno de tus talleres.
+
+in-new-tab = { $name } (en una pestaña nueva)
+
+show-all = Mostrar todos ({ $offered })
+
+found = Resultados: { $found } de { $offered }
+
+lasts = Dura { $lifetime }
+lasts-extensible = Dura { $lifetime }, prolongable hasta { $longest }
+
+end-title = Finalizar { $name }
+
+end-question = ¿Finalizar “{ $name }”?

@@ -1,0 +1,32 @@
+### Texts of the activity log.
+
+person = Personne
+
+activity-list = Activité, de la plus récente à la plus ancienne
+
+no-activity = Aucune activité trouvée.
+
+not-a-person = Ce n’est pas une adresse e-mail. La liste montre l’activité de tout le monde.
+
+activity-launched = { $actor } a lancé l’atelier { $subject }.
+activity-launched-for = { $actor } a lancé l’atelier { $subject } pour { $owner }.
+activity-extended = { $actor } a prolongé l’atelier { $subject } (nouvelle fin : { $until }).
+activity-extended-for = { $actor } a prolongé l’atelier { $subject } de { $owner } (nouvelle fin : { $until }).
+activity-ended = { $actor } a terminé l’atelier { $subject }.
+activity-ended-for = { $actor } a terminé l’atelier { $subject } de { $owner }.
+activity-failed = { $actor } a mis en échec l’atelier { $subject }.
+activity-failed-for = { $actor } a mis en échec l’atelier { $subject } de { $owner }.
+activity-dismissed = { $actor } a retiré l’atelier { $subject }, qui avait échoué.
+activity-dismissed-for = { $actor } a retiré l’atelier { $subject } de { $owner }, qui avait échoué.
+activity-template-created = { $actor } a créé le modèle { $subject }.
+activity-template-changed = { $actor } a modifié le modèle { $subject }.
+activity-template-changed-fields = { $actor } a modifié le modèle { $subject } : { $fields }.
+activity-template-archived = { $actor } a archivé le modèle { $subject }.
+activity-template-restored = { $actor } a restauré le modèle { $subject }.
+
+activity-service = Le service
+
+activity-ended-alone = L’atelier { $subject } de { $owner } s’est terminé.
+activity-ended-alone-why = L’atelier { $subject } de { $owner } s’est terminé. { $reason }.
+activity-failed-alone = L’atelier { $subject } de { $owner } a échoué.
+activity-failed-alone-why = L’atelier { $subject } de { $owner } a échoué. { $reason }.

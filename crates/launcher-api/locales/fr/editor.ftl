@@ -1,0 +1,64 @@
+### Texts of the list of templates, and of the editor.
+
+editor-new-template = Nouveau modèle
+
+editor-app-and-image = Application et image
+
+editor-in-catalog = Au catalogue
+
+editor-yes = Oui
+
+editor-archived = Archivé
+
+editor-changed = Modifié
+
+editor-actions = Actions
+
+editor-edit = Modifier
+
+editor-duplicate = Dupliquer
+
+editor-archive = Archiver
+
+editor-restore = Restaurer
+
+editor-all-templates = Tous les modèles
+
+editor-create = Créer le modèle
+
+editor-save = Enregistrer
+
+editor-show-preview = Aperçu
+
+editor-save-and-try = Enregistrer et essayer
+
+editor-cancel = Annuler
+
+editor-preview-title = Aperçu
+
+editor-preview = Rien n’est encore enregistré. Voici la carte dans le catalogue et la page du modèle.
+
+editor-conflict-title = Un autre administrateur a modifié ce modèle pendant que vous le modifiiez.
+
+editor-conflict = Vos modifications ne sont pas encore enregistrées. Elles figurent dans le formulaire ci-dessous. Pour voir celles de l’autre administrateur, ouvrez cette page dans un deuxième onglet. Si vous enregistrez de nouveau, les vôtres les remplaceront.
+
+editor-form-has-errors = Rien n’a été enregistré. Corrigez ces champs :
+
+editor-not-a-kind = Choisissez un type d’application dans la liste.
+
+editor-not-a-profile = Choisissez un profil dans la liste.
+
+editor-not-a-number = Saisissez un nombre entier.
+
+editor-created-by = créé par { $author }
+editor-the-service = le service
+
+editor-copy-of = Copie de { $name }
+
+editor-wrong-word = Mot { $number } : { $wrong }
+
+editor-not-a-variable = La ligne { $line } ne contient pas de signe égal. Écrivez NAME=value.
+
+editor-second-time = La ligne { $line } définit de nouveau { $name }. Définissez chaque variable une seule fois.
+
+editor-not-json = La ligne { $line } commence par un guillemet, mais n’est pas une chaîne JSON. Terminez-la par un guillemet. À l’intérieur, écrivez \" pour un guillemet et \n pour un saut de ligne.

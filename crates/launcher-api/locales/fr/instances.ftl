@@ -1,0 +1,77 @@
+### Texts of the admins' list of all instances, and of the bulk actions.
+
+instances = Instances
+
+instance = Instance
+
+template = Modèle
+
+every-template = Tous
+
+state = État
+
+not-ended = Non terminé
+
+everything-ended = Terminé
+
+every-state = Tous
+
+action = Action
+
+no-instances = Aucune instance ne correspond au filtre.
+
+not-an-email = Ce n’est pas une adresse e-mail. La liste montre les instances de tout le monde.
+
+more = Suite
+
+tick-all = Tout sélectionner
+
+bulk-form = Instances sélectionnées
+
+bulk-form-title = Instances sélectionnées :
+
+extend = Prolonger
+
+bulk-end-title = Terminer les ateliers
+
+bulk-end-warning = Les ateliers s’arrêtent immédiatement. Les fichiers non enregistrés ailleurs sont perdus.
+
+bulk-end-now = Terminer maintenant
+
+bulk-keep = Ne pas terminer
+
+back-to-list = Retour à la liste
+
+bulk-results = Résultats
+
+result = Résultat
+
+bulk-until = Nouvelle fin : { $value }
+
+not-done = Non effectué.
+
+try-again = Le service ne peut pas répondre pour le moment. Réessayez dans une minute.
+
+nothing-ticked = Aucune instance n’a été sélectionnée.
+
+bulk-what = Le formulaire contient une action inconnue.
+
+sorted-by-template = Instance
+sorted-by-owner = Propriétaire
+sorted-by-state = État
+sorted-by-launch = Lancement
+sorted-by-end = Fin
+
+tick = Sélectionner { $name }
+
+bulk-end-question = { $count ->
+    [one] Terminer { $count } atelier ?
+   *[other] Terminer { $count } ateliers ?
+}
+
+bulk-ended = Ateliers terminés : { $done } sur { $all }
+bulk-ended-none = Ateliers terminés
+bulk-extended = Ateliers prolongés : { $done } sur { $all }
+bulk-extended-none = Ateliers prolongés
+
+bulk-too-many = Sélectionnez au maximum { $most } instances à la fois.

@@ -1,0 +1,31 @@
+### States, reasons, app types and security profiles.
+
+state-queued = En attente
+state-starting = Démarrage
+state-running = Prêt
+state-terminating = Arrêt en cours
+state-terminated = Terminé
+state-failed = Échec
+
+state-next = { $state } : prochain à démarrer
+state-position = { $state } : position { $position }
+state-step = { $state } : { $step }
+
+step-waiting-for-room = attente d’un nœud avec assez de place
+step-preparing = préparation de l’atelier
+step-pulling-image = téléchargement de l’image, plus long la première fois
+step-starting-app = attente de la réponse de l’application
+step-restarting-app = l’application s’est arrêtée et redémarre
+
+end-owner = Terminé par son propriétaire
+end-admin = Terminé par un administrateur
+end-expired = Temps écoulé
+end-failed = Échec de l’atelier
+end-lost = Supprimé en dehors de ce service
+
+app-rstudio = RStudio
+app-notebook = Notebook Jupyter
+app-custom = Application web
+
+profile-restricted = restricted : sans root (recommandé)
+profile-baseline = baseline : root dans le conteneur (nécessaire aux images RStudio standard)

@@ -1,0 +1,44 @@
+### Notices about refused actions.
+
+limit-title = Vous avez atteint votre limite.
+
+not-launched = L’atelier n’a pas été lancé.
+
+at-capacity = Trop d’ateliers attendent de démarrer. Réessayez dans une minute.
+
+key-reused = La page n’était plus à jour. Elle l’est de nouveau. Lancez de nouveau l’atelier ci-dessous.
+
+not-extended = L’atelier n’a pas été prolongé.
+
+expiry-changed = L’heure de fin a changé depuis que vous avez chargé la page. L’heure actuelle est indiquée ci-dessous. Prolongez de nouveau s’il vous faut plus de temps.
+
+gone-title = Cet atelier n’existe plus.
+
+gone = La liste ci-dessous est à jour.
+
+inactive-admin = Ce modèle est archivé. Seuls les administrateurs peuvent le lancer, pour le tester.
+
+inactive-user = Cet atelier n’est plus proposé. Demandez à votre enseignant lequel utiliser.
+
+fault-title = Le service n’a pas répondu.
+
+fault = Impossible de savoir si l’action a été effectuée. Vérifiez la liste ci-dessous dans un instant. Si rien n’a changé, réessayez. Les ateliers en cours ne sont pas touchés.
+
+limit-reached = Vous avez { $held ->
+        [one] { $held } atelier
+       *[other] { $held } ateliers
+    }. La limite est de { $limit }. { $ending ->
+        [0] Terminez un atelier, puis recommencez.
+        [one] Un atelier est encore en cours d’arrêt et compte jusqu’à sa fin. Recommencez dans un instant.
+       *[other] { $ending } ateliers sont encore en cours d’arrêt et comptent jusqu’à leur fin. Recommencez dans un instant.
+    }
+
+too-many-launches = Vous avez lancé trop d’ateliers en peu de temps. Recommencez dans { $seconds ->
+        [one] { $seconds } seconde
+       *[other] { $seconds } secondes
+    }.
+
+no-extension-not-running = Le temps est écoulé.
+not-extended-not-running = Seul un atelier en cours peut être prolongé.
+not-extended-lifetime-limit-reached = L’atelier a atteint sa durée maximale.
+not-extended-expiry-changed = L’heure de fin a changé.

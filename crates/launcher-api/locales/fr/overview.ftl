@@ -1,0 +1,81 @@
+### Texts of the admins' overview.
+
+overview-as-of = Mise à jour : { $value }
+
+overview-instances-now = Instances actuelles
+
+overview-last-day = Les 24 dernières heures
+
+overview-day-ago = il y a 24 h
+
+overview-now = maintenant
+
+overview-launches = Lancements
+
+overview-key-launched = lancements
+
+overview-key-failed = échecs
+
+overview-in-use = Actifs
+
+overview-launch-to-ready = Délai de démarrage
+
+overview-key-p50 = p50
+
+overview-key-p95 = p95
+
+overview-by-template = Par modèle
+
+overview-failures = Échecs
+
+overview-ready-now = Prêts
+
+overview-p50-ready = Délai p50
+
+overview-p95-ready = Délai p95
+
+overview-by-hour = Heure par heure
+
+overview-hour-from = Début
+
+overview-in-use-at-end = Actifs à la fin
+
+overview-nothing-launched = Aucun lancement au cours des 24 dernières heures.
+
+overview-hours-hint = Un échec est compté dans l’heure du lancement. Les ateliers actifs sont ceux qui étaient prêts ou en cours d’arrêt, sauf ceux qui ont échoué ensuite.
+
+overview-none = –
+
+overview-seconds = { $seconds } s
+overview-minutes = { $minutes } min
+overview-minutes-seconds = { $minutes } min { $seconds } s
+overview-hours = { $hours } h
+overview-hours-minutes = { $hours } h { $minutes } min
+
+overview-none-failed = aucun échec
+overview-failed = { $failures ->
+    [one] { $failures } échec ({ $percent } %)
+   *[other] { $failures } échecs ({ $percent } %)
+}
+overview-failed-few = { $failures ->
+    [one] { $failures } échec (moins de 1 %)
+   *[other] { $failures } échecs (moins de 1 %)
+}
+
+overview-use-note = maintenant, maximum { $most }
+
+overview-ready-note = médiane (p50), 95e centile (p95) : { $p95 }
+overview-not-ready-yet = encore aucun atelier prêt
+
+overview-launches-summary = Lancements pour chacune des 24 dernières heures : { $launches } au total, { $note }.
+overview-launches-peak = Maximum en une heure : { $most }, { $when }.
+overview-use-summary = Ateliers actifs à la fin de chacune des 24 dernières heures : { $now } maintenant.
+overview-use-peak = Maximum : { $most }, { $when }.
+overview-ready-summary = Délai de démarrage, du lancement à l’état prêt, pour chacune des 24 dernières heures : médiane { $p50 }, 95e centile { $p95 }.
+overview-ready-peak = Heure la plus lente, d’après le p95 : { $most }, { $when }.
+overview-never-ready = Aucun atelier n’a été prêt au cours des 24 dernières heures.
+overview-when = { $hours ->
+    [0] au cours de la dernière heure
+    [one] il y a { $hours } heure
+   *[other] il y a { $hours } heures
+}

@@ -1,0 +1,21 @@
+### Durations and times.
+
+days = { $count ->
+    [one] { $count } jour
+   *[other] { $count } jours
+}
+hours = { $count ->
+    [one] { $count } heure
+   *[other] { $count } heures
+}
+minutes = { $count ->
+    [one] { $count } minute
+   *[other] { $count } minutes
+}
+seconds = { $count ->
+    [one] { $count } seconde
+   *[other] { $count } secondes
+}
+
+date-and-time-format = %d/%m/%Y %H:%M UTC
+time-of-day-format = %H:%M UTC

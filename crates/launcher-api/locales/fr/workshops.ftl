@@ -1,0 +1,108 @@
+### Texts of the start page, the pages of a workshop and of a template, and the history.
+
+my-workshops = Mes ateliers
+
+no-workshops = Vous n’avez aucun atelier. Lancez-en un ci-dessous.
+
+only-the-newest = Cette liste ne montre que vos ateliers les plus récents.
+
+show-all-mine = Afficher tous mes ateliers
+
+files-are-deleted = Les fichiers d’un atelier sont supprimés à sa fin. Téléchargez ce que vous voulez garder.
+
+waits-for = depuis { $value }
+
+launched = Lancement : { $value }
+
+ends-in = Se termine dans { $value }
+
+ends-warning = Enregistrez votre travail !
+
+open = Ouvrir
+
+extend-until = Prolonger jusqu’à { $value }
+
+end = Terminer
+
+confirm-end = Terminer cet atelier ? Les fichiers non enregistrés ailleurs seront perdus.
+
+launch-again = Relancer
+
+dismiss = Retirer
+
+last-output = Derniers messages du programme
+
+catalog = Lancer un atelier
+
+search-catalog = Rechercher dans le catalogue
+
+search-hint = Rechercher
+
+search = Rechercher
+
+no-templates = Il n’y a pas encore d’atelier à lancer.
+
+create-first = Créer le premier modèle
+
+nothing-found = Aucun atelier ne correspond à votre recherche.
+
+launch = Lancer
+
+have-one-short = Déjà lancé
+
+have-one = Vous avez déjà cet atelier :
+
+last-one-failed = Votre dernier atelier de ce modèle a échoué.
+
+show-it = L’afficher
+
+launch-another = En lancer un autre
+
+edit-template = Modifier le modèle
+
+all-workshops = Tous les ateliers
+
+instance-name = Nom
+
+owner = Propriétaire
+
+app = Application
+
+launched-at = Lancement
+
+ready-since = Prêt depuis
+
+latest-end = Fin au plus tard
+
+ended-at = Fin
+
+lasted = Durée
+
+why-ended = Motif de la fin
+
+end-warning = L’atelier s’arrête immédiatement. Les fichiers que vous n’avez pas enregistrés ailleurs sont perdus.
+
+belongs-to = Il appartient à { $value }.
+
+end-workshop = Terminer l’atelier
+
+keep-it = Ne pas terminer
+
+ended-workshops = Ateliers terminés
+
+workshop = Atelier
+
+no-history = Vous n’avez encore aucun atelier terminé.
+
+in-new-tab = { $name } (dans un nouvel onglet)
+
+show-all = Tout afficher ({ $offered })
+
+found = Résultats : { $found } sur { $offered }
+
+lasts = Durée : { $lifetime }
+lasts-extensible = Durée : { $lifetime }, prolongeable jusqu’à { $longest }
+
+end-title = Terminer { $name }
+
+end-question = Terminer « { $name } » ?

@@ -1,0 +1,29 @@
+### Texts of the activity log.
+
+person = 用户
+activity-list = 活动日志，最新的在前
+no-activity = 没有找到活动记录。
+not-a-person = 这不是电子邮件地址。列表显示的是所有人的活动。
+
+activity-launched = { $actor } 启动了 { $subject }。
+activity-launched-for = { $actor } 启动了 { $owner } 的 { $subject }。
+activity-extended = { $actor } 将 { $subject } 延长至 { $until }。
+activity-extended-for = { $actor } 将 { $owner } 的 { $subject } 延长至 { $until }。
+activity-ended = { $actor } 结束了 { $subject }。
+activity-ended-for = { $actor } 结束了 { $owner } 的 { $subject }。
+activity-failed = { $actor } 将 { $subject } 标记为失败。
+activity-failed-for = { $actor } 将 { $owner } 的 { $subject } 标记为失败。
+activity-dismissed = { $actor } 移除了失败的 { $subject }。
+activity-dismissed-for = { $actor } 移除了 { $owner } 失败的 { $subject }。
+activity-template-created = { $actor } 创建了模板 { $subject }。
+activity-template-changed = { $actor } 修改了模板 { $subject }。
+activity-template-changed-fields = { $actor } 修改了模板 { $subject }：{ $fields }。
+activity-template-archived = { $actor } 归档了模板 { $subject }。
+activity-template-restored = { $actor } 恢复了模板 { $subject }。
+
+activity-service = 系统
+
+activity-ended-alone = { $owner } 的 { $subject } 已结束。
+activity-ended-alone-why = { $owner } 的 { $subject } 已结束：{ $reason }。
+activity-failed-alone = { $owner } 的 { $subject } 失败。
+activity-failed-alone-why = { $owner } 的 { $subject } 失败：{ $reason }。

@@ -1,0 +1,34 @@
+### Texts of the list of templates, and of the editor.
+
+editor-new-template = 新建模板
+editor-app-and-image = 应用和镜像
+editor-in-catalog = 在目录中
+editor-yes = 是
+editor-archived = 已归档
+editor-changed = 修改时间
+editor-actions = 操作
+editor-edit = 编辑
+editor-duplicate = 创建副本
+editor-archive = 归档
+editor-restore = 恢复
+editor-all-templates = 所有模板
+editor-create = 创建模板
+editor-save = 保存更改
+editor-show-preview = 预览
+editor-save-and-try = 保存并试用
+editor-cancel = 取消
+editor-preview-title = 预览
+editor-preview = 尚未保存任何内容。下方是目录中的卡片和模板页面。
+editor-conflict-title = 在您编辑期间，另一位管理员修改了此模板。
+editor-conflict = 您的更改尚未保存，仍保留在下方表单中。如需查看对方的更改，请在另一个标签页中打开本页。如果再次保存，您的更改将覆盖对方的更改。
+editor-form-has-errors = 未保存任何内容。请更正以下字段：
+editor-not-a-kind = 请从列表中选择应用类型。
+editor-not-a-profile = 请从列表中选择安全配置。
+editor-not-a-number = 请输入整数。
+editor-created-by = 由 { $author } 创建
+editor-the-service = 系统
+editor-copy-of = { $name } 的副本
+editor-wrong-word = 第 { $number } 项：{ $wrong }
+editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
+editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。
+editor-not-json = 第 { $line } 行以引号开头，但不是 JSON 字符串。请以引号结尾；内部的引号写作 \"，换行写作 \n。

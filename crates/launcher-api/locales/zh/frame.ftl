@@ -1,0 +1,33 @@
+### Texts of the frame around every page, and of the script.
+
+product = Workshop Launcher
+skip = 跳到主要内容
+pages = 页面
+workshops = 实验环境
+history = 历史记录
+overview = 概览
+all-instances = 所有实例
+templates = 模板
+activity = 活动日志
+admin = 管理员
+sign-out = 退出登录
+help = 帮助
+students-guide = 学生指南
+teachers-guide = 教师指南
+api-docs = API 文档
+offline = 连接已断开。页面内容可能不是最新的。系统会自动重新连接。
+shares-one-user = 此处的实验环境没有相互隔离。任何启动实验环境的人都能读取本系统可读取的全部内容，包括其他人的文件。如果用户之间不能互信，请在 Kubernetes 上运行实验环境。
+notify = 提醒我
+notify-on = 已开启提醒
+notify-off = 提醒未开启
+spoken-end = { $name }：剩余 { $left }
+spoken-advice = 请及时保存，或延长时间。
+product-version = Workshop Launcher { $version }
+no-authentication = 身份认证已关闭。仅供开发使用：所有访问者的身份都是 { $email }。
+languages = 语言
+language-name = 简体中文
+older = 更早的记录
+filter = 筛选
+filter-show = 查询
+filter-reset = 重置
+address-example = name@example.org

@@ -1,0 +1,31 @@
+### States, reasons, app types and security profiles.
+
+state-queued = 排队中
+state-starting = 启动中
+state-running = 已就绪
+state-terminating = 结束中
+state-terminated = 已结束
+state-failed = 失败
+
+state-next = { $state }：下一个启动
+state-position = { $state }：第 { $position } 位
+state-step = { $state }：{ $step }
+
+step-waiting-for-room = 等待有空闲资源的节点
+step-preparing = 正在准备实验环境
+step-pulling-image = 正在下载镜像，首次需要较长时间
+step-starting-app = 等待应用响应
+step-restarting-app = 应用已停止，正在重启
+
+end-owner = 由所有者结束
+end-admin = 由管理员结束
+end-expired = 时间已到
+end-failed = 失败
+end-lost = 在本系统之外被删除
+
+app-rstudio = RStudio
+app-notebook = Jupyter Notebook
+app-custom = Web 应用
+
+profile-restricted = restricted：非 root 用户（推荐）
+profile-baseline = baseline：容器内使用 root（标准 RStudio 镜像需要）

@@ -1,0 +1,26 @@
+### Notices about refused actions.
+
+limit-title = 您已达到数量上限。
+not-launched = 实验环境未启动。
+at-capacity = 等待启动的实验环境过多。请一分钟后重试。
+key-reused = 页面已过期，现已更新。请在下方再次启动。
+not-extended = 未能延长时间。
+expiry-changed = 您加载页面后，结束时间发生了变化。当前结束时间见下方。如需更多时间，请再次延长。
+gone-title = 此实验环境已不存在。
+gone = 下方列表已更新。
+inactive-admin = 此模板已归档。只有管理员可以启动它进行测试。
+inactive-user = 此实验环境已不再提供。请向老师询问现在使用哪一个。
+fault-title = 系统没有响应。
+fault = 无法确定操作是否已生效。请稍后查看下方列表。如果没有变化，请重试。运行中的实验环境不受影响。
+
+limit-reached = 您有 { $held } 个实验环境，上限为 { $limit } 个。{ $ending ->
+        [0] 请结束其中一个，然后再启动。
+       *[other] 其中 { $ending } 个正在结束，在完全结束前仍计入数量。请稍后再启动。
+    }
+
+too-many-launches = 您在短时间内启动的次数过多。请在 { $seconds } 秒后再启动。
+
+no-extension-not-running = 时间已到。
+not-extended-not-running = 只有运行中的实验环境才能延长。
+not-extended-lifetime-limit-reached = 已达到最长使用时长。
+not-extended-expiry-changed = 结束时间已发生变化。

@@ -1,0 +1,136 @@
+//! The language of a page: the reader's choice, and the messages of that language.
+//!
+//! A language is one folder of `locales/`: Fluent files (`*.ftl`, see <https://projectfluent.org>) and the guides in
+//! Markdown. The folder's name is the language's BCP 47 code. English is complete; a message that another language
+//! lacks appears in English.
+
+mod choice;
+mod locale;
+
+use std::borrow::Cow;
+
+use axum::extract::FromRequestParts;
+use fluent_bundle::{FluentArgs, FluentValue};
+use http::HeaderMap;
+use http::request::Parts;
+
+pub(crate) use choice::remember;
+use locale::{LOCALES, Locale};
+
+/// Text of a message. A message without values is borrowed.
+pub(crate) type Text = Cow<'static, str>;
+
+/// A value of a message, with its name.
+pub(crate) type Value<'a> = (&'static str, FluentValue<'a>);
+
+/// A sentence around a value to which a template adds HTML, such as a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Around {
+    /// Text before the value.
+    pub(crate) before: String,
+    /// Text after the value.
+    pub(crate) after: String,
+}
+
+/// Name of the value in a message that [`Language::around`] splits.
+const SPLIT_AT: &str = "value";
+/// Stands for the value while a message is formatted. It is a private-use character, so no message contains it.
+const MARK: char = '\u{e000}';
+
+/// One of the languages in `locales/`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Language(&'static Locale);
+
+impl Language {
+    /// Returns all languages, sorted by code.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        LOCALES.iter().map(Self)
+    }
+
+    /// Returns the language that the reader chose earlier, else the best one for the browser's `Accept-Language`, else
+    /// English.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        choice::remembered(headers).or_else(|| choice::negotiated(headers)).unwrap_or_else(Self::english)
+    }
+
+    /// Returns the language with this code.
+    pub(crate) fn with_code(code: &str) -> Option<Self> {
+        Self::all().find(|language| language.code() == code)
+    }
+
+    /// Returns the default language.
+    pub(crate) fn english() -> Self {
+        Self(&locale::ENGLISH)
+    }
+
+    /// Code of the language (BCP 47), for `<html lang>` and the script's `Intl`.
+    pub(crate) fn code(self) -> &'static str {
+        self.0.code
+    }
+
+    /// Returns true for the language in which the service stores texts.
+    pub(crate) fn is_english(self) -> bool {
+        self.code() == "en"
+    }
+
+    /// Direction of the script, for `<html dir>`: `ltr` or `rtl`.
+    pub(crate) fn direction(self) -> &'static str {
+        self.0.direction()
+    }
+
+    /// Returns a message without values.
+    pub(crate) fn text(self, key: &str) -> Text {
+        self.format(key, None, None)
+    }
+
+    /// Returns an attribute of a message, such as the hint of a field.
+    pub(crate) fn attribute(self, key: &str, attribute: &str) -> Text {
+        self.format(key, Some(attribute), None)
+    }
+
+    /// Returns true if the message has this attribute.
+    pub(crate) fn has_attribute(self, key: &str, attribute: &str) -> bool {
+        self.0.pattern(key, Some(attribute)).is_some()
+    }
+
+    /// Returns true if the language or English has this message.
+    pub(crate) fn has(self, key: &str) -> bool {
+        self.0.pattern(key, None).is_some() || Self::english().0.pattern(key, None).is_some()
+    }
+
+    /// Returns a message with values.
+    pub(crate) fn with<const N: usize>(self, key: &str, values: [Value<'_>; N]) -> String {
+        self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
+    }
+
+    /// Returns a message with one value.
+    pub(crate) fn with_one<'a>(self, key: &str, name: &'static str, value: impl Into<FluentValue<'a>>) -> String {
+        self.with(key, [(name, value.into())])
+    }
+
+    /// Returns the text before and after the value of a message.
+    pub(crate) fn around(self, key: &str) -> Around {
+        let text = self.with_one(key, SPLIT_AT, MARK.to_string());
+        let (before, after) = text.split_once(MARK).unwrap_or((&text, ""));
+        Around { before: before.to_owned(), after: after.to_owned() }
+    }
+
+    /// Returns a document in Markdown.
+    pub(crate) fn document(self, name: &str) -> &'static str {
+        self.0.document(name).or_else(|| locale::ENGLISH.document(name)).unwrap_or_default()
+    }
+
+    /// Formats a message. A missing message appears in English. A test checks that English has all messages.
+    fn format(self, key: &str, attribute: Option<&str>, values: Option<&FluentArgs<'_>>) -> Text {
+        let text = |locale: &'static Locale| locale.format(key, attribute, values);
+        text(self.0).or_else(|| text(&locale::ENGLISH)).unwrap_or_else(|| key.to_owned().into())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Language {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self::of(&parts.headers))
+    }
+}

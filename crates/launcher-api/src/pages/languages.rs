@@ -1,0 +1,42 @@
+//! `POST /language`: remembers the language that the reader chose in the footer.
+
+use axum::extract::State;
+use http::header::REFERER;
+use http::{HeaderMap, Uri};
+use serde::Deserialize;
+
+use super::forms::{self, Fields};
+use super::html::PageResult;
+use super::language::{Language, remember};
+use crate::identity::Identified;
+use crate::state::AppState;
+
+/// The form in the footer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LanguageForm {
+    /// Code of the chosen language. An unknown code changes nothing.
+    language: String,
+}
+
+/// Remembers the language, then opens the page again on which the reader chose it.
+pub(crate) async fn choose(
+    State(state): State<AppState>,
+    Identified(_): Identified,
+    headers: HeaderMap,
+    Fields(form): Fields<LanguageForm>,
+) -> PageResult {
+    let mut response = forms::see_other(&forms::return_to(page_of(&headers).as_deref()));
+    if let Some(language) = Language::with_code(&form.language) {
+        let (name, value) = remember(language, state.settings.is_https());
+        response.headers_mut().insert(name, value);
+    }
+    Ok(response)
+}
+
+/// Returns path and query of the page that sent the form. Browsers name only pages of this site, because of the
+/// `Referrer-Policy` of every page.
+fn page_of(headers: &HeaderMap) -> Option<String> {
+    let page: Uri = headers.get(REFERER)?.to_str().ok()?.parse().ok()?;
+    Some(page.path_and_query()?.to_string())
+}

@@ -1,0 +1,83 @@
+//! Texts for states, reasons, app types and security profiles.
+
+use launcher_domain::{AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep};
+
+use crate::pages::language::{Language, Text};
+
+impl Language {
+    /// Returns the name of a state for the owner.
+    pub(crate) fn state_name(self, state: InstanceState) -> Text {
+        self.text(&format!("state-{}", state.as_str()))
+    }
+
+    /// Returns the name of a state, with the queue position or the start step if known.
+    pub(crate) fn state(self, state: InstanceState, queue_position: Option<u32>, step: Option<StartStep>) -> String {
+        let name = self.state_name(state);
+        match (queue_position, step) {
+            (Some(1), _) => self.with("state-next", [("state", name.into())]),
+            (Some(position), _) => {
+                self.with("state-position", [("state", name.into()), ("position", position.into())])
+            }
+            (None, Some(step)) => {
+                let step = self.text(&format!("step-{}", step.as_str()));
+                self.with("state-step", [("state", name.into()), ("step", step.into())])
+            }
+            (None, None) => name.into_owned(),
+        }
+    }
+
+    /// Returns the reason of a workshop's end, for its owner.
+    pub(crate) fn end_reason(self, reason: EndReason) -> Text {
+        self.text(&format!("end-{}", reason.as_str()))
+    }
+
+    /// Returns the description of a kind of failure.
+    pub(crate) fn failure(self, code: FailureCode) -> Text {
+        self.text(&format!("failure-{}", code.as_str()))
+    }
+
+    /// Describes a failure. English has the text that is stored with the workshop, which may add a detail.
+    pub(crate) fn failure_message(self, failure: &FailureReason) -> Text {
+        if self.is_english() { failure.message.clone().into() } else { self.failure(failure.code) }
+    }
+
+    /// Returns what the reader can do after a failure.
+    pub(crate) fn failure_remedy(self, failure: &FailureReason) -> Text {
+        if self.is_english() {
+            failure.remedy.clone().into()
+        } else {
+            self.attribute(&format!("failure-{}", failure.code.as_str()), "remedy")
+        }
+    }
+
+    /// Returns the name of an app type.
+    pub(crate) fn app_type(self, app_type: AppType) -> Text {
+        self.text(&format!("app-{}", app_type.as_str()))
+    }
+
+    /// Name and version of the product.
+    pub(crate) fn product_version(self, version: &str) -> String {
+        self.with_one("product-version", "version", version.to_owned())
+    }
+
+    /// Names the author of a template; `None` for a template that no person wrote.
+    pub(crate) fn created_by(self, email: Option<&str>) -> String {
+        let author = email.map_or_else(|| self.text("editor-the-service"), |email| email.to_owned().into());
+        self.with_one("editor-created-by", "author", author)
+    }
+
+    /// Sentence that the script announces shortly before expiry. The script replaces `{name}` and `{left}`.
+    pub(crate) fn spoken_end(self) -> String {
+        self.with("spoken-end", [("name", "{name}".into()), ("left", "{left}".into())])
+    }
+
+    /// States how many catalog entries match a search.
+    pub(crate) fn found(self, found: usize, offered: usize) -> String {
+        self.with("found", [("found", found.into()), ("offered", offered.into())])
+    }
+
+    /// Returns the name of a security profile.
+    pub(crate) fn security_profile(self, profile: SecurityProfile) -> Text {
+        self.text(&format!("profile-{}", profile.as_str()))
+    }
+}

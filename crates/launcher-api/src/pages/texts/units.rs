@@ -1,0 +1,42 @@
+//! Texts for durations and times.
+
+use jiff::Timestamp;
+
+use crate::pages::language::Language;
+
+impl Language {
+    /// Formats a duration in words: `2 hours 5 minutes`. From one minute on, it omits the seconds. Negative values count
+    /// as zero. The script formats durations with `Intl`, with about the same result.
+    pub(crate) fn duration(self, seconds: i64) -> String {
+        let seconds = seconds.max(0);
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+        let counted = |(key, count): (&str, i64)| self.with(key, [("count", count.into())]);
+        let parts: Vec<String> = [("days", days), ("hours", hours), ("minutes", minutes)]
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(counted)
+            .collect();
+        if parts.is_empty() { counted(("seconds", seconds)) } else { parts.join(" ") }
+    }
+
+    /// Formats a date with a time. The script converts it to local time.
+    pub(crate) fn date_and_time(self, at: Timestamp) -> String {
+        at.strftime(&*self.text("date-and-time-format")).to_string()
+    }
+
+    /// Formats a time of day, for times close to now.
+    pub(crate) fn time_of_day(self, at: Timestamp) -> String {
+        at.strftime(&*self.text("time-of-day-format")).to_string()
+    }
+
+    /// States the lifetime of a template's workshops, and how far they can be extended.
+    pub(crate) fn lasts(self, lifetime_seconds: u32, max_lifetime_seconds: u32) -> String {
+        let lifetime = ("lifetime", self.duration(lifetime_seconds.into()).into());
+        if max_lifetime_seconds > lifetime_seconds {
+            let longest = ("longest", self.duration(max_lifetime_seconds.into()).into());
+            self.with("lasts-extensible", [lifetime, longest])
+        } else {
+            self.with("lasts", [lifetime])
+        }
+    }
+}
