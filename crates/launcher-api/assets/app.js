@@ -16,10 +16,14 @@
   const said = document.body.dataset;
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+  // The browser's own locale if it is of the page's language, because it knows the reader's region.
+  const language = document.documentElement.lang;
+  const locale = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
+
   // Formats durations in the page's language, with the same result as the server.
   const amounts = ["day", "hour", "minute", "second"].map((unit) => {
     const style = { style: "unit", unit, unitDisplay: "long", useGrouping: false };
-    return new Intl.NumberFormat(document.documentElement.lang, style);
+    return new Intl.NumberFormat(language, style);
   });
 
   function words(seconds) {
@@ -41,8 +45,8 @@
   }
 
   function localTimes() {
-    const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-    const hours = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+    const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+    const hours = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
     const today = new Date().toDateString();
     each("time[data-local]", (time) => {
       const date = new Date(time.dateTime);
@@ -137,7 +141,7 @@
     if (!state || lines.lastElementChild?.dataset.state === state) return;
     const line = document.createElement("li");
     line.dataset.state = state;
-    const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(Date.now() + skew);
+    const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(Date.now() + skew);
     line.textContent = [time, state].join(" ");
     lines.append(line);
     log.hidden = false;

@@ -53,3 +53,4 @@ overview-when = { $hours ->
     [few] قبل { $hours } ساعات
    *[other] قبل { $hours } ساعة
 }
+overview-decimal-point = .

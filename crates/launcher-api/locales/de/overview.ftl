@@ -73,3 +73,4 @@ overview-when = { $hours ->
     [one] vor 1 Stunde
    *[other] vor { $hours } Stunden
 }
+overview-decimal-point = ,

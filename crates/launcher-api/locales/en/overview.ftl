@@ -101,3 +101,6 @@ overview-when = { $hours ->
     [one] 1 hour ago
    *[other] { $hours } hours ago
 }
+
+# Between the whole seconds and the tenths of a second.
+overview-decimal-point = .

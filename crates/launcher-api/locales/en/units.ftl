@@ -22,3 +22,6 @@ seconds = { $count ->
 # name of the month, %Y year, %H:%M time of day.
 date-and-time-format = %-d %b %Y, %H:%M UTC
 time-of-day-format = %H:%M UTC
+
+# Joins two parts of a duration.
+duration-joined = { $first } { $second }

@@ -79,3 +79,4 @@ overview-when = { $hours ->
     [one] hace 1 hora
    *[other] hace { $hours } horas
 }
+overview-decimal-point = ,

@@ -79,3 +79,4 @@ overview-when = { $hours ->
     [one] il y a { $hours } heure
    *[other] il y a { $hours } heures
 }
+overview-decimal-point = ,

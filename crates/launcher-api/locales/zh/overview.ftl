@@ -49,3 +49,4 @@ overview-when = { $hours ->
     [0] 最近一小时
    *[other] { $hours } 小时前
 }
+overview-decimal-point = .

@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod bulk;
 mod chart;
+pub(super) mod editor;
 mod fields;
 mod form;
 pub(crate) mod instances;

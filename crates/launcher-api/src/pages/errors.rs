@@ -13,9 +13,9 @@ use serde::Deserialize;
 
 use super::forms;
 use super::html::{page, shell};
+use super::language::{Language, Text};
 use super::unauthenticated::UnauthenticatedPage;
 use super::view::Shell;
-use super::language::{Language, Text};
 use super::{assets, signed_out};
 use crate::identity::Identity;
 use crate::problem::ProblemCode;
@@ -93,9 +93,7 @@ fn render(
     (path, back): (&str, &LocalPath),
 ) -> Response {
     let (title, text, next_link) = match document.login_url {
-        Some(login_url) if is_path_of(path, &login_url) => {
-            (t.text("no-login-title"), t.text("no-login"), None)
-        }
+        Some(login_url) if is_path_of(path, &login_url) => (t.text("no-login-title"), t.text("no-login"), None),
         Some(_) if path == signed_out::PATH => {
             let again = ("/".to_owned(), t.text("sign-in-again"));
             (t.text("signed-out-title"), t.text("signed-out"), Some(again))

@@ -5,8 +5,8 @@ use axum::extract::State;
 use http::StatusCode;
 
 use super::html::{PageResult, page, shell};
-use super::view::Shell;
 use super::language::{Language, Text};
+use super::view::Shell;
 use super::{assets, markdown};
 use crate::identity::Identified;
 use crate::state::AppState;

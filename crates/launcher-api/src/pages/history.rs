@@ -7,11 +7,11 @@ use launcher_service::{InstanceFilter, Page, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::assets;
 use super::forms::Query;
 use super::html::{PageResult, page, shell};
-use super::view::{Shell, WorkshopView};
-use super::assets;
 use super::language::Language;
+use super::view::{Shell, WorkshopView};
 use crate::identity::Identified;
 use crate::state::AppState;
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
-use super::view::{Shell, WorkshopView, machine_now};
 use super::language::Language;
+use super::view::{Shell, WorkshopView, machine_now};
 use super::{assets, paths, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;

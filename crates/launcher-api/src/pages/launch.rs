@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use super::forms::{self, Fields, Query};
 use super::html::{PageResult, htmx_redirect, is_htmx, page, shell};
+use super::language::{Language, Text};
 use super::share::Share;
 use super::view::{Card, Shell, WorkshopView};
-use super::language::{Language, Text};
 use super::{assets, markdown, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;

@@ -8,8 +8,8 @@ use launcher_domain::{InstanceState, StartStep};
 use launcher_service::ListedInstance;
 
 use super::html::{PageResult, htmx_reload, is_htmx, page, shell};
-use super::view::{Shell, WorkshopView, machine_now};
 use super::language::{Language, Text};
+use super::view::{Shell, WorkshopView, machine_now};
 use super::{assets, forms, paths};
 use crate::extract::InstanceName;
 use crate::identity::Identified;

@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::forms::Query;
 use super::html::{PageResult, is_htmx, page, shell};
+use super::language::Language;
 use super::notices;
 use super::view::{Card, Notice, Shell, WorkshopView, machine_now};
-use super::language::Language;
 use super::{assets, forms};
 use crate::identity::Identified;
 use crate::permission::{Allowed, ListAllInstances};
@@ -161,7 +161,13 @@ fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
-async fn render_list(state: &AppState, caller: &Caller, t: Language, status: StatusCode, notice: Option<Notice>) -> PageResult {
+async fn render_list(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    status: StatusCode,
+    notice: Option<Notice>,
+) -> PageResult {
     page(status, &list_of(state, caller, t, notice).await?)
 }
 

@@ -10,6 +10,7 @@ mod editor;
 mod forms;
 mod history;
 mod instances;
+mod languages;
 mod overview;
 mod safety;
 mod sharing;

@@ -41,6 +41,11 @@ pub(crate) fn words(template: &str) -> Vec<Found> {
     found
 }
 
+/// Returns true for the key of a message, or the name of its value.
+fn is_key(literal: &str) -> bool {
+    literal.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+}
+
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }
@@ -74,7 +79,8 @@ fn without_code(template: &str) -> (String, Vec<Found>) {
         html.push_str(&template[at..start]);
         html.extend(code.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         if open == "{{" {
-            let literals = code.split('"').skip(1).step_by(2);
+            let literals =
+                code.split('"').skip(1).step_by(2).filter(|literal| !(code.contains("t.") && is_key(literal)));
             literals.for_each(|literal| add(&mut found, template, start + offset(code, literal), literal));
         }
         at = end;
@@ -129,7 +135,7 @@ fn attributes(tag: &str) -> Vec<(&str, &str)> {
 fn html_scanner_finds_only_visible_text() {
     let lines = [
         (r#"<p class="muted">Words</p>"#, Some("Words")),
-        (r#"<p>{{ texts::A }}: <b>{% if x == "y" %}–{% endif %}</b> ▲ &nbsp;</p>"#, None),
+        (r#"<p>{{ t.text("a-key") }}: <b>{% if x == "y" %}–{% endif %}</b> ▲ &nbsp;</p>"#, None),
         (r#"<p>{{ "Words" }}</p>"#, Some("Words")),
         (r#"<input id="a" type="submit" value="Send">"#, Some("Send")),
         (r#"<input type="hidden" name="action" value="end">"#, None),

@@ -8,12 +8,12 @@ use launcher_domain::{ActivityAction, EmailAddress};
 use launcher_service::{ActivityFilter, LoggedActivity, Page};
 use serde::Deserialize;
 
+use crate::pages::assets;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::texts::Part;
 use crate::pages::view::{Instant, Shell};
-use crate::pages::assets;
 use crate::permission::{Allowed, ReadActivities};
 use crate::state::AppState;
 

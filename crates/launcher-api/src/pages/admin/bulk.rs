@@ -112,7 +112,10 @@ impl Form {
             }
         }
         if form.ticked.len() > MAX_INSTANCES {
-            return Err(Problem::new(ProblemCode::InvalidParameters, t.with_one("bulk-too-many", "most", MAX_INSTANCES)));
+            return Err(Problem::new(
+                ProblemCode::InvalidParameters,
+                t.with_one("bulk-too-many", "most", MAX_INSTANCES),
+            ));
         }
         Ok(form)
     }

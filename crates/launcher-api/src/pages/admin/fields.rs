@@ -37,6 +37,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// Returns the direction of the text that people type here: from left to right for code, else as they write.
+    pub(crate) fn direction(&self) -> &'static str {
+        if self.name == "name" { "auto" } else { "ltr" }
+    }
+
     /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
     /// contain only text of this module.
     pub(crate) fn described(&self) -> String {

@@ -69,7 +69,10 @@ impl FormErrors {
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
             let wrong = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", error.detail.as_str().into())]),
+                Ok(index) if field != "env" => t.with(
+                    "editor-wrong-word",
+                    [("number", (index + 1).into()), ("wrong", error.detail.as_str().into())],
+                ),
                 _ if rest.is_empty() => error.detail.clone(),
                 _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail),
             };

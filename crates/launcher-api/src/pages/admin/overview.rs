@@ -178,7 +178,10 @@ fn ready(t: Language, overview: &Overview) -> Chart {
         figure: t.ready(day.ready, |times| times.p50),
         note: t.ready_note(day),
         summary: t.ready_summary(day, peak(&p95)),
-        keys: Some((Key { class: "bar", label: t.text("overview-key-p50") }, Key { class: "bar-back", label: t.text("overview-key-p95") })),
+        keys: Some((
+            Key { class: "bar", label: t.text("overview-key-p50") },
+            Key { class: "bar-back", label: t.text("overview-key-p95") },
+        )),
         bars: bars(("bar-back", &millis(&p95)), Some(("bar", &millis(&p50)))),
     }
 }

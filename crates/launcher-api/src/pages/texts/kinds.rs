@@ -15,9 +15,7 @@ impl Language {
         let name = self.state_name(state);
         match (queue_position, step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
-            (Some(position), _) => {
-                self.with("state-position", [("state", name.into()), ("position", position.into())])
-            }
+            (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
             (None, Some(step)) => {
                 let step = self.text(&format!("step-{}", step.as_str()));
                 self.with("state-step", [("state", name.into()), ("step", step.into())])

@@ -14,7 +14,10 @@ impl Language {
             self.with(key, values)
         };
         match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-            (0, 0, seconds @ 0..10) => named("overview-seconds", 0, 0, format!("{seconds}.{tenths}")),
+            (0, 0, seconds @ 0..10) => {
+                let point = self.text("overview-decimal-point");
+                named("overview-seconds", 0, 0, format!("{seconds}{point}{tenths}"))
+            }
             (0, 0, seconds) => named("overview-seconds", 0, 0, seconds.to_string()),
             (0, minutes, 0) => named("overview-minutes", 0, minutes, String::new()),
             (0, minutes, seconds) => named("overview-minutes-seconds", 0, minutes, seconds.to_string()),
@@ -91,8 +94,7 @@ mod tests {
     #[test]
     fn low_failure_rate_is_not_shown_as_zero() {
         let day = |launches, failures| LaunchStats { launches, failures, ..LaunchStats::default() };
-        let notes =
-            [day(3, 0), day(1000, 1), day(3, 1), day(2, 2)].map(|day| Language::english().launches_note(&day));
+        let notes = [day(3, 0), day(1000, 1), day(3, 1), day(2, 2)].map(|day| Language::english().launches_note(&day));
         assert_eq!(notes, ["none failed", "1 failed (less than 1 %)", "1 failed (33 %)", "2 failed (100 %)"]);
     }
 }

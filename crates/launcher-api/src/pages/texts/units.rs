@@ -16,7 +16,10 @@ impl Language {
             .filter(|(_, count)| *count > 0)
             .map(counted)
             .collect();
-        if parts.is_empty() { counted(("seconds", seconds)) } else { parts.join(" ") }
+        let joined = parts
+            .into_iter()
+            .reduce(|first, second| self.with("duration-joined", [("first", first.into()), ("second", second.into())]));
+        joined.unwrap_or_else(|| counted(("seconds", seconds)))
     }
 
     /// Formats a date with a time. The script converts it to local time.
