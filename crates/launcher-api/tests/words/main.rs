@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use code::Language;
 
 /// String literals that look like text, but that pages do not show.
-const NOT_READ: [&str; 8] = [
+const NOT_READ: [&str; 11] = [
     "use strict",
     "Notification",
     "text/css; charset=utf-8",
@@ -20,6 +20,9 @@ const NOT_READ: [&str; 8] = [
     "text/javascript; charset=utf-8",
     "private, max-age=31536000, immutable",
     "Accept-Encoding",
+    "HX-Request, Accept-Language, Cookie",
+    "=; Path=/; Max-Age=; HttpOnly; SameSite=Lax",
+    "Locale",
     "noopener noreferrer",
 ];
 
