@@ -112,7 +112,7 @@ impl Scanner {
         match (self.quote, character) {
             (Quote::Single, '\'') | (Quote::Double, '"') => self.quote = Quote::None,
             (Quote::Single, _) => {}
-            (_, '$') if is_expansion(rest) => return Err(CommandLineError::Expansion { text: word(rest) }),
+            (quote, '$') if is_expansion(rest, quote) => return Err(CommandLineError::Expansion { text: word(rest) }),
             (_, '`') => return Err(CommandLineError::Expansion { text: word(rest) }),
             (Quote::Double, _) => {}
             (Quote::None, '\'') => self.quote = Quote::Single,
@@ -131,9 +131,11 @@ impl Scanner {
     }
 }
 
-/// True if a shell replaces the text that starts with this `$`.
-fn is_expansion(rest: &str) -> bool {
-    rest[1..].starts_with(|next: char| next.is_ascii_alphanumeric() || "_{(?@*#$!-'\"".contains(next))
+/// True if a shell replaces the text that starts with this `$`. A quotation mark after `$` has a meaning only outside of
+/// double quotation marks.
+fn is_expansion(rest: &str, quote: Quote) -> bool {
+    let special = if quote == Quote::Double { "_{(?@*#$!-" } else { "_{(?@*#$!-'\"" };
+    rest[1..].starts_with(|next: char| next.is_ascii_alphanumeric() || special.contains(next))
 }
 
 /// Returns the operator at the start of a text, for example `&&`.

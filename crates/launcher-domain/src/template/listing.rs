@@ -33,8 +33,9 @@ impl Listing {
         slug: Option<String>,
         errors: &mut Errors,
     ) -> Self {
+        let tags = valid_tags(&tags, errors);
         errors.check(slug.as_deref().is_none_or(is_slug), "/slug", FieldRule::Slug);
-        Self { tags: valid_tags(&tags, errors), icon, unlisted, slug }
+        Self { tags, icon, unlisted, slug }
     }
 }
 

@@ -69,9 +69,9 @@ impl FormErrors {
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
             let wrong = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => words::wrong_word(index + 1, &error.detail),
-                _ if rest.is_empty() => error.detail.clone(),
-                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail),
+                Ok(index) if field != "env" => words::wrong_word(index + 1, &error.detail()),
+                _ if rest.is_empty() => error.detail(),
+                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail()),
             };
             found.add(field, &wrong);
         }

@@ -247,7 +247,7 @@ fn preview(
     draft: TemplateDraft,
 ) -> PageResult {
     let settings = match draft.validate() {
-        Ok(settings) => settings,
+        Ok(valid) => valid.settings,
         Err(errors) => return refused(state, caller, purpose, form, &FormErrors::from_fields(&errors)),
     };
     let card = Card::of(&state.launcher, Uuid::nil(), &settings);
