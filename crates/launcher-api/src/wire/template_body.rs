@@ -82,6 +82,14 @@ fn words(about: &str) -> Value {
 /// The descriptions state the rules that a schema cannot express: which duration or resource must not exceed another
 /// one, and the maximum length of words and values in bytes.
 pub(crate) fn template_body_schema() -> Value {
+    let mut schema = settings_schema();
+    if let (Some(properties), Value::Object(listing)) = (schema["properties"].as_object_mut(), listing_properties()) {
+        properties.extend(listing);
+    }
+    schema
+}
+
+fn settings_schema() -> Value {
     json!({
         "type": "object",
         "description": "A template as an administrator writes it. Absent fields take their defaults. Unknown fields \
@@ -136,24 +144,6 @@ pub(crate) fn template_body_schema() -> Value {
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),
             "active": { "type": "boolean", "default": true, "description": "True if users can launch it." },
-            "tags": {
-                "type": "array", "maxItems": 8, "default": [],
-                "items": { "type": "string", "minLength": 1, "maxLength": 30, "pattern": NAME },
-                "description": "Tags. Two tags must not be equal, also regardless of case.",
-            },
-            "icon": {
-                "anyOf": [{ "type": "string", "enum": Icon::ALL.map(Icon::as_str) }, { "type": "null" }],
-                "description": "Icon in the catalog. Default: the icon of the kind of app.",
-            },
-            "unlisted": {
-                "type": "boolean", "default": false,
-                "description": "True if the list of templates omits it for callers who are not admins.",
-            },
-            "slug": {
-                "type": ["string", "null"], "minLength": 2, "maxLength": 40, "pattern": SLUG,
-                "description": "Slug of the template's link, unique among all templates.",
-                "examples": ["statistics-101"],
-            },
         },
         "examples": [{
             "name": "Statistics 101",
@@ -164,6 +154,30 @@ pub(crate) fn template_body_schema() -> Value {
             "resources": { "memory_limit": "4Gi" },
             "lifetime_seconds": 7200,
         }],
+    })
+}
+
+/// Returns the schemas of the fields that belong to the catalog and not to the settings of a workshop.
+fn listing_properties() -> Value {
+    json!({
+        "tags": {
+            "type": "array", "maxItems": 8, "default": [],
+            "items": { "type": "string", "minLength": 1, "maxLength": 30, "pattern": NAME },
+            "description": "Tags. Two tags must not be equal, also regardless of case.",
+        },
+        "icon": {
+            "anyOf": [{ "type": "string", "enum": Icon::ALL.map(Icon::as_str) }, { "type": "null" }],
+            "description": "Icon in the catalog. Default: the icon of the kind of app.",
+        },
+        "unlisted": {
+            "type": "boolean", "default": false,
+            "description": "True if the list of templates omits it for callers who are not admins.",
+        },
+        "slug": {
+            "type": ["string", "null"], "minLength": 2, "maxLength": 40, "pattern": SLUG,
+            "description": "Slug of the template's link, unique among all templates.",
+            "examples": ["statistics-101"],
+        },
     })
 }
 
