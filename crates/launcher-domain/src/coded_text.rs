@@ -108,7 +108,11 @@ macro_rules! coded_texts {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
-                    $(Self::$variant $({ $($arg),+ })? => write!(f, $text),)+
+                    $(Self::$variant $({ $($arg),+ })? => {
+                        // A text may omit an argument that only translations need.
+                        $($(let _ = $arg;)+)?
+                        write!(f, $text)
+                    })+
                 }
             }
         }

@@ -112,7 +112,7 @@ pub struct FailureReason {
     pub message_codes: Vec<CodedText>,
     /// Code of the remedy. `None` if the remedy is the standard one, or if an earlier version stored the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remedy_code: Option<CodedText>,
+    pub remedy_code: Option<Box<CodedText>>,
 }
 
 /// Code of the standard sentence of a failure, in [`FailureReason::message_codes`].
@@ -157,7 +157,7 @@ impl FailureReason {
     #[must_use]
     pub fn with_remedy(mut self, remedy: &FailureRemedy) -> Self {
         self.remedy = remedy.to_string();
-        self.remedy_code = Some(remedy.coded());
+        self.remedy_code = Some(Box::new(remedy.coded()));
         self
     }
 

@@ -58,7 +58,7 @@ impl Launcher {
     pub async fn class_states(&self, caller: &Caller, template_id: Uuid) -> Result<ClassStates, ServiceError> {
         may_manage_class(caller)?;
         let template = self.template(caller, template_id).await?;
-        let counts = self.0.store.count_states(caller, template_id).await?;
+        let counts = self.0.store.count_template_states(caller, template_id).await?;
         let count = |state| counts.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, count)| *count);
         let shown = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
         Ok(ClassStates { template, states: shown.map(|state| (state, count(state))).collect() })

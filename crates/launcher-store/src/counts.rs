@@ -33,7 +33,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn count_states(
+    pub async fn count_template_states(
         &self,
         caller: &Caller,
         template_id: Uuid,
@@ -49,7 +49,7 @@ impl Store {
     }
 }
 
-/// Builds the query of [`Store::count_states`]. It lists each state: if it only excluded `terminated`, SQLite would scan
+/// Builds the query of [`Store::count_template_states`]. It lists each state: if it only excluded `terminated`, SQLite would scan
 /// all rows.
 pub(crate) fn states(scope: Scope<'_>, template_id: Uuid) -> Sql {
     let mut sql = Sql::new("SELECT state, count(*) AS instances FROM workshop_instances");

@@ -65,7 +65,7 @@ pub struct WorkshopStatus {
     /// Code of `remedy`, for translations. Absent for the code's standard action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TextSchema>")]
-    pub remedy_code: Option<CodedText>,
+    pub remedy_code: Option<Box<CodedText>>,
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,

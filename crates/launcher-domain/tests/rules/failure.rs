@@ -32,7 +32,7 @@ fn replacing_the_remedy_keeps_code_and_message_of_failure() {
     let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.".into()));
     let replaced = reason.clone().with_remedy(&FailureRemedy::AddCommand);
     let remedy = "Add a command to the template: this fleet does not run images.".to_owned();
-    let remedy_code = Some(FailureRemedy::AddCommand.coded());
+    let remedy_code = Some(Box::new(FailureRemedy::AddCommand.coded()));
     assert_eq!(replaced, FailureReason { remedy, remedy_code, ..reason });
 }
 

@@ -110,12 +110,12 @@ async fn current_instances_of_a_template_are_counted_by_state() {
             changed(&store, &row, |row| row.state = state).await;
         }
         launched(&store, "bob@example.org").await;
-        let mut counts = store.count_states(&admin(), Uuid::from_u128(1)).await.unwrap();
+        let mut counts = store.count_template_states(&admin(), Uuid::from_u128(1)).await.unwrap();
         counts.sort_by_key(|(state, _)| InstanceState::ALL.iter().position(|known| known == state));
         use InstanceState::{Failed, Queued, Running, Starting, Terminating};
         assert_eq!(counts, [(Queued, 2), (Starting, 1), (Running, 1), (Terminating, 1), (Failed, 1)]);
-        assert!(store.count_states(&admin(), Uuid::from_u128(2)).await.unwrap().is_empty());
-        assert_eq!(store.count_states(&bob(), Uuid::from_u128(1)).await.unwrap(), [(Queued, 1)]);
+        assert!(store.count_template_states(&admin(), Uuid::from_u128(2)).await.unwrap().is_empty());
+        assert_eq!(store.count_template_states(&bob(), Uuid::from_u128(1)).await.unwrap(), [(Queued, 1)]);
     })
     .await;
 }

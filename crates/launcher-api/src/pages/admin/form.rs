@@ -179,6 +179,11 @@ impl TemplateForm {
             extension_seconds: number(&self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: number(&self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
             active: !self.active.is_empty(),
+            // The form has no fields for these yet. The page that saves the form keeps the stored values.
+            tags: Vec::new(),
+            icon: None,
+            unlisted: false,
+            slug: None,
         };
         if let Err(invalid) = draft.clone().validate() {
             errors.merge(FormErrors::from_fields(&invalid));

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Caller, Listing, Template as CatalogTemplate, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -161,7 +161,7 @@ pub(crate) async fn update(
     let before = state.launcher.template(&caller, id).await?;
     let draft = match form.draft() {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, &purpose, &form, draft),
-        Ok(draft) => keep_line_breaks(draft, &before),
+        Ok(draft) => keep_listing(keep_line_breaks(draft, &before), &before),
         Err(errors) => return refused(&state, &caller, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -210,6 +210,12 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
         draft.description.clone_from(&before.settings.description);
     }
     draft
+}
+
+/// Restores the fields that the form lacks.
+fn keep_listing(draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
+    let Listing { tags, icon, unlisted, slug } = before.listing.clone();
+    TemplateDraft { tags, icon, unlisted, slug, ..draft }
 }
 
 /// Redirects to the page that the pressed button requests.
