@@ -5,6 +5,7 @@
 
 mod admission;
 mod body;
+mod compression;
 mod extract;
 mod guard;
 mod identity;

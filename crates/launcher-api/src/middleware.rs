@@ -19,12 +19,14 @@ use tower_http::catch_panic::CatchPanicLayer;
 use crate::problem::Problem;
 use crate::settings::ApiSettings;
 use crate::state::AppState;
-use crate::{admission, body, guard, identity, request_id};
+use crate::{admission, body, compression, guard, identity, request_id};
 
 /// Wraps a router in all middleware. A request passes the list from bottom to top, its response from top to bottom.
 pub(crate) fn apply(router: Router, state: &AppState) -> Router {
     let with = || state.clone();
     router
+        // Compresses the responses of handlers: the admission then counts the bytes that are kept until they are sent.
+        .layer(from_fn(compression::compress))
         .layer(from_fn_with_state(with(), admission::admit))
         .layer(from_fn_with_state(with(), guard::reject_cross_site))
         .layer(from_fn_with_state(with(), identity::require))
@@ -32,6 +34,8 @@ pub(crate) fn apply(router: Router, state: &AppState) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(with(), problems::render))
         .layer(from_fn_with_state(with(), problems::render_page_errors))
+        // Compresses the documents and pages of problems. All other texts are compressed already.
+        .layer(from_fn(compression::compress))
         .layer(from_fn(body::bounded))
         .layer(from_fn_with_state(with(), add_security_headers))
         .layer(from_fn_with_state(with(), request_id::assign))

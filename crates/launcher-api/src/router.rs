@@ -1,9 +1,9 @@
 //! The router, and the list of all its routes.
 
 use axum::Router;
-use bytes::Bytes;
 use launcher_service::Launcher;
 
+use crate::compression::SharedText;
 use crate::openapi::openapi;
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::{api, documented, undocumented};
@@ -39,7 +39,7 @@ pub fn router(launcher: Launcher, settings: ApiSettings) -> Router {
     let base_path = settings.base_path.clone();
     let state = AppState::new(launcher, settings, {
         let base_path = base_path.clone();
-        move || Bytes::from(openapi(&base_path).to_string())
+        move || SharedText::new(openapi(&base_path).to_string())
     });
     let routed = Router::new()
         .merge(pages::router())

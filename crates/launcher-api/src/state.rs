@@ -4,16 +4,16 @@ use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::FromRef;
-use bytes::Bytes;
 use launcher_service::Launcher;
 
 use crate::admission::Admission;
+use crate::compression::SharedText;
 use crate::identity::UnprovenLog;
 use crate::settings::ApiSettings;
 use crate::streams::Streams;
 
 /// The OpenAPI document. The first request for it builds it.
-type OpenApiDocument = LazyLock<Bytes, Box<dyn FnOnce() -> Bytes + Send>>;
+type OpenApiDocument = LazyLock<SharedText, Box<dyn FnOnce() -> SharedText + Send>>;
 
 /// State that all handlers share. Every layer clones it for each request, which copies one pointer.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ impl AppState {
     pub(crate) fn new(
         launcher: Launcher,
         settings: ApiSettings,
-        openapi: impl FnOnce() -> Bytes + Send + 'static,
+        openapi: impl FnOnce() -> SharedText + Send + 'static,
     ) -> Self {
         let streams = Streams::new(settings.metrics.streams.clone());
         Self(Arc::new(SharedState {

@@ -15,7 +15,7 @@ pub enum Action<'a> {
     ListAllInstances,
     /// Read a template, active or not.
     ReadTemplate,
-    /// See inactive templates in the list.
+    /// See inactive and unlisted templates in the list.
     ListInactiveTemplates,
     /// Launch an active template.
     LaunchActive,
@@ -23,6 +23,8 @@ pub enum Action<'a> {
     LaunchInactive,
     /// Create, update or archive a template.
     ManageTemplates,
+    /// See the instances of a template by state, and extend all of them.
+    ManageClass,
     /// Read the activity log.
     ReadActivities,
 }
@@ -51,6 +53,7 @@ pub fn decide(caller: &Caller, action: Action<'_>) -> Verdict {
         | Action::ListInactiveTemplates
         | Action::LaunchInactive
         | Action::ManageTemplates
+        | Action::ManageClass
         | Action::ReadActivities => Verdict::Forbidden,
     }
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::email::EmailAddress;
 use crate::instance::{Instance, InstanceState};
-use crate::template::{Template, TemplateSettings};
+use crate::template::{Listing, Template, TemplateSettings};
 use crate::text_enum::text_enum;
 
 text_enum! {
@@ -108,7 +108,7 @@ impl Activity {
             (false, true) => ActivityAction::TemplateRestored,
             _ => ActivityAction::TemplateChanged,
         };
-        let changed = changed_settings(&before.settings, &after.settings).join(", ");
+        let changed = changed_fields(before, after).join(", ");
         let act = Act { actor_email: Some(actor_email), at: after.updated_at };
         Self::of_template(after, act, action, Some(changed).filter(|changed| !changed.is_empty()))
     }
@@ -134,6 +134,24 @@ impl Activity {
             detail,
         }
     }
+}
+
+/// Returns the names of the fields that differ, in the order of the API.
+fn changed_fields(before: &Template, after: &Template) -> Vec<&'static str> {
+    let mut names = changed_settings(&before.settings, &after.settings);
+    names.extend(changed_listing(&before.listing, &after.listing));
+    names
+}
+
+fn changed_listing(before: &Listing, after: &Listing) -> impl Iterator<Item = &'static str> {
+    let Listing { tags, icon, unlisted, slug } = before;
+    let fields = [
+        ("tags", *tags != after.tags),
+        ("icon", *icon != after.icon),
+        ("unlisted", *unlisted != after.unlisted),
+        ("slug", *slug != after.slug),
+    ];
+    fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name)
 }
 
 /// Returns the names of the settings that differ. Omits their values, because an environment variable may hold a

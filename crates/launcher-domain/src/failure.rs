@@ -1,7 +1,14 @@
 //! Failure reasons of a workshop, in words for the person who waits for it.
 
+mod texts;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+pub use texts::{FailureDetail, FailureRemedy};
+
+use crate::coded_text::{CodedText, TextKey};
 use crate::text_enum::text_enum;
 
 text_enum! {
@@ -35,8 +42,9 @@ text_enum! {
 }
 
 impl FailureCode {
-    /// Returns the description of the failure, in one sentence for students.
-    fn message(self) -> &'static str {
+    /// Returns the description of the failure in English, in one sentence for students.
+    #[must_use]
+    pub fn message(self) -> &'static str {
         match self {
             Self::ImagePullFailed => "The cluster could not download the workshop's image.",
             Self::Crashed => "The workshop's program stopped unexpectedly.",
@@ -52,8 +60,9 @@ impl FailureCode {
         }
     }
 
-    /// Returns the advised action. The text also says if the failure lost the user's files.
-    fn remedy(self) -> &'static str {
+    /// Returns the advised action in English. The text also says if the failure lost the user's files.
+    #[must_use]
+    pub fn remedy(self) -> &'static str {
         match self {
             Self::ImagePullFailed => {
                 "Tell your teacher or an administrator: the template names a wrong image, or the registry refuses access."
@@ -86,7 +95,7 @@ impl FailureCode {
     }
 }
 
-/// A failure with its explanation.
+/// A failure with its explanation, in English and as codes for translators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReason {
     /// Kind of failure.
@@ -97,24 +106,91 @@ pub struct FailureReason {
     pub remedy: String,
     /// True when the same launch may succeed a moment later.
     pub retryable: bool,
+    /// Codes of the sentences of the message, in order. [`STANDARD`] is the code of the standard sentence. Empty if the
+    /// message is the standard sentence, or if an earlier version stored the failure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub message_codes: Vec<CodedText>,
+    /// Code of the remedy. `None` if the remedy is the standard one, or if an earlier version stored the failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy_code: Option<Box<CodedText>>,
 }
 
+/// Code of the standard sentence of a failure, in [`FailureReason::message_codes`].
+pub const STANDARD: &str = "standard";
+
 impl FailureReason {
-    /// Creates a failure with the standard texts of its kind. Appends `detail` to the message, for example `It ended
-    /// with status 3.`
+    /// Creates a failure with the standard texts of its kind, and adds `detail` to the message.
     #[must_use]
-    pub fn new(code: FailureCode, detail: Option<&str>) -> Self {
-        let message = match detail {
-            None => code.message().to_owned(),
-            Some(detail) => format!("{} {detail}", code.message()),
+    pub fn new(code: FailureCode, detail: Option<FailureDetail>) -> Self {
+        let reason = Self {
+            code,
+            message: code.message().to_owned(),
+            remedy: code.remedy().to_owned(),
+            retryable: code.retryable(),
+            message_codes: Vec::new(),
+            remedy_code: None,
         };
-        Self { code, message, remedy: code.remedy().to_owned(), retryable: code.retryable() }
+        match detail {
+            Some(detail) => reason.with_detail(&detail),
+            None => reason,
+        }
+    }
+
+    /// Creates a failure whose message is only `detail`, without the standard sentence.
+    #[must_use]
+    pub fn only(code: FailureCode, detail: &FailureDetail) -> Self {
+        Self { message: detail.to_string(), message_codes: vec![detail.coded()], ..Self::new(code, None) }
+    }
+
+    /// Adds a sentence to the message.
+    #[must_use]
+    pub fn with_detail(mut self, detail: &FailureDetail) -> Self {
+        self.message = format!("{} {detail}", self.message);
+        if self.message_codes.is_empty() {
+            self.message_codes.push(CodedText { code: STANDARD.to_owned(), args: BTreeMap::new() });
+        }
+        self.message_codes.push(detail.coded());
+        self
     }
 
     /// Replaces the standard remedy by a more specific one.
     #[must_use]
-    pub fn with_remedy(mut self, remedy: &str) -> Self {
-        remedy.clone_into(&mut self.remedy);
+    pub fn with_remedy(mut self, remedy: &FailureRemedy) -> Self {
+        self.remedy = remedy.to_string();
+        self.remedy_code = Some(Box::new(remedy.coded()));
         self
+    }
+
+    /// Returns the keys of the message's sentences for translators, in order: `failure-<code>` for the standard
+    /// sentence, `failure-detail-<code>` for a detail. A text of an earlier version, which has no code, is the detail
+    /// `text`, with the English text as its argument `text`.
+    #[must_use]
+    pub fn message_keys(&self) -> Vec<TextKey> {
+        let standard = || TextKey::plain("failure", self.code.as_str());
+        let key = |text: &CodedText| match text.code.as_str() {
+            STANDARD => standard(),
+            _ => TextKey::of("failure-detail", text),
+        };
+        if !self.message_codes.is_empty() {
+            return self.message_codes.iter().map(key).collect();
+        }
+        let verbatim = |text: &str| TextKey::of("failure-detail", &FailureDetail::from(text).coded());
+        match self.message.strip_prefix(self.code.message()).map(str::trim_start) {
+            Some("") => vec![standard()],
+            Some(detail) => vec![standard(), verbatim(detail)],
+            None => vec![verbatim(&self.message)],
+        }
+    }
+
+    /// Returns the key of the remedy for translators: `failure-remedy-<code>` for the standard remedy of a failure code,
+    /// `failure-advice-<code>` for a special remedy. A special remedy of an earlier version, which has no code, is the
+    /// advice `text`, with the English text as its argument `text`.
+    #[must_use]
+    pub fn remedy_key(&self) -> TextKey {
+        match &self.remedy_code {
+            Some(remedy) => TextKey::of("failure-advice", remedy),
+            None if self.remedy == self.code.remedy() => TextKey::plain("failure-remedy", self.code.as_str()),
+            None => TextKey::of("failure-advice", &FailureRemedy::Text { text: self.remedy.clone() }.coded()),
+        }
     }
 }

@@ -8,9 +8,11 @@ pub mod access;
 pub mod activity;
 pub mod caller;
 pub mod clock;
+mod coded_text;
 pub mod email;
 pub mod failure;
 pub mod identity;
+pub mod input;
 pub mod instance;
 pub mod lifetime;
 pub mod limits;
@@ -28,11 +30,15 @@ pub use access::{Action, Verdict};
 pub use activity::{Act, Activity, ActivityAction};
 pub use caller::{AdminList, Caller};
 pub use clock::{Clock, Entropy};
+pub use coded_text::{CodedText, TextKey};
 pub use email::EmailAddress;
-pub use failure::{FailureCode, FailureReason};
+pub use failure::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 pub use instance::{EndReason, Instance, InstanceState};
 pub use limits::{LaunchRate, Limits};
 pub use proof::ProxySecret;
 pub use scope::Scope;
 pub use start_step::StartStep;
-pub use template::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};
+pub use template::{
+    AppType, FieldError, FieldRule, Icon, Listing, SecurityProfile, Template, TemplateDraft, TemplateSettings,
+    ValidTemplate,
+};

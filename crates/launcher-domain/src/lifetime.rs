@@ -83,6 +83,42 @@ impl Instance {
     }
 }
 
+/// Effect of extending a workshop until a time that an admin chose for a whole class.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UntilExtension {
+    /// The workshop is extended until that time.
+    Extended(Box<Instance>),
+    /// The workshop is extended until its latest possible expiry, which is before that time.
+    Shortened(Box<Instance>),
+    /// The workshop already lasts until that time or longer.
+    Unchanged,
+    /// The extension is refused.
+    Refused(ExtendError),
+}
+
+/// Computes an extension until `until`, rounded down to milliseconds. Unlike [`extension`], it may add more than the
+/// template's extension. It never shortens the lifetime, and never exceeds the maximum lifetime. Idempotent.
+#[must_use]
+pub fn extend_until(instance: &Instance, until: Timestamp, now: Timestamp) -> UntilExtension {
+    // Rows store milliseconds. A repeated request with a fraction would otherwise extend the workshop again.
+    let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
+    let latest = extension(instance, now).latest_expires_at;
+    let (InstanceState::Running, Some(expires_at), Some(latest)) = (instance.state, instance.expires_at, latest) else {
+        return UntilExtension::Refused(ExtendError::NotRunning);
+    };
+    if expires_at <= now {
+        return UntilExtension::Refused(ExtendError::NotRunning);
+    }
+    let to =
+        |end| Box::new(Instance { expires_at: Some(end), spec_version: instance.spec_version + 1, ..instance.clone() });
+    match (until.min(latest) > expires_at, until <= latest) {
+        (true, true) => UntilExtension::Extended(to(until)),
+        (true, false) => UntilExtension::Shortened(to(latest)),
+        (false, _) if until <= expires_at => UntilExtension::Unchanged,
+        (false, _) => UntilExtension::Refused(ExtendError::LifetimeLimitReached),
+    }
+}
+
 fn later(from: Timestamp, seconds: u32) -> Timestamp {
     from.checked_add(SignedDuration::from_secs(i64::from(seconds))).unwrap_or(Timestamp::MAX)
 }

@@ -4,13 +4,22 @@
 mod app_type;
 mod draft;
 mod entry;
+mod field_error;
+mod icon;
+mod listing;
+mod rule;
 mod security_profile;
 mod settings;
 mod validate;
+mod visible;
 
 pub use app_type::AppType;
 pub use draft::{ResourcesDraft, TemplateDraft};
 pub use entry::Template;
+pub use field_error::FieldError;
+pub use icon::Icon;
+pub use listing::{Listing, is_slug};
+pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};
-pub use validate::FieldError;
+pub use validate::ValidTemplate;

@@ -106,5 +106,5 @@ fn quota(status: &DeploymentStatus, grace: Duration) -> Option<Deadline> {
     let since = condition.last_transition_time.as_ref()?.0;
     let message = condition.message.as_deref().unwrap_or_default();
     let code = if message.contains("exceeded quota") { FailureCode::QuotaExceeded } else { FailureCode::InvalidSpec };
-    Some(Deadline::new(since, grace, || Failure::new(code, Some(&sentence(message)))))
+    Some(Deadline::new(since, grace, || Failure::new(code, Some(sentence(message).into()))))
 }

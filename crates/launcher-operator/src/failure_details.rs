@@ -6,7 +6,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use kube::api::{ListParams, LogParams};
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use tokio::time::timeout;
 
 use crate::build::PROXY_SECRET_KEY;
@@ -44,7 +44,7 @@ async fn query(context: &Context, mut failure: Failure) -> (Failure, Option<Stri
         }
         DetailSource::Events { pod } => {
             if let Some(warning) = last_warning(context, pod).await {
-                failure.reason.message = format!("{} {warning}", failure.reason.message);
+                failure.reason = failure.reason.with_detail(&warning.into());
             }
             (failure, None)
         }
@@ -91,12 +91,13 @@ pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failu
     let warning = messages.find(|message| is_about_secret(message, name))?;
     let namespace = &context.settings.namespace;
     tracing::warn!(pod, secret = name, namespace, warning, "proxy secret missing: create the Secret");
-    let detail = format!(
-        "The pod waits for the Secret {name} with the key {PROXY_SECRET_KEY} in the namespace {namespace}: {}",
-        sentence(&warning)
-    );
-    let reason = FailureReason::new(FailureCode::StartTimeout, Some(&detail))
-        .with_remedy("Ask an administrator to create this Secret. Then launch it again.");
+    let detail = FailureDetail::SecretMissing {
+        secret: name.to_owned(),
+        key: PROXY_SECRET_KEY.to_owned(),
+        namespace: namespace.clone(),
+        warning: sentence(&warning),
+    };
+    let reason = FailureReason::new(FailureCode::StartTimeout, Some(detail)).with_remedy(&FailureRemedy::CreateSecret);
     Some(Failure { reason, details: DetailSource::None })
 }
 

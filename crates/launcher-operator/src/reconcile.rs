@@ -211,25 +211,23 @@ async fn write(workshop: &Workshop, status: WorkshopStatus, context: &Context) -
     if workshop.status.as_ref() == Some(&status) {
         return Ok(());
     }
-    let body = serde_json::to_value(&status).map_err(|error| ReconcileError::Status(kube::Error::SerdeError(error)))?;
-    patch_status(context, &workshop.name_any(), workshop.resource_version(), body).await?;
+    patch_status(context, &workshop.name_any(), workshop.resource_version(), to_json(&status)?).await?;
     transitions::notify(context, workshop, &status).await;
     Ok(())
+}
+
+fn to_json(status: &WorkshopStatus) -> Result<serde_json::Value, ReconcileError> {
+    serde_json::to_value(status).map_err(|error| ReconcileError::Status(kube::Error::SerdeError(error)))
 }
 
 /// Writes the status `Failed` for a Workshop that cannot be parsed.
 async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
     tracing::warn!(workshop = %name, error = %object.error, "Workshop cannot be parsed, setting its status to Failed");
-    let reason = FailureReason::new(FailureCode::InvalidSpec, Some(&object.error));
-    let body = json!({
-        "phase": Phase::Failed,
-        "reason": reason.code.as_str(),
-        "message": reason.message,
-        "remedy": reason.remedy,
-        "observedGeneration": object.metadata.generation,
-    });
-    patch_status(context, &name, None, body).await?;
+    let reason = FailureReason::new(FailureCode::InvalidSpec, Some(object.error.as_str().into()));
+    let observed_generation = object.metadata.generation;
+    let status = WorkshopStatus { observed_generation, ..WorkshopStatus::failed(reason, None) };
+    patch_status(context, &name, None, to_json(&status)?).await?;
     Ok(Action::requeue(RESYNC_INTERVAL))
 }
 

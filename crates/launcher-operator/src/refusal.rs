@@ -20,5 +20,5 @@ pub(crate) fn of_workshop(error: &ApplyError) -> Option<FailureReason> {
         400 | 403 | 422 => FailureCode::InvalidSpec,
         _ => return None,
     };
-    Some(FailureReason::new(code, Some(&sentence(message))))
+    Some(FailureReason::new(code, Some(sentence(message).into())))
 }

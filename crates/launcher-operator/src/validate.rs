@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use launcher_domain::quantity::Quantity;
-use launcher_domain::{AppType, EmailAddress, FailureCode, FailureReason, SecurityProfile, names};
+use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile, names};
 use launcher_workshop::app::{SIDECAR_PORT, TELEMETRY_PORT, is_reserved_variable};
 use launcher_workshop::{Workshop, WorkshopResources};
 
@@ -46,25 +46,21 @@ pub struct Validated {
 pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let spec = &workshop.spec;
     let name = workshop.name_any();
-    ensure(names::is_k8s_name(&name), "metadata.name is not a DNS label that begins with a letter.")?;
-    let owner = workshop.controller_owner_ref(&()).ok_or_else(|| wrong("metadata.uid is missing."))?;
+    ensure(names::is_k8s_name(&name), FailureDetail::SpecName)?;
+    let owner = workshop.controller_owner_ref(&()).ok_or_else(|| wrong(FailureDetail::SpecUid))?;
     // `blockOwnerDeletion` makes a foreground deletion keep the Workshop until this resource is gone.
     let owner_reference = OwnerReference { block_owner_deletion: Some(true), ..owner };
-    let namespace = workshop.namespace().ok_or_else(|| wrong("metadata.namespace is missing."))?;
-    let owner = spec.owner_email().ok_or_else(|| wrong("spec.owner is not an e-mail address."))?;
-    ensure(is_image(&spec.image), "spec.image is not an image reference of 1 to 255 characters.")?;
-    let app_type = spec.app_type().ok_or_else(|| wrong("spec.appType is not rstudio, notebook or custom."))?;
-    ensure(spec.port != 0, "spec.port is not between 1 and 65535.")?;
-    ensure(
-        ![SIDECAR_PORT, TELEMETRY_PORT].contains(&spec.port),
-        "spec.port is a port of the sidecar: use a port other than 8080 and 8081.",
-    )?;
-    let profile =
-        spec.security_profile().ok_or_else(|| wrong("spec.securityProfile is not restricted or baseline."))?;
+    let namespace = workshop.namespace().ok_or_else(|| wrong(FailureDetail::SpecNamespace))?;
+    let owner = spec.owner_email().ok_or_else(|| wrong(FailureDetail::SpecOwner))?;
+    ensure(is_image(&spec.image), FailureDetail::SpecImage)?;
+    let app_type = spec.app_type().ok_or_else(|| wrong(FailureDetail::SpecAppType))?;
+    ensure(spec.port != 0, FailureDetail::SpecPort)?;
+    ensure(![SIDECAR_PORT, TELEMETRY_PORT].contains(&spec.port), FailureDetail::SpecPortReserved)?;
+    let profile = spec.security_profile().ok_or_else(|| wrong(FailureDetail::SpecSecurityProfile))?;
     for name in spec.env.keys() {
-        ensure(is_variable(name), &format!("spec.env sets {name:?}: the name is reserved or invalid."))?;
+        ensure(is_variable(name), FailureDetail::SpecVariable { name: format!("{name:?}") })?;
     }
-    ensure(spec.lifetime_seconds > 0, "spec.lifetimeSeconds is 0: use at least 1.")?;
+    ensure(spec.lifetime_seconds > 0, FailureDetail::SpecLifetime)?;
     check_resources(&spec.resources)?;
     Ok(Validated {
         name,
@@ -91,12 +87,15 @@ pub fn has_passed(time: Option<Timestamp>, now: Timestamp) -> bool {
 fn check_resources(resources: &WorkshopResources) -> Result<(), FailureReason> {
     let WorkshopResources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
     for (name, request, limit) in [("cpu", cpu_request, cpu_limit), ("memory", memory_request, memory_limit)] {
-        let request =
-            Quantity::parse(request).map_err(|error| wrong(&format!("spec.resources.{name}Request: {error}.")))?;
-        let limit = Quantity::parse(limit).map_err(|error| wrong(&format!("spec.resources.{name}Limit: {error}.")))?;
-        ensure(request.compare(&limit).is_le(), &format!("spec.resources.{name}Request exceeds {name}Limit."))?;
+        let request = quantity(format!("{name}Request"), request)?;
+        let limit = quantity(format!("{name}Limit"), limit)?;
+        ensure(request.compare(&limit).is_le(), FailureDetail::SpecRequest { resource: name.to_owned() })?;
     }
     Ok(())
+}
+
+fn quantity(field: String, text: &str) -> Result<Quantity, FailureReason> {
+    Quantity::parse(text).map_err(|error| wrong(FailureDetail::SpecQuantity { field, error: error.to_string() }))
 }
 
 /// True for a valid name of an environment variable that is not reserved: letters, digits and underscores.
@@ -112,10 +111,10 @@ fn is_image(image: &str) -> bool {
         && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
 }
 
-fn ensure(holds: bool, detail: &str) -> Result<(), FailureReason> {
+fn ensure(holds: bool, detail: FailureDetail) -> Result<(), FailureReason> {
     if holds { Ok(()) } else { Err(wrong(detail)) }
 }
 
-fn wrong(detail: &str) -> FailureReason {
+fn wrong(detail: FailureDetail) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail))
 }

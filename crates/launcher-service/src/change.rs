@@ -37,10 +37,10 @@ impl Launcher {
     pub(crate) async fn change_instance<D>(
         &self,
         target: Target<'_>,
-        decide: D,
+        mut decide: D,
     ) -> Result<Option<Instance>, ServiceError>
     where
-        D: Fn(&Instance) -> Result<Option<Instance>, ServiceError>,
+        D: FnMut(&Instance) -> Result<Option<Instance>, ServiceError>,
     {
         for _ in 0..ATTEMPTS {
             let Some(before) = self.load(target).await? else { return Ok(None) };

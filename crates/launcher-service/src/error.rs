@@ -1,7 +1,7 @@
 //! Errors of the use cases.
 
-use launcher_domain::FieldError;
 use launcher_domain::lifetime::ExtendError;
+use launcher_domain::{FieldError, FieldRule};
 use launcher_fleet::FleetError;
 use launcher_store::StoreError;
 use tokio::time::error::Elapsed;
@@ -70,6 +70,9 @@ impl From<StoreError> for ServiceError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
+            StoreError::SlugTaken { slug } => {
+                Self::Invalid(vec![FieldError::new("/slug", FieldRule::SlugTaken { slug })])
+            }
             other => Self::Internal(Box::new(other)),
         }
     }

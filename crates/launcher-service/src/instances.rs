@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::{Caller, EndReason};
-use launcher_store::{Cursor, InstanceFilter, ListedInstance, Page, SortOrder};
+use launcher_store::{Cursor, InstanceCount, InstanceFilter, ListedInstance, Page, SortOrder};
 
 use crate::change::Target;
 use crate::error::ServiceError;
@@ -37,6 +37,18 @@ impl Launcher {
         limit: u32,
     ) -> Result<Vec<ListedInstance>, ServiceError> {
         Ok(self.0.store.sorted_instances(caller, filter, order, after, limit).await?)
+    }
+
+    /// Counts the caller's instances (all owners for an admin) that match the filter, among the newest 20,000.
+    ///
+    /// # Errors
+    /// Unavailable.
+    pub async fn count_instances(
+        &self,
+        caller: &Caller,
+        filter: &InstanceFilter,
+    ) -> Result<InstanceCount, ServiceError> {
+        Ok(self.0.store.count_instances(caller, filter).await?)
     }
 
     /// Returns one instance that the caller may see.

@@ -8,6 +8,7 @@
 mod activities;
 mod change;
 mod claim;
+mod class;
 mod dispatch;
 mod error;
 mod feed;
@@ -23,12 +24,14 @@ mod traces;
 mod upkeep;
 
 pub use claim::ClaimError;
+pub use class::{ClassExtension, ClassOutcome, ClassStates};
 pub use error::{ErrorChain, ServiceError};
 pub use feed::message::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
 pub use launcher_store::{
-    ActivityFilter, Cursor, InstanceFilter, ListedInstance, LoggedActivity, Page, SortBy, SortOrder, StateFilter,
+    ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, SearchText, SortBy,
+    SortOrder, StateFilter,
 };
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use templates::TemplateUpdate;

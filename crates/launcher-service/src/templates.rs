@@ -2,7 +2,8 @@
 
 use launcher_domain::access::{Action, Verdict, decide};
 use launcher_domain::names::uuid_v7;
-use launcher_domain::{Caller, EmailAddress, Template, TemplateDraft};
+use launcher_domain::template::is_slug;
+use launcher_domain::{Caller, EmailAddress, Template, TemplateDraft, ValidTemplate};
 use launcher_store::Page;
 use uuid::Uuid;
 
@@ -23,7 +24,7 @@ pub struct TemplateUpdate {
 }
 
 impl Launcher {
-    /// Lists a page of the catalog, newest first: active templates, and for an admin also inactive ones.
+    /// Lists a page of the catalog, newest first: active and listed templates, and for an admin all templates.
     ///
     /// # Errors
     /// Unavailable.
@@ -37,6 +38,17 @@ impl Launcher {
     /// NotFound, Unavailable.
     pub async fn template(&self, _caller: &Caller, template_id: Uuid) -> Result<Template, ServiceError> {
         self.0.store.template(template_id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    /// Returns the template with this slug, active or not. Every caller may read it.
+    ///
+    /// # Errors
+    /// NotFound, Unavailable.
+    pub async fn template_by_slug(&self, _caller: &Caller, slug: &str) -> Result<Template, ServiceError> {
+        if !is_slug(slug) {
+            return Err(ServiceError::NotFound);
+        }
+        self.0.store.template_by_slug(slug).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Rejects callers who are not admins. The API calls this function before it reads the request body, so that such
@@ -120,13 +132,12 @@ impl Launcher {
         update: TemplateUpdate,
     ) -> Result<Template, ServiceError> {
         self.may_manage_templates(caller)?;
-        let active = update.draft.active;
-        let settings = update.draft.validate().map_err(ServiceError::Invalid)?;
+        let ValidTemplate { settings, listing, active } = update.draft.validate().map_err(ServiceError::Invalid)?;
         self.change_template(caller, template_id, |before| {
             if update.expected_version.is_some_and(|expected| expected != before.version) {
                 return Err(ServiceError::VersionMismatch);
             }
-            Ok(Template { settings: settings.clone(), active, ..before })
+            Ok(Template { settings: settings.clone(), listing: listing.clone(), active, ..before })
         })
         .await
     }
@@ -179,13 +190,24 @@ impl Launcher {
         created_by: EmailAddress,
     ) -> Result<Template, ServiceError> {
         let now = self.0.clock.now();
-        let active = draft.active;
-        let settings = draft.validate().map_err(ServiceError::Invalid)?;
-        Ok(Template { template_id, settings, active, version: 1, created_by, created_at: now, updated_at: now })
+        let ValidTemplate { settings, listing, active } = draft.validate().map_err(ServiceError::Invalid)?;
+        Ok(Template {
+            template_id,
+            settings,
+            listing,
+            active,
+            version: 1,
+            created_by,
+            created_at: now,
+            updated_at: now,
+        })
     }
 }
 
 /// True when the stored template equals the wanted one: an earlier attempt has already stored it.
 fn is_the_same(there: &Template, wanted: &Template) -> bool {
-    there.created_by == wanted.created_by && there.active == wanted.active && there.settings == wanted.settings
+    there.created_by == wanted.created_by
+        && there.active == wanted.active
+        && there.settings == wanted.settings
+        && there.listing == wanted.listing
 }

@@ -26,8 +26,8 @@ const TABLES: [Table; 7] = [
     Table {
         name: "workshop_templates",
         key: "template_id",
-        texts: &["template_id", "settings", "created_by"],
-        numbers: &["active", "version", "created_at", "updated_at"],
+        texts: &["template_id", "settings", "created_by", "tags", "icon", "slug"],
+        numbers: &["active", "version", "created_at", "updated_at", "unlisted"],
     },
     Table { name: "template_settings", key: "settings_hash", texts: &["settings_hash", "settings"], numbers: &[] },
     Table {

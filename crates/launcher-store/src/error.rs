@@ -46,6 +46,12 @@ pub enum StoreError {
         /// The column.
         column: &'static str,
     },
+    /// Another template has the slug.
+    #[error("another template has the slug")]
+    SlugTaken {
+        /// The slug.
+        slug: String,
+    },
     /// The database to copy from has no rows.
     #[error("the database to copy from is empty: check its URL")]
     NothingToCopy,

@@ -5,6 +5,7 @@ use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
 use crate::error::StoreError;
 use crate::page::{InstanceFilter, Page, StateFilter};
 use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
+use crate::search::push_search;
 use crate::sql::{Sql, query};
 use crate::store::Store;
 
@@ -37,7 +38,7 @@ impl Store {
         filter: &InstanceFilter,
         page: &Page,
     ) -> Result<Vec<ListedInstance>, StoreError> {
-        let rows = list(caller.scope(), filter, page).fetch_all(&self.pool).await?;
+        let rows = list(caller.scope(), filter, page, self.engine.template_name).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
     }
 
@@ -90,9 +91,11 @@ pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
     sql
 }
 
-pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sql {
+/// Builds the query of a list, newest first. `template_name` is the engine's expression for the name of the template.
+pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, template_name: &'static str) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     push_filter(&mut sql, scope, filter);
+    push_search(&mut sql, filter, template_name);
     if let Some(after) = page.after {
         sql.condition_with("instance_id < ", after.to_string());
     }
@@ -101,7 +104,7 @@ pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page) -> Sq
     sql
 }
 
-/// Adds the conditions of the scope and the filter. Condition texts must match the index predicates exactly: otherwise
+/// Adds the conditions of the scope and the filter, except for its search. Condition texts must match the index predicates exactly: otherwise
 /// SQLite does not use a partial index.
 pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
     push_scope(sql, scope);

@@ -10,6 +10,7 @@
 
 mod activities;
 mod copy;
+mod counts;
 mod dispatch;
 pub mod doctor;
 mod driver;
@@ -25,6 +26,7 @@ mod page;
 #[cfg(test)]
 mod plans;
 mod rows;
+mod search;
 mod settings;
 mod sql;
 mod store;
@@ -38,6 +40,6 @@ pub use feed::Changes;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules};
 pub use order::{Cursor, InvalidCursor, SortBy, SortOrder};
 pub use overview::{EndedCount, LaunchCount, LiveCount};
-pub use page::{ActivityFilter, InstanceFilter, Page, StateFilter};
+pub use page::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
 pub use rows::{ListedInstance, LoggedActivity};
 pub use store::Store;

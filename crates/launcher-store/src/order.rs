@@ -15,6 +15,7 @@ use crate::error::StoreError;
 use crate::instances::push_filter;
 use crate::page::InstanceFilter;
 use crate::rows::{self, ListedInstance, listed_columns};
+use crate::search::push_search;
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -150,6 +151,7 @@ pub(crate) fn sorted(
         sql.push(" WHERE instance_id IN (SELECT instance_id FROM workshop_instances");
     }
     push_filter(&mut sql, scope, filter);
+    push_search(&mut sql, filter, template_name);
     if let Some(after) = after {
         push_cursor(&mut sql, order, key, after);
     }

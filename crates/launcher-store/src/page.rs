@@ -36,6 +36,48 @@ pub struct InstanceFilter {
     pub owner_email: Option<EmailAddress>,
     /// Restricts the list to this template's instances.
     pub template_id: Option<Uuid>,
+    /// Restricts the list to instances with this text in the owner's address, the template's name or `k8s_name`.
+    pub search: Option<SearchText>,
+}
+
+/// Text that is searched as a part of longer texts. ASCII letters match in either case; every other character, also `%`
+/// and `_`, matches only itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchText(String);
+
+impl SearchText {
+    /// Maximum length in characters.
+    pub const MAX_CHARS: usize = 100;
+
+    /// Trims a text. Returns `None` for an empty text. Omits characters after the maximum length.
+    #[must_use]
+    pub fn new(text: &str) -> Option<Self> {
+        let text: String = text.trim().chars().take(Self::MAX_CHARS).collect();
+        (!text.is_empty()).then_some(Self(text))
+    }
+
+    /// Returns the trimmed text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the LIKE pattern for texts in lower case, with `!` as its escape character.
+    pub(crate) fn pattern(&self) -> String {
+        // No row contains NUL, and PostgreSQL rejects it.
+        let text = self.0.replace('\0', "\u{fffd}").to_ascii_lowercase();
+        let escaped = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
+        format!("%{escaped}%")
+    }
+}
+
+/// Number of instances that match a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InstanceCount {
+    /// Matching instances among the newest that were examined.
+    pub matches: u64,
+    /// False if there are more instances than were examined: `matches` is then a lower bound.
+    pub is_complete: bool,
 }
 
 /// Filter of the activity log.

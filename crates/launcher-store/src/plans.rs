@@ -12,9 +12,9 @@ use sqlx::{AssertSqlSafe, Row};
 use uuid::Uuid;
 
 use crate::order::{self, SortBy, SortOrder};
-use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
+use crate::page::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
 use crate::store::Store;
-use crate::{activities, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
+use crate::{activities, counts, dispatch, doctor, feed, instances, launch, observe, overview, settings, templates};
 
 /// SQLite's names of the indexes that it creates for primary keys and unique columns.
 const TEMPLATE_ID: &str = "sqlite_autoindex_workshop_templates_1";
@@ -72,6 +72,7 @@ fn bob() -> EmailAddress {
 #[tokio::test]
 async fn instance_lists_use_their_index() {
     let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
     let (owner, template) = (Some(bob()), Some(Uuid::from_u128(1)));
     let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
     for state in states {
@@ -88,6 +89,7 @@ async fn instance_lists_use_their_index() {
             state,
             owner_email: owner_email.clone(),
             template_id,
+            search: None,
         };
         for descending in [true, false] {
             let order = SortOrder { by: SortBy::Launch, descending };
@@ -103,7 +105,7 @@ async fn instance_lists_use_their_index() {
                 (admin, filter(&owner, None), of_owner),
                 (admin, filter(&None, template), of_template),
             ] {
-                planner.assert_uses(instances::list(scope, &filter, &page).text(), index).await;
+                planner.assert_uses(instances::list(scope, &filter, &page, name).text(), index).await;
             }
         }
     }
@@ -112,13 +114,37 @@ async fn instance_lists_use_their_index() {
 #[tokio::test]
 async fn list_by_owner_and_template_needs_no_scan_or_sort() {
     let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
     for state in [StateFilter::Live, StateFilter::All, StateFilter::Only(InstanceState::Queued)] {
-        let filter = InstanceFilter { state, owner_email: Some(bob()), template_id: Some(Uuid::from_u128(1)) };
-        let sql = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None });
+        let filter =
+            InstanceFilter { state, owner_email: Some(bob()), template_id: Some(Uuid::from_u128(1)), search: None };
+        let sql = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None }, name);
         let plan = planner.plan(sql.text()).await;
         assert!(plan.iter().all(|step| !step.contains("SCAN") || step.starts_with("CORRELATED SCALAR")), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
     }
+}
+
+#[tokio::test]
+async fn search_and_count_use_the_index_of_the_other_filters() {
+    let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
+    for (state, index) in [
+        (StateFilter::Live, "workshop_instances_live"),
+        (StateFilter::All, INSTANCE_ID),
+        (StateFilter::Only(InstanceState::Running), "workshop_instances_state"),
+    ] {
+        let filter = InstanceFilter { state, search: SearchText::new("bob"), ..InstanceFilter::default() };
+        let list = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None }, name);
+        let count = counts::count(Scope::Everyone, &filter, name);
+        for sql in [list, count] {
+            let plan = planner.plan(sql.text()).await;
+            assert!(plan.iter().any(|step| step.split(' ').any(|word| word == index)), "{index}\n{plan:#?}");
+            assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+        }
+    }
+    let states = planner.plan(counts::states(Scope::Everyone, Uuid::from_u128(1)).text()).await;
+    assert!(states.iter().any(|step| step.contains("workshop_instances_template_state (template_id=? AND state=?)")));
 }
 
 #[tokio::test]
@@ -221,11 +247,12 @@ async fn template_statements_use_their_index() {
     let planner = Planner::new().await;
     let first = Page { limit: 50, after: None };
     let first_active = templates::list(false, &first);
-    planner.assert_uses(first_active.text(), "workshop_templates_active").await;
+    planner.assert_uses(first_active.text(), "workshop_templates_listed").await;
     planner.assert_uses(templates::list(true, &first).text(), "workshop_templates_newest").await;
     planner.assert_uses(templates::BY_ID, TEMPLATE_ID).await;
+    planner.assert_uses(templates::BY_SLUG, "workshop_templates_slug").await;
     planner.assert_uses(templates::SAVE, TEMPLATE_ID).await;
-    for (with_inactive, index) in [(false, "workshop_templates_active"), (true, "workshop_templates_newest")] {
+    for (with_inactive, index) in [(false, "workshop_templates_listed"), (true, "workshop_templates_newest")] {
         let sql = templates::list(with_inactive, &Page { limit: 50, after: Some(Uuid::from_u128(1)) });
         let plan = planner.plan(sql.text()).await;
         assert!(plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index)), "{plan:#?}");

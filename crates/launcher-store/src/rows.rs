@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use launcher_domain::{
-    Act, Activity, ActivityAction, EmailAddress, EndReason, Instance, InstanceState, StartStep, Template,
+    Act, Activity, ActivityAction, EmailAddress, EndReason, Icon, Instance, InstanceState, Listing, StartStep, Template,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,7 +48,7 @@ macro_rules! listed_columns {
 /// Columns that [`template`] reads.
 macro_rules! template_columns {
     () => {
-        "template_id, settings, active, version, created_by, created_at, updated_at"
+        "template_id, settings, active, version, created_by, created_at, updated_at, tags, icon, unlisted, slug"
     };
 }
 
@@ -132,6 +132,17 @@ pub(crate) fn template(row: &AnyRow) -> Result<Template, StoreError> {
         created_by: row.parsed("created_by", |text| EmailAddress::parse(text).ok())?,
         created_at: row.time("created_at")?.ok_or_else(|| row.corrupt("created_at"))?,
         updated_at: row.time("updated_at")?.ok_or_else(|| row.corrupt("updated_at"))?,
+        listing: listing(&row)?,
+    })
+}
+
+fn listing(row: &Reader<'_>) -> Result<Listing, StoreError> {
+    let icon: Option<String> = row.value("icon")?;
+    Ok(Listing {
+        tags: row.json("tags")?.ok_or_else(|| row.corrupt("tags"))?,
+        icon: icon.map(|text| Icon::parse(&text).ok_or_else(|| row.corrupt("icon"))).transpose()?,
+        unlisted: row.value::<i64>("unlisted")? == 1,
+        slug: row.value("slug")?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Templates. Every user may read all of them; callers of the store authorize writes.
 
 use launcher_domain::{Activity, Caller, EmailAddress, Template};
+use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -8,22 +9,25 @@ use crate::page::Page;
 use crate::rows::{self, template_columns};
 use crate::sql::{Sql, query};
 use crate::store::Store;
+use crate::write::WriteTransaction;
 
 const INSERT: &str = concat!(
     "INSERT INTO workshop_templates (",
     template_columns!(),
-    ") VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (template_id) DO NOTHING RETURNING template_id"
+    ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (template_id) DO NOTHING RETURNING template_id"
 );
 pub(crate) const BY_ID: &str =
     concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE template_id = $1");
-pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, active = $2, version = $3, updated_at = $4 \
-                               WHERE template_id = $5 AND version = $6";
+pub(crate) const BY_SLUG: &str = concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE slug = $1");
+const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1";
+pub(crate) const SAVE: &str = "UPDATE workshop_templates SET settings = $1, active = $2, version = $3, updated_at = $4, tags = $5, icon = $6, \
+     unlisted = $7, slug = $8 WHERE template_id = $9 AND version = $10";
 
 impl Store {
     /// Stores a new template. Returns false, and writes nothing, if its identifier exists.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::SlugTaken`] when another template has its slug; otherwise [`StoreError`].
     pub async fn create_template(&self, template: &Template) -> Result<bool, StoreError> {
         self.insert_template(template, Some(template.created_by.clone())).await
     }
@@ -32,7 +36,7 @@ impl Store {
     /// true if the template was stored.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::SlugTaken`] when another template has its slug; otherwise [`StoreError`].
     pub async fn seed_template(&self, template: &Template) -> Result<bool, StoreError> {
         self.insert_template(template, None).await
     }
@@ -40,6 +44,11 @@ impl Store {
     async fn insert_template(&self, template: &Template, actor: Option<EmailAddress>) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        let same = query(BY_ID).bind(template.template_id.to_string()).fetch_optional(write.connection()).await?;
+        if same.is_some() {
+            return Ok(false);
+        }
+        write.check_slug(template).await?;
         let row = query(INSERT)
             .bind(template.template_id.to_string())
             .bind(rows::json(&template.settings)?)
@@ -48,6 +57,10 @@ impl Store {
             .bind(template.created_by.as_str().to_owned())
             .bind(template.created_at.as_millisecond())
             .bind(template.updated_at.as_millisecond())
+            .bind(rows::json(&template.listing.tags)?)
+            .bind(template.listing.icon.map(|icon| icon.as_str()))
+            .bind(i64::from(template.listing.unlisted))
+            .bind(template.listing.slug.clone())
             .fetch_optional(write.connection())
             .await?;
         if row.is_none() {
@@ -67,7 +80,17 @@ impl Store {
         row.as_ref().map(rows::template).transpose()
     }
 
-    /// Returns a page of the catalog, newest first: active templates, or all of them for an admin.
+    /// Returns the template with this slug, active or not: every user may read it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn template_by_slug(&self, slug: &str) -> Result<Option<Template>, StoreError> {
+        // No row contains NUL, and PostgreSQL rejects it.
+        let row = query(BY_SLUG).bind(rows::text(slug)).fetch_optional(&self.pool).await?;
+        row.as_ref().map(rows::template).transpose()
+    }
+
+    /// Returns a page of the catalog, newest first: active and listed templates, or all of them for an admin.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -80,15 +103,20 @@ impl Store {
     /// since `before` was read.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::SlugTaken`] when another template has the slug of `after`; otherwise [`StoreError`].
     pub async fn save_template(&self, before: &Template, after: &Template, by: &Caller) -> Result<bool, StoreError> {
         let mut write = self.write().await?;
         let revision = write.take_revisions(1).await?;
+        write.check_slug(after).await?;
         let saved = query(SAVE)
             .bind(rows::json(&after.settings)?)
             .bind(i64::from(after.active))
             .bind(after.version)
             .bind(after.updated_at.as_millisecond())
+            .bind(rows::json(&after.listing.tags)?)
+            .bind(after.listing.icon.map(|icon| icon.as_str()))
+            .bind(i64::from(after.listing.unlisted))
+            .bind(after.listing.slug.clone())
             .bind(before.template_id.to_string())
             .bind(before.version)
             .execute(write.connection())
@@ -103,12 +131,27 @@ impl Store {
     }
 }
 
+impl WriteTransaction {
+    /// Refuses a template whose slug another template has. The transaction must have taken a revision: it then holds the
+    /// lock of all changes, so that no other transaction can take the slug before this one ends.
+    async fn check_slug(&mut self, template: &Template) -> Result<(), StoreError> {
+        let Some(slug) = template.listing.slug.clone() else { return Ok(()) };
+        let row = query(SLUG_HOLDER).bind(slug.clone()).fetch_optional(self.connection()).await?;
+        let holder: Option<String> = row.map(|row| row.try_get(0)).transpose()?;
+        match holder {
+            Some(holder) if holder != template.template_id.to_string() => Err(StoreError::SlugTaken { slug }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Builds the query of a catalog page. Sorts by `created_at`, because the identifier of a seeded template does not
 /// always contain its creation time.
-pub(crate) fn list(with_inactive: bool, page: &Page) -> Sql {
+pub(crate) fn list(with_hidden: bool, page: &Page) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
-    if !with_inactive {
+    if !with_hidden {
         sql.condition("active = 1");
+        sql.condition("unlisted = 0");
     }
     if let Some(after) = page.after {
         sql.condition_with(

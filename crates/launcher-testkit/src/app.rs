@@ -209,7 +209,7 @@ impl TestApp {
     /// Returns the names of Workshops without a row.
     async fn orphans(&self) -> Vec<String> {
         let everybody = AdminList::parse(ADMIN).unwrap().caller(EmailAddress::parse(ADMIN).unwrap());
-        let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None };
+        let filter = InstanceFilter { state: StateFilter::All, owner_email: None, template_id: None, search: None };
         let rows = self.launcher.instances(&everybody, &filter, &Page { limit: 100_000, after: None }).await.unwrap();
         let wanted = |name: &String| {
             rows.iter().any(|row| row.instance.k8s_name == *name && row.instance.state.wants_workshop())

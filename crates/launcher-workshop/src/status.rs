@@ -1,9 +1,11 @@
 //! Status of a Workshop: the observed state.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{FailureCode, FailureReason, StartStep};
+use launcher_domain::{CodedText, FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,14 @@ pub struct WorkshopStatus {
     /// Advised action after the failure. Without it, the code's standard action applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// Codes of the sentences of `message`, in order, for translations. Empty for a standard message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<TextSchema>")]
+    pub message_codes: Vec<CodedText>,
+    /// Code of `remedy`, for translations. Absent for the code's standard action.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TextSchema>")]
+    pub remedy_code: Option<Box<CodedText>>,
     /// Last lines of the log of a crashed app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
@@ -73,6 +83,17 @@ pub struct WorkshopStatus {
     pub conditions: Vec<Condition>,
 }
 
+/// Schema of [`CodedText`].
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct TextSchema {
+    /// Code of the text, as in `exit-status`.
+    code: String,
+    /// Values by argument name.
+    #[serde(default)]
+    args: BTreeMap<String, String>,
+}
+
 impl WorkshopStatus {
     /// Returns the status of a workshop that has failed for this reason.
     #[must_use]
@@ -82,6 +103,8 @@ impl WorkshopStatus {
             reason: Some(reason.code.as_str().to_owned()),
             message: Some(reason.message),
             remedy: Some(reason.remedy),
+            message_codes: reason.message_codes,
+            remedy_code: reason.remedy_code,
             log_tail,
             ..Self::default()
         }
@@ -131,6 +154,8 @@ impl WorkshopStatus {
         FailureReason {
             message: self.message.clone().unwrap_or(standard.message),
             remedy: self.remedy.clone().unwrap_or(standard.remedy),
+            message_codes: self.message_codes.clone(),
+            remedy_code: self.remedy_code.clone(),
             ..standard
         }
     }

@@ -1,24 +1,24 @@
-### Failures of a workshop, by code. The attribute says what the reader can do, and if files are lost.
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
 
 failure-image-pull-failed = Der Cluster konnte das Image des Workshops nicht herunterladen.
-    .remedy = Informieren Sie Ihre Lehrperson oder die Administration: In der Vorlage steht ein falsches Image oder die Registry verweigert den Zugriff.
+failure-remedy-image-pull-failed = Informieren Sie Ihre Lehrperson oder die Administration: In der Vorlage steht ein falsches Image oder die Registry verweigert den Zugriff.
 failure-crashed = Das Programm des Workshops wurde unerwartet beendet.
-    .remedy = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut oder zeigen Sie die Ausgabe Ihrer Lehrperson.
+failure-remedy-crashed = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut oder zeigen Sie die Ausgabe Ihrer Lehrperson.
 failure-out-of-memory = Der Workshop hat sein Arbeitsspeicher-Limit überschritten.
-    .remedy = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut und laden Sie weniger Daten oder bitten Sie um mehr Arbeitsspeicher.
+failure-remedy-out-of-memory = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut und laden Sie weniger Daten oder bitten Sie um mehr Arbeitsspeicher.
 failure-unschedulable = Derzeit hat kein Knoten Platz für diesen Workshop.
-    .remedy = Versuchen Sie es in einigen Minuten noch einmal. Schlägt es wieder fehl, bitten Sie die Administration um mehr Platz.
+failure-remedy-unschedulable = Versuchen Sie es in einigen Minuten noch einmal. Schlägt es wieder fehl, bitten Sie die Administration um mehr Platz.
 failure-start-timeout = Der Workshop war nicht rechtzeitig bereit.
-    .remedy = Starten Sie ihn erneut. Dauert es wieder zu lange, informieren Sie Ihre Lehrperson oder die Administration.
+failure-remedy-start-timeout = Starten Sie ihn erneut. Dauert es wieder zu lange, informieren Sie Ihre Lehrperson oder die Administration.
 failure-quota-exceeded = Das Kontingent für Workshops ist ausgeschöpft.
-    .remedy = Versuchen Sie es noch einmal, wenn andere Workshops beendet sind, oder bitten Sie die Administration um ein größeres Kontingent.
+failure-remedy-quota-exceeded = Versuchen Sie es noch einmal, wenn andere Workshops beendet sind, oder bitten Sie die Administration um ein größeres Kontingent.
 failure-evicted = Der Cluster hat den Workshop beendet, weil auf dem Knoten der Arbeits- oder Festplattenspeicher knapp wurde.
-    .remedy = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
+failure-remedy-evicted = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
 failure-node-lost = Der Cluster hat den Knoten dieses Workshops verloren.
-    .remedy = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
+failure-remedy-node-lost = Dateien, die Sie nicht anderswo gespeichert haben, sind verloren. Starten Sie den Workshop erneut.
 failure-invalid-spec = Mit den Einstellungen seiner Vorlage kann der Workshop nicht laufen.
-    .remedy = Informieren Sie Ihre Lehrperson oder die Administration: Die Vorlage muss korrigiert werden.
+failure-remedy-invalid-spec = Informieren Sie Ihre Lehrperson oder die Administration: Die Vorlage muss korrigiert werden.
 failure-app-not-available = Das Programm des Workshops ist hier nicht installiert.
-    .remedy = Informieren Sie die Administration: Das Programm muss installiert oder die Vorlage korrigiert werden.
+failure-remedy-app-not-available = Informieren Sie die Administration: Das Programm muss installiert oder die Vorlage korrigiert werden.
 failure-network-not-isolated = Der Workshop wurde nicht gestartet, weil der Cluster sein Netzwerk nicht isoliert hat.
-    .remedy = Starten Sie ihn erneut. Schlägt es wieder fehl, informieren Sie die Administration: Der Cluster muss seine Netzwerkrichtlinien durchsetzen.
+failure-remedy-network-not-isolated = Starten Sie ihn erneut. Schlägt es wieder fehl, informieren Sie die Administration: Der Cluster muss seine Netzwerkrichtlinien durchsetzen.

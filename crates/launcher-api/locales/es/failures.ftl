@@ -1,24 +1,24 @@
-### Failures of a workshop, by code. The attribute says what the reader can do, and if files are lost.
+### Failures of a workshop, by code. The remedy says what the reader can do, and if files are lost.
 
 failure-image-pull-failed = El clúster no pudo descargar la imagen del taller.
-    .remedy = Avisa a tu docente o a un administrador: la plantilla indica una imagen incorrecta o el registro de imágenes deniega el acceso.
+failure-remedy-image-pull-failed = Avisa a tu docente o a un administrador: la plantilla indica una imagen incorrecta o el registro de imágenes deniega el acceso.
 failure-crashed = El programa del taller se detuvo de forma inesperada.
-    .remedy = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller o enséñale la salida a tu docente.
+failure-remedy-crashed = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller o enséñale la salida a tu docente.
 failure-out-of-memory = El taller superó su límite de memoria.
-    .remedy = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller y carga menos datos, o pide más memoria.
+failure-remedy-out-of-memory = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller y carga menos datos, o pide más memoria.
 failure-unschedulable = Ahora mismo ningún nodo tiene capacidad para este taller.
-    .remedy = Vuelve a intentarlo en unos minutos. Si falla de nuevo, pide más capacidad a un administrador.
+failure-remedy-unschedulable = Vuelve a intentarlo en unos minutos. Si falla de nuevo, pide más capacidad a un administrador.
 failure-start-timeout = El taller no estuvo listo a tiempo.
-    .remedy = Vuelve a iniciarlo. Si tarda demasiado otra vez, avisa a tu docente o a un administrador.
+failure-remedy-start-timeout = Vuelve a iniciarlo. Si tarda demasiado otra vez, avisa a tu docente o a un administrador.
 failure-quota-exceeded = La cuota de talleres está agotada.
-    .remedy = Vuelve a intentarlo cuando hayan finalizado otros talleres, o pide una cuota mayor a un administrador.
+failure-remedy-quota-exceeded = Vuelve a intentarlo cuando hayan finalizado otros talleres, o pide una cuota mayor a un administrador.
 failure-evicted = El clúster detuvo el taller porque su nodo se estaba quedando sin memoria o sin disco.
-    .remedy = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
+failure-remedy-evicted = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
 failure-node-lost = El clúster perdió el nodo de este taller.
-    .remedy = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
+failure-remedy-node-lost = Los archivos que no se guardaron en otro lugar se han perdido. Vuelve a iniciar el taller.
 failure-invalid-spec = La plantilla del taller tiene una configuración que no se puede ejecutar.
-    .remedy = Avisa a tu docente o a un administrador: hay que corregir la plantilla.
+failure-remedy-invalid-spec = Avisa a tu docente o a un administrador: hay que corregir la plantilla.
 failure-app-not-available = El programa del taller no está instalado aquí.
-    .remedy = Avisa a un administrador: hay que instalar el programa o corregir la plantilla.
+failure-remedy-app-not-available = Avisa a un administrador: hay que instalar el programa o corregir la plantilla.
 failure-network-not-isolated = El taller no se inició porque el clúster no aisló su red.
-    .remedy = Vuelve a iniciarlo. Si falla de nuevo, avisa a un administrador: el clúster debe aplicar sus políticas de red.
+failure-remedy-network-not-isolated = Vuelve a iniciarlo. Si falla de nuevo, avisa a un administrador: el clúster debe aplicar sus políticas de red.

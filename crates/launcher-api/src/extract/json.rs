@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body as _;
 use http_body_util::BodyExt;
-use launcher_domain::{FieldError, TemplateDraft};
+use launcher_domain::{FieldError, FieldRule, TemplateDraft};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
@@ -134,26 +134,43 @@ fn parse<T: Body>(bytes: &[u8]) -> Result<T, Problem> {
 pub(crate) fn deserialize<T: Body>(value: Value) -> Result<T, Problem> {
     let misplaced = T::OBJECTS.iter().find(|pointer| value.pointer(pointer).is_some_and(|value| !value.is_object()));
     if let Some(pointer) = misplaced {
-        return Err(invalid((*pointer).to_owned(), "must be an object"));
+        return Err(invalid((*pointer).to_owned(), FieldRule::Object));
     }
     serde_path_to_error::deserialize::<Value, T>(value).map_err(|error| {
         let detail = error.inner().to_string();
-        invalid(json_pointer(error.path(), &detail), &detail)
+        invalid(json_pointer(error.path(), &detail), rule(detail))
     })
 }
 
-fn invalid(pointer: String, detail: &str) -> Problem {
-    Problem::invalid_fields(vec![FieldError { pointer, detail: detail.to_owned() }])
+fn invalid(pointer: String, rule: FieldRule) -> Problem {
+    Problem::invalid_fields(vec![FieldError::new(pointer, rule)])
+}
+
+/// Start of serde's message for a missing field; the name and a backtick follow.
+const MISSING: &str = "missing field `";
+/// Start of serde's message for an unknown field; the name and a backtick follow.
+const UNKNOWN: &str = "unknown field `";
+
+/// Returns the rule that a message of serde states. Its English text is the message.
+fn rule(message: String) -> FieldRule {
+    match (named(&message, MISSING), named(&message, UNKNOWN)) {
+        (Some(field), _) => FieldRule::FieldMissing { field },
+        (_, Some(field)) => FieldRule::FieldUnknown { field, message },
+        _ => FieldRule::Value { message },
+    }
+}
+
+/// Returns the name of the field in a message that starts like this.
+fn named(message: &str, start: &str) -> Option<String> {
+    message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
 }
 
 /// Returns the location of an error as a JSON pointer. serde names a missing or unknown field only in the error's
 /// message.
 fn json_pointer(path: &serde_path_to_error::Path, message: &str) -> String {
     let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
-    let named = ["missing field `", "unknown field `"].into_iter().find_map(|start| {
-        message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
-    });
-    if let Some(name) = named.filter(|name| segments.last() != Some(name)) {
+    let name = [MISSING, UNKNOWN].into_iter().find_map(|start| named(message, start));
+    if let Some(name) = name.filter(|name| segments.last() != Some(name)) {
         segments.push(name);
     }
     segments.iter().map(|segment| format!("/{}", segment.replace('~', "~0").replace('/', "~1"))).collect()

@@ -13,6 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use crate::admission::Shared;
+use crate::compression::takes_gzip;
 use crate::problem::Problem;
 
 /// Minimum size for compression, in bytes. Compression hardly shrinks smaller files.
@@ -115,14 +116,4 @@ pub(crate) async fn serve(Path(file): Path<String>, headers: HeaderMap) -> Respo
         headers.insert(header::ETAG, etag);
     }
     response
-}
-
-/// Returns true if the client accepts gzip. `gzip;q=0` refuses it.
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all(header::ACCEPT_ENCODING).into_iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|one| {
-        let (coding, weight) = one.split_once(';').unwrap_or((one, ""));
-        let refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0));
-        coding.trim().eq_ignore_ascii_case("gzip") && !refused
-    })
 }

@@ -42,8 +42,12 @@ pub(crate) async fn show(
     Identified(caller): Identified,
     Query(query): Query<HistoryQuery>,
 ) -> PageResult {
-    let filter =
-        InstanceFilter { state: StateFilter::Ended, owner_email: Some(caller.email().clone()), template_id: None };
+    let filter = InstanceFilter {
+        state: StateFilter::Ended,
+        owner_email: Some(caller.email().clone()),
+        template_id: None,
+        search: None,
+    };
     let cut = Page { limit: ROWS, after: Uuid::try_parse(&query.after).ok() };
     let listed = state.launcher.instances(&caller, &filter, &cut).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);

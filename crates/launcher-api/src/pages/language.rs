@@ -68,11 +68,6 @@ impl Language {
         self.0.code
     }
 
-    /// Returns true for the language in which the service stores texts.
-    pub(crate) fn is_english(self) -> bool {
-        self.code() == "en"
-    }
-
     /// Direction of the script, for `<html dir>`: `ltr` or `rtl`.
     pub(crate) fn direction(self) -> &'static str {
         self.0.direction()
@@ -100,6 +95,12 @@ impl Language {
 
     /// Returns a message with values.
     pub(crate) fn with<const N: usize>(self, key: &str, values: [Value<'_>; N]) -> String {
+        self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
+    }
+
+    /// Returns a message with values whose names are known only at run time.
+    pub(crate) fn with_all<'a>(self, key: &str, values: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+        let values = values.map(|(name, value)| (name.to_owned(), FluentValue::from(value)));
         self.format(key, None, Some(&FluentArgs::from_iter(values))).into_owned()
     }
 

@@ -132,6 +132,7 @@ async fn start_key(state: &AppState, caller: &Caller, template_id: Uuid) -> Resu
         state: StateFilter::All,
         owner_email: Some(caller.email().clone()),
         template_id: Some(template_id),
+        search: None,
     };
     let newest = state.launcher.instances(caller, &filter, &Page { limit: 1, after: None }).await?;
     let newest = newest.first().map_or("", |listed| &listed.instance.k8s_name);

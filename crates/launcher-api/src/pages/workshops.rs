@@ -198,8 +198,12 @@ async fn own_workshops(
     launcher: &Launcher,
     caller: &Caller,
 ) -> Result<(Vec<WorkshopView>, Option<More>), ServiceError> {
-    let filter =
-        InstanceFilter { state: StateFilter::Live, owner_email: Some(caller.email().clone()), template_id: None };
+    let filter = InstanceFilter {
+        state: StateFilter::Live,
+        owner_email: Some(caller.email().clone()),
+        template_id: None,
+        search: None,
+    };
     let listed = launcher.instances(caller, &filter, &Page { limit: MAX_SHOWN as u32 + 1, after: None }).await?;
     let more = (listed.len() > MAX_SHOWN).then(|| {
         let owner: String = form_urlencoded::byte_serialize(caller.email().as_str().as_bytes()).collect();

@@ -29,7 +29,7 @@ pub(crate) struct ProblemDocument<'a> {
 #[derive(Debug, Serialize)]
 struct FieldDocument<'a> {
     pointer: &'a str,
-    detail: &'a str,
+    detail: String,
 }
 
 impl<'a> ProblemDocument<'a> {
@@ -37,7 +37,7 @@ impl<'a> ProblemDocument<'a> {
     /// instance must be the same as for a missing one.
     pub(crate) fn new(problem: &'a Problem, base_path: &str, request_id: &'a str) -> Self {
         let code = problem.code;
-        let field = |FieldError { pointer, detail }: &'a FieldError| FieldDocument { pointer, detail };
+        let field = |error: &'a FieldError| FieldDocument { pointer: &error.pointer, detail: error.detail() };
         Self {
             kind: format!("{base_path}/problems#{}", code.as_str()),
             title: code.title(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use launcher_domain::FieldError;
+use launcher_domain::{FieldError, FieldRule};
 
 use super::catalog::ProblemCode;
 
@@ -47,7 +47,7 @@ impl Problem {
 
     /// Creates the problem for a wrong query parameter or header.
     pub(crate) fn invalid_parameter(name: &str, detail: impl Into<String>) -> Self {
-        let error = FieldError { pointer: format!("/{name}"), detail: detail.into() };
+        let error = FieldError::new(format!("/{name}"), FieldRule::Parameter { message: detail.into() });
         let problem = Self::new(ProblemCode::InvalidParameters, "Correct the parameters that are listed in errors.");
         Self { errors: vec![error], ..problem }
     }

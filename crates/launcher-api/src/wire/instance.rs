@@ -114,7 +114,7 @@ impl WorkshopInstanceResponse {
 
 impl From<&FailureReason> for ReasonResponse {
     fn from(reason: &FailureReason) -> Self {
-        let FailureReason { code, message, remedy, retryable } = reason;
+        let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
         Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
     }
 }

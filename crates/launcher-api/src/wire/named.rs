@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
+use launcher_domain::{
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep,
+};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema, openapi::RefOr};
 
@@ -66,6 +68,12 @@ named!(
     AppTypeName,
     AppType,
     "The kind of app. It determines the default port and the settings for standard images."
+);
+named!(
+    /// The schema of an icon.
+    IconName,
+    Icon,
+    "Icon of a template in the catalog."
 );
 named!(
     /// The schema of a security profile.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::template::Resources;
-use launcher_domain::{Template, TemplateSettings};
+use launcher_domain::{Icon, Listing, Template, TemplateSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::named::{AppTypeName, SecurityProfileName};
+use super::named::{AppTypeName, IconName, SecurityProfileName};
 use super::time::rfc3339;
 use crate::permission::{Allowed, ManageTemplates};
 
@@ -48,8 +48,19 @@ pub(crate) struct WorkshopTemplateResponse {
     /// Maximum time from ready to the expiry, with all extensions.
     #[schema(example = 28800)]
     max_lifetime_seconds: u32,
-    /// True if users see the template in the catalog and can launch it.
+    /// True if users can launch the template. They also see it in the catalog, unless it is unlisted.
     active: bool,
+    /// Tags, at most 8.
+    #[schema(example = json!(["statistics"]))]
+    tags: Vec<String>,
+    /// Icon in the catalog. null: the icon of the kind of app.
+    #[schema(required, value_type = Option<IconName>)]
+    icon: Option<&'static str>,
+    /// True if the list of templates omits the template for callers who are not admins. They can read and launch it.
+    unlisted: bool,
+    /// Slug of the template's link, unique among all templates.
+    #[schema(required, example = "statistics-101")]
+    slug: Option<String>,
     /// Starts at 1 and increases with each change. The ETag contains it.
     version: i64,
     /// The admin who created the template. For information only.
@@ -92,7 +103,8 @@ impl WorkshopTemplateResponse {
     }
 
     fn whole(template: Template) -> Self {
-        let Template { template_id, settings, active, version, created_by, created_at, updated_at } = template;
+        let Template { template_id, settings, listing, active, version, created_by, created_at, updated_at } = template;
+        let Listing { tags, icon, unlisted, slug } = listing;
         let TemplateSettings {
             name,
             description,
@@ -124,6 +136,10 @@ impl WorkshopTemplateResponse {
             extension_seconds,
             max_lifetime_seconds,
             active,
+            tags,
+            icon: icon.map(Icon::as_str),
+            unlisted,
+            slug,
             version,
             created_by: created_by.into(),
             created_at: rfc3339(created_at),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use launcher_domain::{AppType, SecurityProfile};
+use launcher_domain::{AppType, Icon, SecurityProfile};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{RefOr, Schema};
@@ -45,6 +45,7 @@ named_schema! {
 
 /// Pattern of a name: one line with at least one visible character.
 const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+const SLUG: &str = "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$";
 const IMAGE: &str = "^[A-Za-z0-9][A-Za-z0-9._/:@+-]*$";
 const NO_NUL: &str = r"^[^\x00]*$";
 const VARIABLE: &str = "^(?!DISABLE_AUTH$|SERVICE_)[A-Za-z_][A-Za-z0-9_]{0,127}$";
@@ -81,6 +82,14 @@ fn words(about: &str) -> Value {
 /// The descriptions state the rules that a schema cannot express: which duration or resource must not exceed another
 /// one, and the maximum length of words and values in bytes.
 pub(crate) fn template_body_schema() -> Value {
+    let mut schema = settings_schema();
+    if let (Some(properties), Value::Object(listing)) = (schema["properties"].as_object_mut(), listing_properties()) {
+        properties.extend(listing);
+    }
+    schema
+}
+
+fn settings_schema() -> Value {
     json!({
         "type": "object",
         "description": "A template as an administrator writes it. Absent fields take their defaults. Unknown fields \
@@ -134,7 +143,7 @@ pub(crate) fn template_body_schema() -> Value {
             "lifetime_seconds": seconds("Time from ready to the first expiry; at most max_lifetime_seconds", 7200),
             "extension_seconds": seconds("Maximum that one extension adds; at most max_lifetime_seconds", 3600),
             "max_lifetime_seconds": seconds("Maximum time from ready to the expiry, with all extensions", 28_800),
-            "active": { "type": "boolean", "default": true, "description": "True if users see it in the catalog." },
+            "active": { "type": "boolean", "default": true, "description": "True if users can launch it." },
         },
         "examples": [{
             "name": "Statistics 101",
@@ -145,6 +154,30 @@ pub(crate) fn template_body_schema() -> Value {
             "resources": { "memory_limit": "4Gi" },
             "lifetime_seconds": 7200,
         }],
+    })
+}
+
+/// Returns the schemas of the fields that belong to the catalog and not to the settings of a workshop.
+fn listing_properties() -> Value {
+    json!({
+        "tags": {
+            "type": "array", "maxItems": 8, "default": [],
+            "items": { "type": "string", "minLength": 1, "maxLength": 30, "pattern": NAME },
+            "description": "Tags. Two tags must not be equal, also regardless of case.",
+        },
+        "icon": {
+            "anyOf": [{ "type": "string", "enum": Icon::ALL.map(Icon::as_str) }, { "type": "null" }],
+            "description": "Icon in the catalog. Default: the icon of the kind of app.",
+        },
+        "unlisted": {
+            "type": "boolean", "default": false,
+            "description": "True if the list of templates omits it for callers who are not admins.",
+        },
+        "slug": {
+            "type": ["string", "null"], "minLength": 2, "maxLength": 40, "pattern": SLUG,
+            "description": "Slug of the template's link, unique among all templates.",
+            "examples": ["statistics-101"],
+        },
     })
 }
 

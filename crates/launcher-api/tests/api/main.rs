@@ -7,6 +7,7 @@ mod activity_list;
 mod admission;
 mod any_input;
 mod bodies;
+mod compression;
 mod conditional;
 mod cross_site;
 mod dev_bypass;

@@ -60,3 +60,22 @@ async fn template_command_args_and_env_are_admin_only() {
     assert!(!launched.contains("swordfish") && !page.contains("swordfish"));
     app.finish().await;
 }
+
+#[tokio::test]
+async fn unlisted_template_is_listed_for_admins_and_readable_and_launchable_by_all() {
+    let (app, _, alice, _, admin) = TestApp::start().await;
+    let body = json!({ "name": "Exam", "app_type": "notebook", "image": "example.org/i", "unlisted": true });
+    let unlisted = admin.post_json("/templates/", &body).await.expect(201).json()["template_id"].clone();
+    let unlisted = unlisted.as_str().unwrap();
+    let listed = [app.template(&admin).await, app.template(&admin).await];
+    assert_eq!(ids(&alice, "").await, [listed[1].clone(), listed[0].clone()]);
+    assert_eq!(ids(&admin, "").await, [listed[1].clone(), listed[0].clone(), unlisted.to_owned()]);
+    // The page that would end before the unlisted template is the last one.
+    assert_eq!(alice.get("/templates/?limit=2").await.expect(200).header("link"), "");
+    assert_ne!(admin.get("/templates/?limit=2").await.expect(200).header("link"), "");
+    assert_eq!(alice.get(&format!("/templates/{unlisted}")).await.expect(200).json()["unlisted"], true);
+    alice.post(&format!("/templates/{unlisted}/launch")).await.expect(201);
+    let catalog = alice.page("/").await.expect(200).text();
+    assert!(!catalog.contains(&format!("/launch/{unlisted}")), "the catalog page omits it");
+    app.finish().await;
+}

@@ -125,3 +125,50 @@ async fn put_accepts_a_template_as_it_was_read() {
     assert_eq!(admin.get(&path).await.expect(200).json(), changed);
     app.finish().await;
 }
+
+#[tokio::test]
+async fn patch_sets_and_resets_the_listing() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let (path, before) = created(&admin).await;
+    let body = r#"{"tags": [" Maps "], "icon": "globe", "unlisted": true, "slug": "maps"}"#;
+    let after = patch(&admin, &path, MERGE_PATCH, body).await.expect(200).json();
+    for (field, value) in
+        [("tags", json!(["Maps"])), ("icon", json!("globe")), ("unlisted", json!(true)), ("slug", json!("maps"))]
+    {
+        assert_eq!(after[field], value, "{field}");
+    }
+    assert_eq!(admin.put_json(&path, &after).await.expect(200).json(), after, "nothing has changed");
+    let changes = admin.get("/activity/").await.expect(200).json();
+    assert_eq!(changes[0]["detail"], "tags, icon, unlisted, slug");
+
+    let body = r#"{"tags": null, "icon": null, "unlisted": null, "slug": null}"#;
+    let reset = patch(&admin, &path, MERGE_PATCH, body).await.expect(200).json();
+    for field in ["tags", "icon", "unlisted", "slug"] {
+        assert_eq!(reset[field], before[field], "{field}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn invalid_listing_is_refused_with_all_errors() {
+    let (app, _, _, _, admin) = TestApp::start().await;
+    let (path, _) = created(&admin).await;
+    let body = r#"{"tags": ["a", "A", ""], "slug": "-"}"#;
+    let refused = patch(&admin, &path, MERGE_PATCH, body).await.expect(422).json();
+    let errors = refused["errors"].as_array().unwrap();
+    let pointers: Vec<_> = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
+    assert_eq!(pointers, ["/tags/1", "/tags/2", "/slug"]);
+    let icon = patch(&admin, &path, MERGE_PATCH, r#"{"icon": "https://example.org/a.png"}"#).await.expect(422).json();
+    assert_eq!(icon["errors"][0]["pointer"], "/icon");
+
+    let other = json!({ "name": "Other", "app_type": "notebook", "image": "i", "slug": "maps" });
+    admin.post_json("/templates/", &other).await.expect(201);
+    for refused in
+        [patch(&admin, &path, MERGE_PATCH, r#"{"slug": "maps"}"#).await, admin.post_json("/templates/", &other).await]
+    {
+        let errors = refused.expect(422).json()["errors"].clone();
+        let detail = "another template has the slug maps; choose another one";
+        assert_eq!(errors, json!([{ "pointer": "/slug", "detail": detail }]));
+    }
+    app.finish().await;
+}

@@ -21,6 +21,10 @@ fn hostile() -> Value {
         "extension_seconds": 61,
         "max_lifetime_seconds": 62,
         "active": false,
+        "tags": ["<b>\"tag\"</b>", "ünï code"],
+        "icon": "globe",
+        "unlisted": true,
+        "slug": "0-hostile",
     })
 }
 
@@ -59,6 +63,10 @@ async fn omitted_template_fields_take_defaults() {
         ("extension_seconds", json!(3600)),
         ("max_lifetime_seconds", json!(28800)),
         ("active", json!(true)),
+        ("tags", json!([])),
+        ("icon", json!(null)),
+        ("unlisted", json!(false)),
+        ("slug", json!(null)),
     ] {
         assert_eq!(template[field], value, "{field}");
     }

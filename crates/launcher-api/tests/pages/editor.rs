@@ -61,6 +61,8 @@ async fn unchanged_template_form_keeps_template_identical() {
             draft.env =
                 hard.iter().enumerate().map(|(index, value)| (format!("V{index}"), (*value).to_owned())).collect();
             draft.lifetime_seconds = Some(61);
+            draft.tags = vec!["hard".to_owned()];
+            (draft.unlisted, draft.slug) = (true, Some("hard".to_owned()));
         })
         .await;
     let (caller, id) = (app.admin(), Uuid::try_parse(&template_id).unwrap());

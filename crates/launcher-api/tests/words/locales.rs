@@ -7,6 +7,9 @@ use std::path::Path;
 
 use fluent_syntax::ast::{CallArguments, Entry, Expression, InlineExpression, Pattern, PatternElement};
 use fluent_syntax::parser::parse;
+use launcher_domain::input::{AmountError, CommandLineError, DurationError};
+use launcher_domain::template::FieldRule;
+use launcher_domain::{FailureCode, FailureDetail, FailureRemedy};
 
 use super::files;
 
@@ -110,7 +113,13 @@ fn english_has_exactly_the_messages_that_the_pages_use() {
     let keys: BTreeSet<&str> =
         english.keys().filter_map(|key| key.split(": ").nth(1)).map(|key| key.split('.').next().unwrap()).collect();
 
-    let is_used = |key: &&str| literals.contains(*key) || families.iter().any(|family| key.starts_with(family));
+    // The domain names these messages by their codes. Another test compares them with the domain.
+    let of_domain = ["failure-", "field-rule-", "input-"];
+    let is_used = |key: &&str| {
+        of_domain.iter().any(|prefix| key.starts_with(prefix))
+            || literals.contains(*key)
+            || families.iter().any(|family| key.starts_with(family))
+    };
     let unused: Vec<&&str> = keys.iter().filter(|key| !is_used(key)).collect();
     assert!(unused.is_empty(), "no page uses these messages: {unused:?}");
 
@@ -121,4 +130,44 @@ fn english_has_exactly_the_messages_that_the_pages_use() {
     });
     let missing: BTreeSet<&str> = called.filter(|key| !keys.contains(key)).collect();
     assert!(missing.is_empty(), "these messages are missing in locales/en: {missing:?}");
+}
+
+/// Returns the English messages as text: values as `{name}`.
+fn english() -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for file in files("locales/en", "ftl") {
+        for line in fs::read_to_string(&file).unwrap().lines() {
+            let message = line.split_once(" = ").filter(|(key, _)| !key.starts_with([' ', '#']));
+            texts.extend(message.map(|(key, text)| (key.to_owned(), text.replace("{ $", "{").replace(" }", "}"))));
+        }
+    }
+    texts
+}
+
+#[test]
+fn english_texts_of_failures_and_rules_are_those_of_the_api() {
+    type Texts = &'static [(&'static str, &'static str, &'static [&'static str])];
+    let kinds: [(&str, Texts); 6] = [
+        ("failure-detail", FailureDetail::TEXTS),
+        ("failure-advice", FailureRemedy::TEXTS),
+        ("field-rule", FieldRule::TEXTS),
+        ("input", DurationError::TEXTS),
+        ("input", AmountError::TEXTS),
+        ("input", CommandLineError::TEXTS),
+    ];
+    let english = english();
+    let mut expected: BTreeMap<String, &str> = BTreeMap::new();
+    for code in FailureCode::ALL {
+        expected.insert(format!("failure-{}", code.as_str()), code.message());
+        expected.insert(format!("failure-remedy-{}", code.as_str()), code.remedy());
+    }
+    for (prefix, texts) in kinds {
+        expected.extend(texts.iter().map(|(code, text, _)| (format!("{prefix}-{code}"), *text)));
+    }
+    for (key, text) in &expected {
+        assert_eq!(english.get(key).map(String::as_str), Some(*text), "{key}");
+    }
+    let of_domain = |key: &&String| kinds.iter().any(|(prefix, _)| key.starts_with(&format!("{prefix}-")));
+    let extra: Vec<&String> = english.keys().filter(of_domain).filter(|key| !expected.contains_key(*key)).collect();
+    assert!(extra.is_empty(), "the domain has no such texts: {extra:?}");
 }

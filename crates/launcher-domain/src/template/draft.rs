@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::app_type::AppType;
 use super::entry::Template;
+use super::icon::Icon;
+use super::listing::Listing;
 use super::security_profile::SecurityProfile;
 
 /// Body of a request that creates or updates a template, or an entry of the seed file. Missing fields get their
@@ -49,9 +51,21 @@ pub struct TemplateDraft {
     /// Time from ready to the latest possible expiry, in seconds; default 28800.
     #[serde(default)]
     pub max_lifetime_seconds: Option<i64>,
-    /// True when users see the template in the catalog; default true.
+    /// True when users can launch the template; default true.
     #[serde(default = "yes")]
     pub active: bool,
+    /// Tags, at most 8 of 1–30 characters each. Two tags must not differ only in case.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Icon in the catalog. The default depends on the kind of app.
+    #[serde(default)]
+    pub icon: Option<Icon>,
+    /// True when users find the template only by its link; default false.
+    #[serde(default)]
+    pub unlisted: bool,
+    /// Slug of the template's link, unique among all templates: 2–40 characters `a-z`, `0-9` and `-`.
+    #[serde(default)]
+    pub slug: Option<String>,
 }
 
 /// Resource requests and limits of the container, in Kubernetes notation; each has a default.
@@ -80,6 +94,7 @@ impl From<&Template> for TemplateDraft {
     /// Returns the draft that recreates this template. An admin's edit form starts with it.
     fn from(template: &Template) -> Self {
         let settings = template.settings.clone();
+        let Listing { tags, icon, unlisted, slug } = template.listing.clone();
         Self {
             name: settings.name,
             description: settings.description,
@@ -100,6 +115,10 @@ impl From<&Template> for TemplateDraft {
             extension_seconds: Some(settings.extension_seconds.into()),
             max_lifetime_seconds: Some(settings.max_lifetime_seconds.into()),
             active: template.active,
+            tags,
+            icon,
+            unlisted,
+            slug,
         }
     }
 }

@@ -21,7 +21,10 @@ pub struct Resources {
     pub memory_limit: Quantity,
 }
 
-/// Validated settings of a template. Each instance keeps a copy.
+/// Validated settings of a template. Each instance keeps a copy, which is stored once for each content.
+///
+/// Only fields that a workshop needs are settings. The presentation in the catalog is in `Listing`: a changed tag must
+/// not create another stored copy of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateSettings {
     /// 1–80 characters.

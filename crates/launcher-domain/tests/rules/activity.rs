@@ -1,8 +1,8 @@
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Instance, InstanceState,
-    SecurityProfile, StartStep, Template, TemplateSettings,
+    Act, Activity, ActivityAction, AppType, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
+    Listing, SecurityProfile, StartStep, Template, TemplateSettings,
 };
 use uuid::Uuid;
 
@@ -28,6 +28,7 @@ fn template(active: bool) -> Template {
     Template {
         template_id: Uuid::from_u128(7),
         settings: settings(),
+        listing: Listing::default(),
         active,
         version: 1,
         created_by: email("admin@example.org"),
@@ -56,7 +57,8 @@ fn extension_end_failure_and_dismissal_are_logged() {
     let expired = running.observe(&seen(ObservedPhase::Expired));
     assert_eq!(logged_action(&running, expired), Some((Ended, because("expired"))));
     assert_eq!(logged_action(&running, running.workshop_gone(at(9))), Some((Ended, because("lost"))));
-    let crashed = ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.")));
+    let crashed =
+        ObservedPhase::Failed(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.".into())));
     let failed = running.observe(&seen(crashed));
     assert_eq!(logged_action(&running, failed.clone()), Some((Failed, because("crashed"))));
     let failed = failed.unwrap();
@@ -128,6 +130,22 @@ fn each_changed_setting_is_named() {
         assert_eq!(of_settings(change), (ActivityAction::TemplateChanged, Some(name.to_owned())));
     }
     assert_eq!(of_settings(|_| {}), (ActivityAction::TemplateChanged, None));
+}
+
+#[test]
+fn changed_listing_fields_are_named_after_settings() {
+    let before = template(true);
+    let changed = |change: fn(&mut Template)| {
+        let mut after = before.clone();
+        change(&mut after);
+        Activity::of_template_change(&before, &after, email("admin@example.org")).detail.unwrap_or_default()
+    };
+    assert_eq!(changed(|after| after.listing.tags.push("maps".to_owned())), "tags");
+    assert_eq!(changed(|after| after.listing.icon = Some(Icon::Globe)), "icon");
+    assert_eq!(changed(|after| after.listing.unlisted = true), "unlisted");
+    assert_eq!(changed(|after| after.listing.slug = Some("maps".to_owned())), "slug");
+    let both = |after: &mut Template| (after.listing.unlisted, after.settings.port) = (true, 1);
+    assert_eq!(changed(both), "port, unlisted");
 }
 
 #[test]

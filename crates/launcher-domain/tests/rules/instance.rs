@@ -20,7 +20,7 @@ fn first_ready_report_starts_the_lifetime() {
 
 #[test]
 fn failure_keeps_reason_and_log_and_requests_deletion() {
-    let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3."));
+    let reason = FailureReason::new(FailureCode::Crashed, Some("It ended with status 3.".into()));
     let mut report = seen(ObservedPhase::Failed(reason.clone()));
     report.log_tail = Some("Traceback".to_owned());
     let failed = instance(InstanceState::Running).observe(&report).unwrap();

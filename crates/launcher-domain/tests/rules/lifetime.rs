@@ -1,5 +1,5 @@
 use jiff::Timestamp;
-use launcher_domain::lifetime::{ExtendError, extension, first_expiry};
+use launcher_domain::lifetime::{ExtendError, UntilExtension, extend_until, extension, first_expiry};
 use launcher_domain::{Instance, InstanceState};
 use proptest::prelude::*;
 
@@ -48,6 +48,33 @@ fn only_running_instance_can_be_extended() {
         assert_eq!(instance(state).extend(None, at(0)), Err(ExtendError::NotRunning), "{state:?}");
         assert_eq!(extension(&instance(state), at(0)).outcome, Err(ExtendError::NotRunning), "{state:?}");
     }
+}
+
+#[test]
+fn extension_until_a_time_stops_at_the_maximum_lifetime() {
+    let running = instance(InstanceState::Running);
+    let UntilExtension::Extended(extended) = extend_until(&running, at(6 * 3600), at(0)) else {
+        panic!("not extended")
+    };
+    assert_eq!((extended.expires_at, extended.spec_version), (Some(at(6 * 3600)), running.spec_version + 1));
+    assert_eq!(extend_until(&extended, at(6 * 3600), at(0)), UntilExtension::Unchanged);
+    assert_eq!(extend_until(&extended, at(3600), at(0)), UntilExtension::Unchanged, "never shortened");
+    let UntilExtension::Shortened(longest) = extend_until(&extended, at(9 * 3600), at(0)) else {
+        panic!("not extended")
+    };
+    assert_eq!(longest.expires_at, Some(at(8 * 3600)));
+    let refused = UntilExtension::Refused(ExtendError::LifetimeLimitReached);
+    assert_eq!(extend_until(&longest, at(9 * 3600), at(0)), refused);
+    assert_eq!(extend_until(&longest, at(8 * 3600), at(0)), UntilExtension::Unchanged);
+}
+
+#[test]
+fn extension_until_a_time_needs_a_running_workshop() {
+    let refused = UntilExtension::Refused(ExtendError::NotRunning);
+    for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
+        assert_eq!(extend_until(&instance(state), at(10_000), at(0)), refused, "{state:?}");
+    }
+    assert_eq!(extend_until(&instance(InstanceState::Running), at(10_000), at(7200)), refused, "expired");
 }
 
 proptest! {
@@ -138,4 +165,21 @@ fn first_expiry_is_ready_time_plus_lifetime() {
 fn extend_errors_have_stable_codes() {
     let errors = [ExtendError::NotRunning, ExtendError::LifetimeLimitReached, ExtendError::ExpiryChanged];
     assert_eq!(errors.map(ExtendError::code), ["not-running", "lifetime-limit-reached", "expiry-changed"]);
+}
+
+proptest! {
+    #[test]
+    fn extension_until_any_time_is_idempotent_and_bounded(until in -1_000_000..400_000_000_i64, now in 0..10_000_i64) {
+        let running = instance(InstanceState::Running);
+        let until = Timestamp::from_microsecond(until * 1000 + 999).unwrap();
+        match extend_until(&running, until, at(now)) {
+            UntilExtension::Extended(after) | UntilExtension::Shortened(after) => {
+                prop_assert!(after.expires_at > running.expires_at && after.expires_at <= Some(at(8 * 3600)));
+                let again = extend_until(&after, until, at(now));
+                prop_assert!(matches!(again, UntilExtension::Unchanged | UntilExtension::Refused(_)), "{:?}", again);
+            }
+            UntilExtension::Unchanged => prop_assert!(until < at(7201)),
+            UntilExtension::Refused(error) => prop_assert_eq!((error, now >= 7200), (ExtendError::NotRunning, true)),
+        }
+    }
 }

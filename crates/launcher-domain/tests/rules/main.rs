@@ -7,9 +7,11 @@ mod clock;
 mod email;
 mod failure;
 mod identity;
+mod input;
 mod instance;
 mod lifetime;
 mod limits;
+mod listing;
 mod local_path;
 mod names;
 mod quantity;
@@ -42,7 +44,7 @@ fn draft(json: &str) -> Result<TemplateDraft, serde_json::Error> {
 }
 
 fn settings() -> TemplateSettings {
-    draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap()
+    draft(r#"{"name": "Jupyter", "app_type": "notebook", "image": "jupyter:1"}"#).unwrap().validate().unwrap().settings
 }
 
 /// Alice's instance in this state, with a lifetime of 2 h, extensions of 1 h, and a maximum lifetime of 8 h. A running

@@ -1,6 +1,8 @@
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::ResourcesDraft;
-use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft, TemplateSettings};
+use launcher_domain::{
+    AppType, FieldError, Icon, Listing, SecurityProfile, Template, TemplateDraft, TemplateSettings, ValidTemplate,
+};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -18,7 +20,7 @@ pub(crate) fn with(changes: &Value) -> Result<TemplateSettings, Vec<FieldError>>
     for (name, value) in changes.as_object().unwrap() {
         body[name] = value.clone();
     }
-    draft(&body.to_string()).unwrap().validate()
+    draft(&body.to_string()).unwrap().validate().map(|valid| valid.settings)
 }
 
 #[test]
@@ -36,11 +38,11 @@ fn omitted_fields_get_defaults() {
 fn default_port_depends_on_app_type() {
     for (kind, port) in [("rstudio", 8787), ("notebook", 8888)] {
         let body = json!({"name": "x", "app_type": kind, "image": "x"});
-        assert_eq!(draft(&body.to_string()).unwrap().validate().unwrap().port, port);
+        assert_eq!(draft(&body.to_string()).unwrap().validate().unwrap().settings.port, port);
     }
     let errors = with(&json!({"port": null})).unwrap_err();
     assert_eq!(errors[0].pointer, "/port");
-    assert!(errors[0].detail.starts_with("required for app_type custom"));
+    assert!(errors[0].detail().starts_with("required for app_type custom"));
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn field_error_points_to_the_invalid_field() {
         let errors = with(&changes).unwrap_err();
         let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(pointers, [pointer], "{changes}");
-        assert!(!errors[0].detail.is_empty());
+        assert!(!errors[0].detail().is_empty());
     }
 }
 
@@ -103,6 +105,7 @@ fn template(settings: TemplateSettings) -> Template {
     Template {
         template_id: uuid::Uuid::nil(),
         settings,
+        listing: Listing::default(),
         active: true,
         version: 1,
         created_by: email("admin@example.org"),
@@ -118,7 +121,7 @@ fn template_saved_without_changes_keeps_its_settings() {
         "env": {"A": "line\nline", "B": "=\"'$("},
     }))
     .unwrap();
-    assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap(), settings);
+    assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap().settings, settings);
 }
 
 #[test]
@@ -171,11 +174,15 @@ prop_compose! {
         resources in prop_oneof![1 => Just(ResourcesDraft::default()), 1 => resources()],
         security_profile in prop::sample::select(SecurityProfile::ALL.to_vec()),
         (lifetime_seconds, extension_seconds, max_lifetime_seconds) in (seconds(), seconds(), seconds()),
-        active in any::<bool>(),
+        (active, unlisted) in (any::<bool>(), any::<bool>()),
+        tags in prop::collection::vec(prop_oneof![3 => "[a-zA-Zä ]{1,10}", 1 => text()], 0..3),
+        icon in prop::option::of(prop::sample::select(Icon::ALL.to_vec())),
+        slug in prop::option::of(prop_oneof![4 => "[a-z0-9]{2,10}(-[a-z0-9]{1,5})?", 1 => text()]),
     ) -> TemplateDraft {
         TemplateDraft {
             name, description, app_type, image, port, command, args, env, resources, security_profile,
             lifetime_seconds, extension_seconds, max_lifetime_seconds, active,
+            tags, icon, unlisted, slug,
         }
     }
 }
@@ -187,16 +194,18 @@ fn assert_refused_or_round_trips(draft: &TemplateDraft) -> bool {
         Err(errors) => {
             assert!(!errors.is_empty());
             assert!(
-                errors.iter().all(|error| error.pointer.starts_with('/') && !error.detail.is_empty()),
+                errors.iter().all(|error| error.pointer.starts_with('/') && !error.detail().is_empty()),
                 "{errors:?}"
             );
             false
         }
-        Ok(settings) => {
+        Ok(ValidTemplate { settings, listing, active }) => {
             let stored = serde_json::to_string(&settings).unwrap();
             assert_eq!(serde_json::from_str::<TemplateSettings>(&stored).unwrap(), settings, "read as it was stored");
             assert!(settings.lifetime_seconds <= settings.max_lifetime_seconds && settings.port > 0);
-            assert_eq!(TemplateDraft::from(&template(settings.clone())).validate().unwrap(), settings);
+            let stored = Template { listing: listing.clone(), active, ..template(settings.clone()) };
+            let read = TemplateDraft::from(&stored).validate().unwrap();
+            assert_eq!(read, ValidTemplate { settings, listing, active });
             true
         }
     }

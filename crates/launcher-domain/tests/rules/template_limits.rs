@@ -76,7 +76,7 @@ fn environment_variable_name_must_be_an_identifier() {
     }
     for name in ["SERVICE_", "SERVICE_X", "DISABLE_AUTH"] {
         let errors = errors(&json!({"env": {name: ""}}));
-        assert!(matches!(&errors[..], [error] if error.detail.contains("set by the service")), "{errors:?}");
+        assert!(matches!(&errors[..], [error] if error.detail().contains("set by the service")), "{errors:?}");
     }
 }
 
@@ -232,8 +232,13 @@ fn template_error_states_the_broken_rule() {
         (json!({"extension_seconds": 61, "max_lifetime_seconds": 60}), "at most max_lifetime_seconds"),
         (json!({"resources": {"cpu_request": "3"}}), "at most cpu_limit"),
         (json!({"resources": {"memory_request": "3Gi"}}), "at most memory_limit"),
+        (
+            json!({"resources": {"memory_limit": "x\"y"}}),
+            "\"x\\\"y\" is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for \
+             memory",
+        ),
     ] {
         let errors = errors(&changes);
-        assert!(matches!(&errors[..], [error] if error.detail == detail), "{detail}: {errors:?}");
+        assert!(matches!(&errors[..], [error] if error.detail() == detail), "{detail}: {errors:?}");
     }
 }

@@ -1,6 +1,8 @@
 //! Texts of enums. They are stored in rows and sent to clients, so they must not change.
 
-use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState, SecurityProfile, StartStep};
+use launcher_domain::{
+    ActivityAction, AppType, EndReason, FailureCode, Icon, InstanceState, SecurityProfile, StartStep,
+};
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
 macro_rules! assert_texts {
@@ -66,6 +68,10 @@ fn failure_codes_have_stable_texts() {
 fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(AppType, ["rstudio", "notebook", "custom"]);
     assert_texts!(SecurityProfile, ["restricted", "baseline"]);
+    assert_texts!(
+        Icon,
+        ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
+    );
 }
 
 #[test]
@@ -75,6 +81,9 @@ fn json_of_an_enum_is_its_text() {
     }
     for profile in SecurityProfile::ALL {
         assert_eq!(serde_json::to_value(profile).unwrap(), profile.as_str());
+    }
+    for icon in Icon::ALL {
+        assert_eq!(serde_json::to_value(icon).unwrap(), icon.as_str());
     }
     assert_eq!(serde_json::from_str::<FailureCode>("\"node-lost\"").unwrap(), FailureCode::NodeLost);
 }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
-use launcher_domain::FailureCode;
+use launcher_domain::{FailureCode, FailureDetail};
 
 use super::failure::{DetailSource, Failure, sentence};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
@@ -35,7 +35,8 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
     let log = || DetailSource::Log { pod: pod.name_any(), container: status.name.clone() };
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
     let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
-    let message = waiting.and_then(|waiting| waiting.message.as_deref()).map(sentence);
+    let message = waiting.and_then(|waiting| waiting.message.as_deref());
+    let message = message.map(|message| FailureDetail::from(sentence(message)));
     let failure = match why {
         // Out of memory is permanent even if the app runs again, because the work in its memory is lost.
         _ if status.name == APP_CONTAINER
@@ -46,8 +47,8 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
         _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
             Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
         }
-        "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message.as_deref()),
-        "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message.as_deref()),
+        "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
+        "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message),
         "CrashLoopBackOff" => crashed(status, ended, log()),
         _ => return None,
     };
@@ -56,20 +57,20 @@ fn failure(pod: &Pod, status: &ContainerStatus) -> Option<Failure> {
 
 /// Returns the failure of a container that crashed again after a restart.
 fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, log: DetailSource) -> Failure {
-    let part = match status.name.as_str() {
-        APP_CONTAINER => "app",
-        ISOLATION_CONTAINER => "network check",
-        _ => "sidecar",
-    };
     match ended {
         // The container runtime could not start the command: it is missing or not executable.
         Some(ended) if matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun")) => {
-            let message = sentence(ended.message.as_deref().unwrap_or("The command cannot be started."));
-            Failure::new(FailureCode::InvalidSpec, Some(&message))
+            let message = ended.message.as_deref().map(|message| sentence(message).into());
+            Failure::new(FailureCode::InvalidSpec, Some(message.unwrap_or(FailureDetail::CommandNotStarted)))
         }
         Some(ended) => {
-            let detail = format!("The {part} terminated repeatedly with exit code {}.", ended.exit_code);
-            Failure { details: log, ..Failure::new(FailureCode::Crashed, Some(&detail)) }
+            let exit_code = ended.exit_code.to_string();
+            let detail = match status.name.as_str() {
+                APP_CONTAINER => FailureDetail::AppExited { exit_code },
+                ISOLATION_CONTAINER => FailureDetail::NetworkCheckExited { exit_code },
+                _ => FailureDetail::SidecarExited { exit_code },
+            };
+            Failure { details: log, ..Failure::new(FailureCode::Crashed, Some(detail)) }
         }
         None => Failure { details: log, ..Failure::new(FailureCode::Crashed, None) },
     }

@@ -1,6 +1,6 @@
 //! Failures of a workload.
 
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 
 /// The failure of a workload that cannot continue.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub enum DetailSource {
 
 impl Failure {
     /// Creates a failure without a source of further details.
-    pub(super) fn new(code: FailureCode, detail: Option<&str>) -> Self {
+    pub(super) fn new(code: FailureCode, detail: Option<FailureDetail>) -> Self {
         Self { reason: FailureReason::new(code, detail), details: DetailSource::None }
     }
 }

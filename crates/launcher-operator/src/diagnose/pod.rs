@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
-use launcher_domain::{FailureCode, StartStep};
+use launcher_domain::{FailureCode, FailureDetail, StartStep};
 
 use super::container::{app, isolation, statuses};
 use super::deadline::Deadline;
@@ -34,7 +34,7 @@ pub(super) fn find_disruption(pod: &Pod) -> Option<Failure> {
         _ => return None,
     };
     let detail = status.message.as_deref().or_else(|| disrupted.and_then(|condition| condition.message.as_deref()));
-    Some(Failure::new(code, detail.map(sentence).as_deref()))
+    Some(Failure::new(code, detail.map(|detail| sentence(detail).into())))
 }
 
 /// Returns the deadline of a pod that waits for a node or whose image pull fails; otherwise `None`.
@@ -42,12 +42,12 @@ pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: T
     if let Some(scheduled) = condition(pod, "PodScheduled")
         && is_unschedulable(scheduled)
     {
-        let detail = scheduled.message.as_deref().map(sentence);
-        let failure = || Failure::new(FailureCode::Unschedulable, detail.as_deref());
+        let detail = scheduled.message.as_deref().map(|message| sentence(message).into());
+        let failure = || Failure::new(FailureCode::Unschedulable, detail);
         return Some(Deadline::new(since(pod, scheduled), room_grace, failure));
     }
-    let detail = failed_pull(pod)?.message.as_deref().map(sentence);
-    let failure = || Failure::new(FailureCode::ImagePullFailed, detail.as_deref());
+    let detail = failed_pull(pod)?.message.as_deref().map(|message| sentence(message).into());
+    let failure = || Failure::new(FailureCode::ImagePullFailed, detail);
     Some(Deadline::new(pull_fails_since, PULL_GRACE, failure))
 }
 
@@ -92,7 +92,7 @@ pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
         let runs = app(pod).and_then(|status| status.state.as_ref()?.running.as_ref()).is_some();
         let name = pod.name_any();
         failure.details = if runs {
-            failure.reason.message.push_str(" The app runs but does not answer on its port.");
+            failure.reason = failure.reason.with_detail(&FailureDetail::AppDoesNotAnswer);
             DetailSource::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
         } else {
             DetailSource::Events { pod: name }

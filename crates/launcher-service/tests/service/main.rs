@@ -3,6 +3,7 @@
 
 mod activities;
 mod claim;
+mod class;
 mod ending;
 mod errors;
 mod faults;

@@ -1,5 +1,5 @@
 use launcher_domain::{EmailAddress, TemplateDraft};
-use launcher_service::{Page, ServiceError, TemplateUpdate};
+use launcher_service::{LaunchRequest, Page, ServiceError, TemplateUpdate};
 use uuid::Uuid;
 
 use crate::{World, caller, draft};
@@ -72,4 +72,43 @@ async fn seed_does_not_overwrite_changed_template() {
     assert!(!world.launcher.seed_template(id, draft("Seed"), by).await.unwrap());
     let template = world.launcher.template(&admin, id).await.unwrap();
     assert_eq!((template.settings.name.as_str(), template.active), ("Ours", false));
+}
+
+fn with_slug(name: &str, slug: &str) -> TemplateDraft {
+    TemplateDraft { slug: Some(slug.to_owned()), ..draft(name) }
+}
+
+#[tokio::test]
+async fn slug_of_another_template_is_a_field_error() {
+    let world = World::new().await;
+    let admin = caller("admin");
+    let first = world.launcher.create_template(&admin, with_slug("First", "maps")).await.unwrap();
+    let second = world.template().await;
+    let update = TemplateUpdate { draft: with_slug("Second", "maps"), expected_version: None };
+    for refused in [
+        world.launcher.create_template(&admin, with_slug("Third", "maps")).await.unwrap_err(),
+        world.launcher.update_template(&admin, second.template_id, update).await.unwrap_err(),
+    ] {
+        let ServiceError::Invalid(errors) = refused else { panic!("{refused}") };
+        assert_eq!(errors[0].pointer, "/slug");
+        assert_eq!(errors[0].detail(), "another template has the slug maps; choose another one");
+    }
+    let alice = caller("alice");
+    assert_eq!(world.launcher.template_by_slug(&alice, "maps").await.unwrap(), first);
+    for slug in ["", "map", "MAPS", "maps\0"] {
+        assert!(matches!(world.launcher.template_by_slug(&alice, slug).await, Err(ServiceError::NotFound)));
+    }
+}
+
+#[tokio::test]
+async fn unlisted_template_is_launched_by_its_identifier() {
+    let world = World::new().await;
+    let (alice, admin) = (caller("alice"), caller("admin"));
+    let unlisted = TemplateDraft { unlisted: true, ..with_slug("Hidden", "hidden") };
+    let id = world.launcher.create_template(&admin, unlisted).await.unwrap().template_id;
+    assert!(world.launcher.templates(&alice, &PAGE).await.unwrap().is_empty());
+    assert_eq!(world.launcher.templates(&admin, &PAGE).await.unwrap().len(), 1);
+    assert_eq!(world.launcher.template_by_slug(&alice, "hidden").await.unwrap().template_id, id);
+    assert!(world.launcher.template(&alice, id).await.is_ok());
+    world.launcher.launch(&alice, id, &LaunchRequest::default()).await.unwrap();
 }

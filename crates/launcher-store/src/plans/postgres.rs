@@ -7,10 +7,10 @@ use uuid::Uuid;
 use super::bob;
 use super::server::FreshDatabase;
 use crate::order::{self, SortBy, SortOrder};
-use crate::page::{ActivityFilter, InstanceFilter, Page, StateFilter};
+use crate::page::{ActivityFilter, InstanceFilter, Page, SearchText, StateFilter};
 use crate::sql::Sql;
 use crate::store::Store;
-use crate::{activities, dispatch, feed, instances, launch, observe, overview, settings, templates};
+use crate::{activities, counts, dispatch, feed, instances, launch, observe, overview, settings, templates};
 
 /// 10,000 instances of 100 owners: most of them terminated, some running, about 1,000 queued. Also 10,000 templates,
 /// most of them archived.
@@ -83,6 +83,7 @@ fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
 #[tokio::test]
 async fn instance_lists_need_no_sequential_scan() {
     let planner = Planner::new().await;
+    let name = planner.store.engine.template_name;
     let me = bob();
     let template = Some(Uuid::parse_str("00000000-0000-4000-8000-000000000007").unwrap());
     let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
@@ -92,8 +93,8 @@ async fn instance_lists_need_no_sequential_scan() {
             for (scope, template_id) in
                 [(Scope::Owner(&me), None), (Scope::Everyone, None), (Scope::Everyone, template)]
             {
-                let filter = InstanceFilter { state, owner_email: None, template_id };
-                let plan = planner.plan(instances::list(scope, &filter, &page)).await;
+                let filter = InstanceFilter { state, owner_email: None, template_id, search: None };
+                let plan = planner.plan(instances::list(scope, &filter, &page, name)).await;
                 assert!(!plan.contains("Seq Scan"), "{state:?} {scope:?}\n{plan}");
             }
         }
@@ -166,6 +167,10 @@ async fn overview_statements_use_their_index() {
     planner.assert_uses(overview::start_times(Uuid::from_u128(1), 200), "workshop_instances_template").await;
     planner.assert_uses(overview::live(everyone, since(1)), "workshop_instances_").await;
     planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
+    planner.assert_uses(counts::states(everyone, Uuid::from_u128(1)), "workshop_instances_").await;
+    let filter = InstanceFilter { search: SearchText::new("bob"), ..InstanceFilter::default() };
+    let count = counts::count(everyone, &filter, planner.store.engine.template_name);
+    planner.assert_uses(count, "workshop_instances_").await;
     planner.store.close().await;
 }
 
@@ -175,12 +180,14 @@ async fn template_statements_use_their_index() {
     let template = Uuid::parse_str("00000000-0000-4000-8000-000000005000").unwrap();
     for after in [None, Some(template)] {
         let page = Page { limit: 50, after };
-        planner.assert_uses(templates::list(false, &page), "workshop_templates_active").await;
+        planner.assert_uses(templates::list(false, &page), "workshop_templates_listed").await;
         planner.assert_uses(templates::list(true, &page), "workshop_templates_newest").await;
     }
     let id = "00000000-0000-4000-8000-000000005000";
     planner.assert_uses(with(templates::BY_ID, [id]), "workshop_templates_pkey").await;
-    planner.assert_uses(with(templates::SAVE, ["x", "1", "2", "1", id, "1"]), "workshop_templates_pkey").await;
+    planner.assert_uses(with(templates::BY_SLUG, ["statistics"]), "workshop_templates_slug").await;
+    let save = with(templates::SAVE, ["x", "1", "2", "1", "[]", "web", "0", "statistics", id, "1"]);
+    planner.assert_uses(save, "workshop_templates_pkey").await;
     planner.store.close().await;
 }
 

@@ -1,6 +1,6 @@
 //! Tests of copying all rows from one database into another.
 
-use launcher_domain::{Scope, Template};
+use launcher_domain::{Icon, Listing, Scope, Template};
 use launcher_store::{ActivityFilter, FleetBinding, InstanceFilter, LaunchOutcome, StateFilter, Store, StoreError};
 
 use crate::support::*;
@@ -26,7 +26,13 @@ async fn filled(url: &str) -> Store {
     let store = Store::open(url).await.unwrap();
     store.create_template(&template(1)).await.unwrap();
     store.create_template(&template(2)).await.unwrap();
-    let archived = Template { active: false, version: 2, updated_at: at(5), ..template(2) };
+    let listing = Listing {
+        tags: vec!["ünïcode".to_owned()],
+        icon: Some(Icon::Globe),
+        unlisted: true,
+        slug: Some("statistics-1".to_owned()),
+    };
+    let archived = Template { active: false, listing, version: 2, updated_at: at(5), ..template(2) };
     assert!(store.save_template(&template(2), &archived, &admin()).await.unwrap());
     store.bind_fleet("here").await.unwrap();
     for number in 0..520 {

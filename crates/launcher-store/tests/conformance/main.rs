@@ -12,6 +12,7 @@ mod feed;
 mod housekeeping;
 mod launch;
 mod launch_rate;
+mod listing;
 mod lists;
 mod migration;
 mod open;
@@ -24,6 +25,7 @@ mod proxy;
 #[cfg(feature = "test-postgres")]
 mod replicas;
 mod scope;
+mod search;
 #[cfg(feature = "test-postgres")]
 mod server;
 mod settings;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use launcher_domain::template::{Resources, TemplateSettings};
 use launcher_domain::{
-    Act, AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, SecurityProfile, Template,
+    Act, AdminList, AppType, Caller, EmailAddress, EndReason, Instance, InstanceState, Listing, SecurityProfile,
+    Template,
 };
 use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
 use tempfile::TempDir;
@@ -115,6 +116,7 @@ pub(crate) fn template(number: u128) -> Template {
     Template {
         template_id: Uuid::from_u128(number),
         settings: settings(),
+        listing: Listing::default(),
         active: true,
         version: 1,
         created_by: email("root@example.org"),

@@ -71,6 +71,6 @@ fn read(mut seed: Map<String, Value>) -> Result<(Uuid, TemplateDraft), String> {
 }
 
 fn sentence(errors: &[FieldError]) -> String {
-    let errors: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.pointer, error.detail)).collect();
+    let errors: Vec<String> = errors.iter().map(|error| format!("{}: {}", error.pointer, error.detail())).collect();
     errors.join("; ")
 }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Caller, Listing, Template as CatalogTemplate, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -126,7 +126,7 @@ pub(crate) async fn update(
     let before = state.launcher.template(&caller, id).await?;
     let draft = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => keep_line_breaks(draft, &before),
+        Ok(draft) => keep_listing(keep_line_breaks(draft, &before), &before),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -162,6 +162,12 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
     draft
 }
 
+/// Restores the fields that the form lacks.
+fn keep_listing(draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
+    let Listing { tags, icon, unlisted, slug } = before.listing.clone();
+    TemplateDraft { tags, icon, unlisted, slug, ..draft }
+}
+
 /// Redirects to the page that the pressed button requests.
 fn saved(form: &TemplateForm, id: Uuid) -> Response {
     match form.next {
@@ -195,7 +201,7 @@ fn preview(
     draft: TemplateDraft,
 ) -> PageResult {
     let settings = match draft.validate() {
-        Ok(settings) => settings,
+        Ok(valid) => valid.settings,
         Err(errors) => return refused(state, caller, t, purpose, form, &FormErrors::from_fields(t, &errors)),
     };
     let card = Card::of(t, &state.launcher, Uuid::nil(), &settings);

@@ -69,12 +69,12 @@ impl FormErrors {
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
             let wrong = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => t.with(
-                    "editor-wrong-word",
-                    [("number", (index + 1).into()), ("wrong", error.detail.as_str().into())],
-                ),
-                _ if rest.is_empty() => error.detail.clone(),
-                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), error.detail),
+                Ok(index) if field != "env" => {
+                    let wrong = t.coded(&error.key());
+                    t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
+                }
+                _ if rest.is_empty() => t.coded(&error.key()),
+                _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
             };
             found.add(field, &wrong);
         }
@@ -182,6 +182,11 @@ impl TemplateForm {
             extension_seconds: number(t, &self.extension_seconds, "extension_seconds", &mut errors),
             max_lifetime_seconds: number(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
             active: !self.active.is_empty(),
+            // The form has no fields for these yet. The page that saves the form keeps the stored values.
+            tags: Vec::new(),
+            icon: None,
+            unlisted: false,
+            slug: None,
         };
         if let Err(invalid) = draft.clone().validate() {
             errors.merge(FormErrors::from_fields(t, &invalid));

@@ -96,6 +96,7 @@ impl InstancesQuery {
             state,
             owner_email: EmailAddress::parse(&self.owner).ok(),
             template_id: Uuid::try_parse(&self.template).ok(),
+            search: None,
         }
     }
 

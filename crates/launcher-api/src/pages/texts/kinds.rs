@@ -1,6 +1,8 @@
 //! Texts for states, reasons, app types and security profiles.
 
-use launcher_domain::{AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep};
+use launcher_domain::{
+    AppType, EndReason, FailureCode, FailureReason, InstanceState, SecurityProfile, StartStep, TextKey,
+};
 
 use crate::pages::language::{Language, Text};
 
@@ -34,18 +36,25 @@ impl Language {
         self.text(&format!("failure-{}", code.as_str()))
     }
 
-    /// Describes a failure. English has the text that is stored with the workshop, which may add a detail.
-    pub(crate) fn failure_message(self, failure: &FailureReason) -> Text {
-        if self.is_english() { failure.message.clone().into() } else { self.failure(failure.code) }
+    /// Returns a text of the domain by its code.
+    pub(crate) fn coded(self, text: &TextKey) -> String {
+        self.with_all(&text.key, text.args.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
+    /// Describes a failure. Shows the stored English text if a newer version wrote a code that this version does not
+    /// know.
+    pub(crate) fn failure_message(self, failure: &FailureReason) -> String {
+        let keys = failure.message_keys();
+        if !keys.iter().all(|text| self.has(&text.key)) {
+            return failure.message.clone();
+        }
+        keys.iter().map(|text| self.coded(text)).collect::<Vec<_>>().join(" ")
     }
 
     /// Returns what the reader can do after a failure.
-    pub(crate) fn failure_remedy(self, failure: &FailureReason) -> Text {
-        if self.is_english() {
-            failure.remedy.clone().into()
-        } else {
-            self.attribute(&format!("failure-{}", failure.code.as_str()), "remedy")
-        }
+    pub(crate) fn failure_remedy(self, failure: &FailureReason) -> String {
+        let key = failure.remedy_key();
+        if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }
 
     /// Returns the name of an app type.

@@ -13,7 +13,7 @@ use crate::wire::ActivityResponse;
 
 /// List the activity log
 ///
-/// The actions of users and of the service, newest first. For admins. Entries are kept as long as the history
+/// Only admins may call it. The actions of users and of the service, newest first. Entries are kept as long as the history
 /// of ended instances.
 #[utoipa::path(
     get, path = "/activity/", operation_id = "listActivity", tag = "activity",

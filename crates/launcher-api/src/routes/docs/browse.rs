@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use utoipa_swagger_ui::{Config, serve};
 
-use crate::admission::Shared;
+use crate::compression::SharedText;
 use crate::problem::Problem;
 use crate::state::AppState;
 
@@ -41,34 +41,39 @@ pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
 }
 
 /// Serves a file of Swagger UI.
-pub(crate) async fn file(State(state): State<AppState>, Path(file): Path<String>) -> Result<Response, Problem> {
-    let (content_type, bytes) = match file.as_str() {
-        "start.js" => ("text/javascript; charset=utf-8", start(&state).into()),
-        "swagger-ui.css" => ("text/css; charset=utf-8", embedded(&STYLE)?),
-        "swagger-ui-bundle.js" => ("text/javascript; charset=utf-8", embedded(&SCRIPT)?),
-        _ => return Err(Problem::not_found()),
-    };
-    Ok(([(CONTENT_TYPE, content_type)], Extension(Shared), bytes).into_response())
+pub(crate) async fn file(
+    State(state): State<AppState>,
+    Path(file): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    match file.as_str() {
+        "start.js" => Ok(([(CONTENT_TYPE, JAVASCRIPT)], start(&state)).into_response()),
+        "swagger-ui.css" => Ok(embedded(&STYLE)?.response(&headers, "text/css; charset=utf-8")),
+        "swagger-ui-bundle.js" => Ok(embedded(&SCRIPT)?.response(&headers, JAVASCRIPT)),
+        _ => Err(Problem::not_found()),
+    }
 }
 
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
 /// A file of Swagger UI, up to 1.5 MB. It is in memory once for all requests.
-type File = LazyLock<Result<Option<Bytes>, String>>;
+type File = LazyLock<Result<Option<SharedText>, String>>;
 
 static STYLE: File = LazyLock::new(|| load("swagger-ui.css"));
 static SCRIPT: File = LazyLock::new(|| load("swagger-ui-bundle.js"));
 
-fn load(file: &str) -> Result<Option<Bytes>, String> {
+fn load(file: &str) -> Result<Option<SharedText>, String> {
     let found = serve(file, Arc::new(Config::default())).map_err(|error| error.to_string())?;
     Ok(found.map(|file| match file.bytes {
-        Cow::Borrowed(embedded) => Bytes::from_static(embedded),
+        Cow::Borrowed(embedded) => SharedText::new(Bytes::from_static(embedded)),
         // A development build reads the file from disk instead of embedding it.
-        Cow::Owned(read) => Bytes::from(read),
+        Cow::Owned(read) => SharedText::new(read),
     }))
 }
 
-fn embedded(file: &File) -> Result<Bytes, Problem> {
+fn embedded(file: &'static File) -> Result<&'static SharedText, Problem> {
     let found = file.as_ref().map_err(|error| Problem::internal(error.clone()))?;
-    found.clone().ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
+    found.as_ref().ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
 }
 
 fn start(state: &AppState) -> String {

@@ -1,12 +1,9 @@
 //! `GET /openapi.json`.
 
-use axum::Extension;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use http::HeaderValue;
-use http::header::CONTENT_TYPE;
+use axum::response::Response;
+use http::HeaderMap;
 
-use crate::admission::Shared;
 use crate::state::AppState;
 
 /// Read the OpenAPI document
@@ -15,7 +12,6 @@ use crate::state::AppState;
     responses((status = 200, description = "This document.", body = Object, content_type = "application/json")),
     extensions(("x-problems" = json!([])))
 )]
-pub(crate) async fn read_openapi(State(state): State<AppState>) -> Response {
-    let content_type = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    (content_type, Extension(Shared), state.openapi.clone()).into_response()
+pub(crate) async fn read_openapi(State(state): State<AppState>, headers: HeaderMap) -> Response {
+    state.openapi.response(&headers, "application/json")
 }

@@ -2,11 +2,10 @@
 
 use std::sync::LazyLock;
 
-use axum::Extension;
-use axum::response::{Html, IntoResponse, Response};
-use bytes::Bytes;
+use axum::response::Response;
+use http::HeaderMap;
 
-use crate::admission::Shared;
+use crate::compression::SharedText;
 use crate::problem::reference;
 
 /// Read the reference of problems
@@ -16,9 +15,9 @@ use crate::problem::reference;
         content_type = "text/html")),
     extensions(("x-problems" = json!([])))
 )]
-pub(crate) async fn read_problems() -> Response {
-    static PAGE: LazyLock<Bytes> = LazyLock::new(|| page().into());
-    (Extension(Shared), Html(PAGE.clone())).into_response()
+pub(crate) async fn read_problems(headers: HeaderMap) -> Response {
+    static PAGE: LazyLock<SharedText> = LazyLock::new(|| SharedText::new(page()));
+    PAGE.response(&headers, "text/html; charset=utf-8")
 }
 
 fn page() -> String {

@@ -22,9 +22,9 @@ use crate::wire::WorkshopInstanceResponse;
             description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
                            state."),
         ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
-            description = "Only instances of this person. For admins."),
+            description = "Only instances of this person. Only admins may send it."),
         ("template_id" = Option<uuid::Uuid>, Query,
-            description = "Only instances of this template. For admins."),
+            description = "Only instances of this template. Only admins may send it."),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
@@ -44,7 +44,7 @@ pub(crate) async fn list_instances(
     let filter_state = query.state()?;
     let (owner_email, template_id) = query.admin_filters(lists_all)?;
     let query = query.finish()?;
-    let filter = InstanceFilter { state: filter_state, owner_email, template_id };
+    let filter = InstanceFilter { state: filter_state, owner_email, template_id, search: None };
     let one_more = Page { limit: page.limit + 1, ..page };
     let mut rows = state.launcher.instances(&caller, &filter, &one_more).await?;
     let path = state.api_path("/instances/");

@@ -10,7 +10,7 @@ use crate::state::AppState;
 
 /// Archive a template
 ///
-/// For administrators. Removes the template from the catalog. Running workshops keep running. A repeated request
+/// Only admins may call it. Removes the template from the catalog. Running workshops keep running. A repeated request
 /// changes nothing. A PUT with `"active": true` restores the template.
 #[utoipa::path(
     delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",

@@ -15,7 +15,7 @@ use crate::wire::{TemplateBody, WorkshopTemplateResponse};
 
 /// Create a template
 ///
-/// For administrators.
+/// Only admins may call it.
 #[utoipa::path(
     post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
     request_body = TemplateBody,

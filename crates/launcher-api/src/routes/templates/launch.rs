@@ -17,8 +17,8 @@ type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceRes
 
 /// Launch a template
 ///
-/// Creates an instance in state queued, which the caller owns, and responds at once. Only administrators can launch
-/// archived templates, to test them.
+/// Creates an instance in state queued, which the caller owns, and responds at once. Every user may
+/// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them.
 #[utoipa::path(
     post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
     params(

@@ -14,8 +14,8 @@ use crate::wire::WorkshopTemplateResponse;
 
 /// List templates
 ///
-/// The active templates; for an administrator also the archived ones. Newest first. `command`, `args` and `env` are
-/// empty unless the caller is an administrator.
+/// Every user may call it. Users get the active templates that are not unlisted, admins get all templates. Newest first.
+/// `command`, `args` and `env` are empty unless the caller is an admin.
 #[utoipa::path(
     get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
     params(

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use http::header::ETAG;
 use http::{HeaderName, HeaderValue};
-use launcher_domain::{FieldError, Template, TemplateDraft};
+use launcher_domain::{FieldError, FieldRule, Template, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,8 @@ const ATTEMPTS: usize = 5;
 
 /// Change fields of a template
 ///
-/// For admins. The body is a JSON merge patch (RFC 7396): absent fields do not change, and `null` restores the default of
-/// a field or removes a variable of `env`. Running workshops do not change.
+/// Only admins may call it. The body is a JSON merge patch (RFC 7396): absent fields do not change, and `null` restores
+/// the default of a field or removes a variable of `env`. Running workshops do not change.
 #[utoipa::path(
     patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
     params(
@@ -90,7 +90,11 @@ fn check_names(draft: &Value, patch: &Map<String, Value>) -> Result<(), Problem>
     let unknown = |known: &Value, patch: &Map<String, Value>, start: &str| -> Vec<FieldError> {
         let names = patch.keys().filter(|name| known.get(name.as_str()).is_none());
         let pointer = |name: &String| format!("{start}/{}", name.replace('~', "~0").replace('/', "~1"));
-        names.map(|name| FieldError { pointer: pointer(name), detail: format!("unknown field `{name}`") }).collect()
+        let rule = |name: &String| {
+            let message = format!("unknown field `{name}`");
+            FieldRule::FieldUnknown { field: name.clone(), message }
+        };
+        names.map(|name| FieldError::new(pointer(name), rule(name))).collect()
     };
     let mut errors = unknown(draft, patch, "");
     if let Some(Value::Object(resources)) = patch.get("resources") {

@@ -15,8 +15,8 @@ use crate::wire::WorkshopTemplateResponse;
 
 /// Read a template
 ///
-/// Every user may read every template, active or archived. `command`, `args` and `env` are empty unless the caller is an
-/// administrator.
+/// Every user may read every template, also an archived or unlisted one. `command`, `args` and `env` are empty unless the
+/// caller is an admin.
 #[utoipa::path(
     get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
     params(

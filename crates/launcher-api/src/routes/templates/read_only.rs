@@ -1,6 +1,6 @@
 //! Read-only fields of a template in a request. A client may send them back as it has read them.
 
-use launcher_domain::FieldError;
+use launcher_domain::{FieldError, FieldRule};
 use serde_json::{Map, Value};
 
 use crate::problem::Problem;
@@ -16,8 +16,7 @@ pub(super) fn remove(body: &mut Map<String, Value>, current: &Value) -> Result<(
     let mut errors = Vec::new();
     for field in READ_ONLY {
         if body.remove(field).is_some_and(|sent| sent != current[field]) {
-            let detail = "is read-only and differs from the current value: omit it, or read the template again";
-            errors.push(FieldError { pointer: format!("/{field}"), detail: detail.to_owned() });
+            errors.push(FieldError::new(format!("/{field}"), FieldRule::ReadOnly));
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(Problem::invalid_fields(errors)) }

@@ -19,8 +19,8 @@ type Updated = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Replace a template
 ///
-/// For admins. Fields that are absent from the body take their defaults. The body may be a template as it was read:
-/// read-only fields with their current values are ignored. Running workshops do not change.
+/// Only admins may call it. Fields that are absent from the body take their defaults. The body may be a template as it
+/// was read: read-only fields with their current values are ignored. Running workshops do not change.
 #[utoipa::path(
     put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     params(

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use launcher_domain::FailureDetail;
 use tokio::time::sleep;
 
 use super::keeper_handle::KeeperHandle;
@@ -26,18 +27,18 @@ impl ExitWatch {
     }
 
     /// Waits for the exit, and returns a sentence that describes it. Cancel-safe.
-    pub(crate) async fn wait_for_exit(&mut self) -> String {
+    pub(crate) async fn wait_for_exit(&mut self) -> FailureDetail {
         match self {
             Self::Keeper(keeper) => {
                 if let Some(exit) = keeper.wait_for_exit().await {
-                    return exit.to_string();
+                    return exit.into();
                 }
                 wait_until_dead(&keeper.leader).await;
-                "Its exit status is unknown, because its keeper process was killed.".to_owned()
+                FailureDetail::KeeperKilled
             }
             Self::Adopted(process) => {
                 wait_until_dead(process).await;
-                "Its exit status is unknown, because the launcher was restarted.".to_owned()
+                FailureDetail::LauncherRestarted
             }
         }
     }

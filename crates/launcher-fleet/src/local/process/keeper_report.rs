@@ -1,5 +1,6 @@
 //! Reports from a keeper to its launcher: one JSON object per line.
 
+use launcher_domain::FailureDetail;
 use serde::{Deserialize, Serialize};
 
 use super::process_id::PersistentProcessId;
@@ -24,11 +25,11 @@ pub(super) enum Exit {
     Signal(i32),
 }
 
-impl std::fmt::Display for Exit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Status(status) => write!(f, "It ended with status {status}."),
-            Self::Signal(signal) => write!(f, "It was killed by signal {signal}."),
+impl From<Exit> for FailureDetail {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Status(status) => Self::ExitStatus { status: status.to_string() },
+            Exit::Signal(signal) => Self::Signal { signal: signal.to_string() },
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use launcher_domain::{AppType, FailureCode, FailureReason};
+use launcher_domain::{AppType, FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
@@ -39,7 +39,7 @@ pub(super) struct AppCommand {
     /// Marker of the app's processes.
     pub(super) marker: String,
     /// Advice for the user if the program is missing.
-    pub(super) remedy: String,
+    pub(super) remedy: FailureRemedy,
 }
 
 /// Parameters from which the command of a Workshop's app is built.
@@ -64,22 +64,18 @@ impl LaunchSpec<'_> {
     /// Returns the command to run, or the reason why this spec cannot run.
     pub(super) fn command(&self) -> Result<AppCommand, FailureReason> {
         let app_type = self.spec.app_type().ok_or_else(|| {
-            invalid(
-                &format!("The app type {:?} is unknown.", self.spec.app_type),
-                "Choose rstudio, notebook or custom.",
-            )
+            let app_type = format!("{:?}", self.spec.app_type);
+            invalid(FailureDetail::AppTypeUnknown { app_type }, &FailureRemedy::ChooseAppType)
         })?;
         let machine = self.machine();
-        let command = self.app(app_type).process_command(&machine).ok_or_else(|| {
-            invalid("The template has no command.", "Add a command to the template: this fleet does not run images.")
-        })?;
+        let command = self
+            .app(app_type)
+            .process_command(&machine)
+            .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
-            Program::Jupyter => (self.settings.jupyter.clone(), jupyter::REMEDY.to_owned()),
-            Program::Rstudio => (self.settings.rstudio.clone(), RSTUDIO_REMEDY.to_owned()),
-            Program::Named(name) => {
-                let remedy = format!("Install the program {name} on this machine, or correct the template's command.");
-                (PathBuf::from(name), remedy)
-            }
+            Program::Jupyter => (self.settings.jupyter.clone(), FailureRemedy::InstallJupyter),
+            Program::Rstudio => (self.settings.rstudio.clone(), FailureRemedy::InstallRstudio),
+            Program::Named(name) => (PathBuf::from(&name), FailureRemedy::InstallProgram { program: name }),
         };
         let mut env = inherited(std::env::vars_os());
         env.extend(command.env);
@@ -113,11 +109,7 @@ impl LaunchSpec<'_> {
     }
 }
 
-/// Advice for the user if RStudio Server is missing.
-pub(super) const RSTUDIO_REMEDY: &str =
-    "Install RStudio Server on this machine, or set SERVICE_LOCAL_RSTUDIO to the path of its program rserver.";
-
-fn invalid(detail: &str, remedy: &str) -> FailureReason {
+fn invalid(detail: FailureDetail, remedy: &FailureRemedy) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail)).with_remedy(remedy)
 }
 

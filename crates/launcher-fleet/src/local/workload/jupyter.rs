@@ -9,9 +9,6 @@ use serde_json::json;
 use super::login::COOKIE_NAME;
 use crate::local::records::Token;
 
-/// Advice for the user if JupyterLab is missing.
-pub(super) const REMEDY: &str = "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the path of its program jupyter-lab.";
-
 /// Environment variable with a list of configuration directories. They take precedence over all other configuration
 /// directories.
 const CONFIG_PATH: &str = "JUPYTER_CONFIG_PATH";

@@ -2,11 +2,10 @@
 
 use std::process::Stdio;
 
-use launcher_domain::AppType;
+use launcher_domain::{AppType, FailureRemedy};
 use tokio::process::Command;
 
-use super::command::{RSTUDIO_REMEDY, inherited};
-use super::jupyter;
+use super::command::inherited;
 use crate::local::settings::LocalSettings;
 
 /// Error of a program that workshops need: it is missing or fails.
@@ -18,7 +17,7 @@ pub struct ProgramFault {
     /// The problem, as a phrase that follows the program's name.
     pub problem: String,
     /// Advice for the user.
-    pub remedy: &'static str,
+    pub remedy: FailureRemedy,
 }
 
 /// Runs the program of this app type with `--version`, and returns the output. `None` for `custom`, because each
@@ -28,11 +27,11 @@ pub struct ProgramFault {
 /// [`ProgramFault`] if the program is missing or fails.
 pub(crate) async fn check_program(settings: &LocalSettings, app: AppType) -> Result<Option<String>, ProgramFault> {
     let (program, remedy) = match app {
-        AppType::Notebook => (&settings.jupyter, jupyter::REMEDY),
-        AppType::Rstudio => (&settings.rstudio, RSTUDIO_REMEDY),
+        AppType::Notebook => (&settings.jupyter, FailureRemedy::InstallJupyter),
+        AppType::Rstudio => (&settings.rstudio, FailureRemedy::InstallRstudio),
         AppType::Custom => return Ok(None),
     };
-    let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy };
+    let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy: remedy.clone() };
     let output = Command::new(program)
         .arg("--version")
         .env_clear()

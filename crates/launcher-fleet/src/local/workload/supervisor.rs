@@ -8,7 +8,7 @@ mod stop_reason;
 
 use std::sync::Arc;
 
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use launcher_workshop::{Phase, WorkshopStatus};
 
 use super::context::Context;
@@ -110,12 +110,12 @@ impl Supervisor {
             ended = wait_for_exit(&mut self.exit) => ended,
             outcome = monitor_app(&self.workload) => return outcome,
         };
-        self.classify_exit(&ended).await
+        self.classify_exit(ended).await
     }
 
     /// Determines why the app's leading process exited. If another program now listens on the app's port, the port was
     /// taken. The app's message and exit status are not used, because they differ between apps.
-    async fn classify_exit(&mut self, ended: &str) -> AppOutcome {
+    async fn classify_exit(&mut self, ended: FailureDetail) -> AppOutcome {
         self.exit = None;
         let record = self.workload.record().get();
         let started = record.process.as_ref().filter(|_| record.status().phase != Phase::Running);
@@ -176,7 +176,7 @@ impl Supervisor {
     }
 }
 
-async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> String {
+async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> FailureDetail {
     match exit {
         Some(exit) => exit.wait_for_exit().await,
         None => std::future::pending().await,
@@ -184,7 +184,6 @@ async fn wait_for_exit(exit: &mut Option<ExitWatch>) -> String {
 }
 
 fn ports_taken() -> FailureReason {
-    let message = format!("Other programs of this machine took all {PORT_ATTEMPTS} ports that the launcher tried.");
-    let remedy = "Launch it again; if it fails again, check that the workshop's program runs as the launcher's user.";
-    FailureReason { message, ..FailureReason::new(FailureCode::Unschedulable, None) }.with_remedy(remedy)
+    let taken = FailureDetail::PortsTaken { attempts: PORT_ATTEMPTS.to_string() };
+    FailureReason::only(FailureCode::Unschedulable, &taken).with_remedy(&FailureRemedy::CheckProgramUser)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -50,8 +50,8 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
         },
         () = wait_for_expiry(workload) => StopReason::Expired,
         () = sleep(start_timeout) => {
-            let detail = format!("The limit is {} seconds.", start_timeout.as_secs());
-            StopReason::Failed(FailureReason::new(FailureCode::StartTimeout, Some(&detail)))
+            let detail = FailureDetail::StartLimit { seconds: start_timeout.as_secs().to_string() };
+            StopReason::Failed(FailureReason::new(FailureCode::StartTimeout, Some(detail)))
         }
     };
     Err(AppOutcome::Stopped(reason))

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
-use launcher_domain::{FailureCode, FailureReason, StartStep};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
 use launcher_workshop::WorkshopStatus;
 
 use super::stop_reason::StopReason;
@@ -92,19 +92,20 @@ fn prepare(launch_spec: &LaunchSpec<'_>, working: &Path) -> io::Result<()> {
 }
 
 fn not_started(command: &AppCommand, error: &io::Error) -> StopReason {
-    let detail = format!("{} cannot be started: {error}.", command.program.display());
+    let program = command.program.display().to_string();
+    let detail = FailureDetail::ProgramNotStarted { program, error: error.to_string() };
     let reason = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
-            FailureReason::new(FailureCode::AppNotAvailable, Some(&detail)).with_remedy(&command.remedy)
+            FailureReason::new(FailureCode::AppNotAvailable, Some(detail)).with_remedy(&command.remedy)
         }
         io::ErrorKind::ArgumentListTooLong | io::ErrorKind::InvalidInput => {
-            FailureReason::new(FailureCode::InvalidSpec, Some(&detail))
+            FailureReason::new(FailureCode::InvalidSpec, Some(detail))
         }
-        _ => FailureReason { message: detail, ..FailureReason::new(FailureCode::Crashed, None) },
+        _ => FailureReason::only(FailureCode::Crashed, &detail),
     };
     StopReason::Failed(reason)
 }
 
 fn no_port() -> StopReason {
-    StopReason::Failed(FailureReason::new(FailureCode::Unschedulable, Some("All ports for workshops are in use.")))
+    StopReason::Failed(FailureReason::new(FailureCode::Unschedulable, Some(FailureDetail::PortsInUse)))
 }

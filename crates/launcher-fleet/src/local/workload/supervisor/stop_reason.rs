@@ -2,7 +2,7 @@
 
 use std::io;
 
-use launcher_domain::{FailureCode, FailureReason};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use tokio::task::JoinError;
 
 /// Reason why an app stops.
@@ -18,9 +18,8 @@ impl StopReason {
     /// Creates the reason for an app that this machine could not start, and logs the problem.
     pub(super) fn not_started(problem: &str, error: &io::Error) -> Self {
         tracing::error!(%error, problem, "starting Workshop failed");
-        let message = format!("The workshop could not start: {problem} ({error}).");
-        let remedy = "Launch it again; if it fails again, tell the administrator of this machine.";
-        Self::Failed(FailureReason { message, ..FailureReason::new(FailureCode::Crashed, None) }.with_remedy(remedy))
+        let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error: error.to_string() };
+        Self::Failed(FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator))
     }
 }
 

@@ -1,0 +1,90 @@
+### Errors in the fields of the template editor: the rule that a value breaks. English has the wording of the API.
+
+# The name is empty, too long, or has invisible characters.
+field-rule-name = 1 to 80 characters on one line, without invisible characters
+# The description is too long or contains NUL.
+field-rule-description = at most 4,000 characters, without NUL
+# The image reference is empty, too long, or has other characters.
+field-rule-image = an image reference of 1 to 255 characters, as in quay.io/jupyter/base-notebook:latest
+# The app type has no default port.
+field-rule-port-required = required for app_type custom: the port that the app listens on
+# The sidecar listens on this port.
+field-rule-port-reserved = 8080 and 8081 are the sidecar's; let the app listen on another port
+# The port is out of range.
+field-rule-port-range = 1 to 65535
+# The command or the arguments have too many words.
+field-rule-word-count = at most 64 words
+# A word is too long or contains NUL.
+field-rule-word = at most 4,096 bytes, without NUL
+# The environment has too many variables.
+field-rule-variable-count = at most 64 variables
+# The name of a variable is not an identifier.
+field-rule-variable-name = a variable's name has letters, digits and _, and does not start with a digit
+# The service sets this variable.
+field-rule-variable-reserved = DISABLE_AUTH and SERVICE_… are set by the service; choose another name
+# The value of a variable is too long or contains NUL.
+field-rule-variable-value = a variable's value has at most 32 KiB, without NUL
+# A duration is out of range.
+field-rule-duration = 60 to 2592000 seconds (one minute to 30 days)
+# The maximum lifetime is shorter than the lifetime.
+field-rule-max-lifetime-too-short = at least lifetime_seconds
+# The extension exceeds the maximum lifetime.
+field-rule-extension-too-long = at most max_lifetime_seconds
+# A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
+field-rule-quantity = { $text } is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory
+# The CPU request exceeds the CPU limit.
+field-rule-cpu-request-too-large = at most cpu_limit
+# The memory request exceeds the memory limit.
+field-rule-memory-request-too-large = at most memory_limit
+# The template has too many tags.
+field-rule-tag-count = at most 8 tags
+# A tag is empty, too long, or has invisible characters.
+field-rule-tag = 1 to 30 characters on one line, without invisible characters
+# A tag equals an earlier one, regardless of case.
+field-rule-tag-repeated = the tag { $tag } is given twice
+# The slug has other characters, or is too short or too long.
+field-rule-slug = 2 to 40 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends, as in statistics-101
+# Another template has the slug.
+field-rule-slug-taken = another template has the slug { $slug }; choose another one
+# A value must be a JSON object.
+field-rule-object = must be an object
+# A required field is absent.
+field-rule-field-missing = missing field `{ $field }`
+# A field does not exist. `message` is the parser's English sentence, which may list the known fields.
+field-rule-field-unknown = { $message }
+# A value has the wrong JSON type, or is not in a list of values. `message` is the parser's English sentence.
+field-rule-value = { $message }
+# A read-only field differs from its current value.
+field-rule-read-only = is read-only and differs from the current value: omit it, or read the template again
+# A query parameter or a header is wrong. `message` is an English sentence.
+field-rule-parameter = { $message }
+
+# Errors of values that people type.
+# The text is empty, or has other characters or units.
+input-duration-unreadable = write a duration such as 2 h, 90 min, 1 h 30 min or 2 days
+# The text has a colon.
+input-duration-colon = a duration with a colon is ambiguous: write 1 h 30 min for hours, 1 min 30 s for minutes
+# A unit is repeated, or follows a smaller one, or a later number has no unit.
+input-duration-order = write the greatest unit first, and each unit once, as in 1 h 30 min
+# The duration exceeds 4,294,967,295 seconds.
+input-duration-too-long = the duration is too long
+# The text is not an amount of memory above zero.
+input-memory-unreadable = write an amount of memory such as 512 MB, 4 GB or 2 GiB
+# The number is too small for bytes.
+input-memory-unit = write the unit of the memory, such as MB, GB or GiB
+# The text is not an amount of CPU above zero.
+input-cpu-unreadable = write a number of CPU cores such as 2, 0.5 or 500m
+# A quotation mark has no counterpart.
+input-command-open-quote = the quotation mark { $quote } is not closed
+# The last character is a backslash.
+input-command-open-escape = a character must follow the last backslash
+# The line has a NUL character.
+input-command-nul = the line contains a NUL character
+# Only a shell joins or redirects commands.
+input-command-operator = no shell runs this command, so { $text } has no effect: put the line into sh -c "…", or quote { $text } to pass it on
+# Only a shell replaces variables and commands.
+input-command-expansion = no shell runs this command, so it does not replace { $text }: put the line into sh -c '…', or write '{ $text }' to pass it on
+# Only a shell replaces patterns of file names.
+input-command-pattern = no shell runs this command, so it does not replace { $text } by file names: put the line into sh -c "…", or write '{ $text }' to pass it on
+# A shell ignores the rest of the line.
+input-command-comment = a word must not start with #: write '#' to pass it on

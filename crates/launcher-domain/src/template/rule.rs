@@ -1,0 +1,73 @@
+//! Rules that the fields of a request body can break, as texts with codes.
+
+use crate::coded_text::coded_texts;
+
+coded_texts! {
+    /// Rule that a field of a request body breaks.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum FieldRule {
+        /// The name is empty, too long, or has invisible characters.
+        Name = "name", "1 to 80 characters on one line, without invisible characters";
+        /// The description is too long or contains NUL.
+        Description = "description", "at most 4,000 characters, without NUL";
+        /// The image reference is empty, too long, or has other characters.
+        Image = "image", "an image reference of 1 to 255 characters, as in quay.io/jupyter/base-notebook:latest";
+        /// The app type has no default port.
+        PortRequired = "port-required", "required for app_type custom: the port that the app listens on";
+        /// The sidecar listens on this port.
+        PortReserved = "port-reserved", "8080 and 8081 are the sidecar's; let the app listen on another port";
+        /// The port is out of range.
+        PortRange = "port-range", "1 to 65535";
+        /// The command or the arguments have too many words.
+        WordCount = "word-count", "at most 64 words";
+        /// A word is too long or contains NUL.
+        Word = "word", "at most 4,096 bytes, without NUL";
+        /// The environment has too many variables.
+        VariableCount = "variable-count", "at most 64 variables";
+        /// The name of a variable is not an identifier.
+        VariableName = "variable-name",
+            "a variable's name has letters, digits and _, and does not start with a digit";
+        /// The service sets this variable.
+        VariableReserved = "variable-reserved",
+            "DISABLE_AUTH and SERVICE_… are set by the service; choose another name";
+        /// The value of a variable is too long or contains NUL.
+        VariableValue = "variable-value", "a variable's value has at most 32 KiB, without NUL";
+        /// A duration is out of range.
+        Duration = "duration", "60 to 2592000 seconds (one minute to 30 days)";
+        /// The maximum lifetime is shorter than the lifetime.
+        MaxLifetimeTooShort = "max-lifetime-too-short", "at least lifetime_seconds";
+        /// The extension exceeds the maximum lifetime.
+        ExtensionTooLong = "extension-too-long", "at most max_lifetime_seconds";
+        /// A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
+        Quantity { text } = "quantity",
+            "{text} is not a Kubernetes quantity above zero: write for example 500m or 2 for CPU, 512Mi or 2Gi for memory";
+        /// The CPU request exceeds the CPU limit.
+        CpuRequestTooLarge = "cpu-request-too-large", "at most cpu_limit";
+        /// The memory request exceeds the memory limit.
+        MemoryRequestTooLarge = "memory-request-too-large", "at most memory_limit";
+        /// The template has too many tags.
+        TagCount = "tag-count", "at most 8 tags";
+        /// A tag is empty, too long, or has invisible characters.
+        Tag = "tag", "1 to 30 characters on one line, without invisible characters";
+        /// A tag equals an earlier one, regardless of case.
+        TagRepeated { tag } = "tag-repeated", "the tag {tag} is given twice";
+        /// The slug has other characters, or is too short or too long.
+        Slug = "slug",
+            "2 to 40 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends, as in statistics-101";
+        /// Another template has the slug.
+        SlugTaken { slug } = "slug-taken", "another template has the slug {slug}; choose another one";
+        /// A value must be a JSON object.
+        Object = "object", "must be an object";
+        /// A required field is absent.
+        FieldMissing { field } = "field-missing", "missing field `{field}`";
+        /// A field does not exist. `message` is the parser's English sentence, which may list the known fields.
+        FieldUnknown { field, message } = "field-unknown", "{message}";
+        /// A value has the wrong JSON type, or is not in a list of values. `message` is the parser's English sentence.
+        Value { message } = "value", "{message}";
+        /// A read-only field differs from its current value.
+        ReadOnly = "read-only",
+            "is read-only and differs from the current value: omit it, or read the template again";
+        /// A query parameter or a header is wrong. `message` is an English sentence.
+        Parameter { message } = "parameter", "{message}";
+    }
+}

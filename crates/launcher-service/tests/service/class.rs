@@ -1,0 +1,112 @@
+//! All instances of one template: their numbers, and their common extension.
+
+use jiff::{SignedDuration, Timestamp};
+use launcher_domain::lifetime::ExtendError;
+use launcher_domain::{ActivityAction, Clock, Instance, InstanceState};
+use launcher_service::{ActivityFilter, ClassOutcome, LaunchRequest, Page, ServiceError};
+use uuid::Uuid;
+
+use crate::{World, caller};
+
+async fn running(world: &World, template: Uuid, who: &str) -> Instance {
+    let launched = world.launcher.launch(&caller(who), template, &LaunchRequest::default()).await.unwrap();
+    let name = launched.listed.instance.k8s_name;
+    world.workshop(&name).await;
+    world.fleet.ready(&name);
+    world.until(&name, InstanceState::Running).await
+}
+
+fn later(from: Timestamp, seconds: i64) -> Timestamp {
+    from + SignedDuration::from_secs(seconds)
+}
+
+async fn extensions(world: &World) -> Vec<(String, String)> {
+    let page = Page { limit: 100, after: None };
+    let entries = world.launcher.activities(&caller("admin"), &ActivityFilter::default(), &page).await.unwrap();
+    let extended = entries.into_iter().filter(|entry| entry.activity.action == ActivityAction::Extended);
+    extended
+        .map(|entry| {
+            assert_eq!(entry.activity.act.actor_email.unwrap().as_str(), "admin@example.org");
+            (entry.activity.subject, entry.activity.detail.unwrap())
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn class_is_for_admins_only() {
+    let world = World::new().await;
+    let template = world.template().await.template_id;
+    let until = world.clock.now();
+    let alice = caller("alice");
+    for refused in [
+        world.launcher.class_states(&alice, template).await.unwrap_err(),
+        world.launcher.class_states(&alice, Uuid::from_u128(404)).await.unwrap_err(),
+        world.launcher.extend_class(&alice, template, until).await.unwrap_err(),
+    ] {
+        assert!(matches!(refused, ServiceError::Forbidden), "{refused}");
+    }
+    let missing = world.launcher.extend_class(&caller("admin"), Uuid::from_u128(404), until).await.unwrap_err();
+    assert!(matches!(missing, ServiceError::NotFound), "{missing}");
+}
+
+#[tokio::test]
+async fn class_is_counted_by_state() {
+    let world = World::new().await;
+    let (template, other) = (world.template().await.template_id, world.template().await.template_id);
+    running(&world, template, "alice").await;
+    running(&world, template, "bob").await;
+    running(&world, other, "carol").await;
+    let class = world.launcher.class_states(&caller("admin"), template).await.unwrap();
+    assert_eq!(class.template.template_id, template);
+    let states: Vec<u64> = class.states.iter().map(|(_, count)| *count).collect();
+    assert_eq!((class.states[2], states), ((InstanceState::Running, 2), vec![0, 0, 2, 0, 0]));
+}
+
+#[tokio::test]
+async fn class_is_extended_until_a_time_once() {
+    let world = World::new().await;
+    let (template, other) = (world.template().await.template_id, world.template().await.template_id);
+    let (alice, bob) = (running(&world, template, "alice").await, running(&world, template, "bob").await);
+    let carol = running(&world, other, "carol").await;
+    let until = later(alice.expires_at.unwrap(), 5400);
+    let admin = caller("admin");
+    let results = world.launcher.extend_class(&admin, template, until).await.unwrap();
+    let names: Vec<&str> = results.iter().map(|result| result.k8s_name.as_str()).collect();
+    assert_eq!(names, [&bob.k8s_name, &alice.k8s_name], "newest first");
+    for result in &results {
+        assert_eq!((result.outcome, result.expires_at), (ClassOutcome::Extended, Some(until)));
+        let stored = world.launcher.instance(&admin, &result.k8s_name).await.unwrap().instance;
+        assert_eq!(stored.expires_at, Some(until));
+        assert_eq!(
+            world.launcher.instance(&admin, &carol.k8s_name).await.unwrap().instance.expires_at,
+            carol.expires_at
+        );
+    }
+    let detail = format!("{until:.3}");
+    let logged = [(bob.k8s_name, detail.clone()), (alice.k8s_name, detail)];
+    let mut entries = extensions(&world).await;
+    entries.sort_by_key(|(name, _)| *name != logged[0].0);
+    assert_eq!(entries, logged);
+
+    let again = world.launcher.extend_class(&admin, template, until).await.unwrap();
+    assert!(again.iter().all(|result| result.outcome == ClassOutcome::Unchanged), "{again:?}");
+    let earlier = world.launcher.extend_class(&admin, template, later(until, -60)).await.unwrap();
+    assert!(earlier.iter().all(|result| result.expires_at == Some(until)), "never shortened: {earlier:?}");
+    assert_eq!(extensions(&world).await.len(), 2, "an unchanged instance has no entry");
+}
+
+#[tokio::test]
+async fn class_is_extended_at_most_to_the_maximum_lifetime() {
+    let world = World::new().await;
+    let template = world.template().await.template_id;
+    let alice = running(&world, template, "alice").await;
+    let latest = later(alice.started_at.unwrap(), i64::from(alice.settings.max_lifetime_seconds));
+    let admin = caller("admin");
+    let far = later(latest, 1);
+    let results = world.launcher.extend_class(&admin, template, far).await.unwrap();
+    assert_eq!((results[0].outcome, results[0].expires_at), (ClassOutcome::Shortened, Some(latest)));
+    let again = world.launcher.extend_class(&admin, template, far).await.unwrap();
+    let refused = ClassOutcome::Refused(ExtendError::LifetimeLimitReached);
+    assert_eq!((again[0].outcome, again[0].expires_at), (refused, Some(latest)));
+    assert_eq!(extensions(&world).await.len(), 1);
+}
