@@ -2,4 +2,5 @@
 
 pub(crate) mod browse;
 pub(crate) mod document;
+mod frame;
 pub(crate) mod problems;
