@@ -135,6 +135,8 @@ class Film {
 
 /** Draws the mouse pointer, which is not part of a screenshot. Runs in the page. */
 function drawPointer({ x, y }) {
+  // JupyterLab asks at its first start if it may show news.
+  document.querySelector(".Toastify")?.style.setProperty("display", "none");
   const id = "pointer-of-the-film";
   const make = (name, attributes) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);

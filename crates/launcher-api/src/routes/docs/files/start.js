@@ -23,6 +23,8 @@
       const named = select.closest("tr, label, .content-type-wrapper")?.querySelector("small, .parameter__name, h4, label");
       select.setAttribute("aria-label", named?.textContent.trim() || "Choice");
     });
+    each("textarea:not([aria-label])", (area) => area.setAttribute("aria-label", "Request body"));
+    each(".copy-to-clipboard button:not([aria-label])", (button) => button.setAttribute("aria-label", "Copy"));
     each("table[role=region]", (table) => table.removeAttribute("role"));
     each("pre:not([tabindex])", (pre) => pre.setAttribute("tabindex", "0"));
   };
