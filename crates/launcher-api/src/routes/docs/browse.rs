@@ -13,9 +13,9 @@ use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
 use utoipa_swagger_ui::{Config, serve};
 
+use super::description::DESCRIPTION;
 use super::frame::Document;
 use crate::admission::Shared;
-use crate::openapi::DESCRIPTION;
 use crate::problem::Problem;
 use crate::state::AppState;
 
