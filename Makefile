@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint fmt deny requirements bench clean cluster-up cluster-images cluster-smoke cluster-down
+.PHONY: help run test soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -34,6 +34,9 @@ requirements: ## pin the Python packages at their current releases
 
 bench: ## measure in comparison with similar programs, and at growing size; options: make bench BENCH="--rounds 3"
 	@exec bench/run.py $(BENCH)
+
+pictures: ## make the pictures of README.md again, with Chromium
+	@exec e2e/browser/pictures.sh
 
 cluster-up: ## boot a Kubernetes with real pods on this machine (root), or check the one that TEST_KUBECONFIG names
 	@exec e2e/cluster/up.sh

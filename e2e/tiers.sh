@@ -34,7 +34,7 @@ needs_lint() {
 run_lint() {
   cargo fmt --all --check
   cargo clippy --quiet --workspace --all-targets --all-features --locked -- --deny warnings
-  shellcheck --external-sources .ci/run e2e/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
+  shellcheck --external-sources .ci/run e2e/*.sh e2e/browser/*.sh e2e/cluster/*.sh e2e/cluster/images/*.sh e2e/cluster/images/*/*.sh \
     e2e/login/*.sh e2e/postgres/*.sh e2e/soak/*.sh images/*.sh packaging/local/*.sh
   "$PYTHON" -m compileall -q e2e/*.py e2e/*/*.py e2e/*/*/*.py bench
 }

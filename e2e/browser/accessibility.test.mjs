@@ -66,6 +66,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     "guide-students": "/guide/students",
     "guide-teachers": "/guide/teachers",
     missing: "/no-such-page",
+    problems: "/api/v1/problems#not-found",
   };
   /** Checks the current page with axe, and for horizontal overflow. */
   const check = async (page, name, look) => {
@@ -82,6 +83,22 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
         await check(page, name, look);
       });
     }
+    await t.test(`API documentation passes axe, ${look}`, async () => {
+      await page.goto(`${launcher.url}/api/v1/docs`);
+      const extend = page.getByRole("button", { name: /^POST .*\/extend/ });
+      await extend.waitFor();
+      await check(page, "api", look);
+      await extend.click();
+      await page.getByRole("button", { name: "Try it out" }).click();
+      await page.getByRole("button", { name: "Execute" }).click();
+      await page.getByRole("heading", { name: "Server response" }).waitFor();
+      await check(page, "api-operation", look);
+      const schemas = page.getByRole("button", { name: /^ExtendBody/ });
+      await schemas.first().click();
+      await check(page, "api-schema", look);
+      await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Workshops" }).click();
+      await page.getByRole("region", { name: "My workshops" }).waitFor();
+    });
     await t.test(`bulk actions pass axe, ${look}`, async () => {
       await page.goto(`${launcher.url}/admin/instances`);
       await page.getByRole("checkbox", { name: "Select all" }).check();

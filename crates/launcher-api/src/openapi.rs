@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::routes;
+use crate::routes::docs::description::DESCRIPTION;
 use crate::wire::{template_body_schema, template_patch_schema, template_replacement_schema};
 
 /// Returns the OpenAPI 3.1 document of the API under a base path.
@@ -58,10 +59,6 @@ fn info() -> Value {
         "title": "Workshop Launcher",
         "version": env!("CARGO_PKG_VERSION"),
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
-        "description": "Launches short-lived workshops from a shared catalog.\n\nBodies are JSON in snake_case. Times \
-                        are RFC 3339 in UTC, durations are in seconds. Each path works with and without a trailing \
-                        slash. HEAD works wherever GET does. Lists are arrays, newest first. If more entries exist, \
-                        the header `Link` has the next page (`rel=\"next\"`). Errors are problem documents (RFC 9457); \
-                        see `/problems`. Every response has the request's id in `X-Request-Id`.",
+        "description": DESCRIPTION,
     })
 }

@@ -5,7 +5,7 @@
 //! forbid them; only the page of `unauthenticated.rs` embeds one style.
 
 mod admin;
-mod assets;
+pub(crate) mod assets;
 mod errors;
 mod events;
 mod forms;

@@ -1,7 +1,7 @@
 //! The routes of the API.
 
 mod activity;
-mod docs;
+pub(crate) mod docs;
 mod events;
 mod instances;
 mod me;

@@ -22,11 +22,12 @@ const BYTES: i64 = 8 * 1024;
 
 /// Collects details of a failure within the timeout. Returns the failure, with a warning added to its message, and the
 /// log tail.
-pub(crate) async fn collect(context: &Context, failure: Failure) -> (Failure, Option<String>) {
+pub(crate) async fn collect(context: &Context, workshop: &str, failure: Failure) -> (Failure, Option<String>) {
     match timeout(PATIENCE, query(context, failure.clone())).await {
         Ok(found) => found,
         Err(_) => {
             tracing::debug!(
+                workshop,
                 reason = failure.reason.code.as_str(),
                 "collecting failure details timed out, reporting the failure without them"
             );
@@ -83,14 +84,14 @@ fn is_log(text: &str) -> bool {
 }
 
 /// Returns a failure if the pod cannot start because the Secret with the proxy secret is missing or lacks the key.
-pub(crate) async fn missing_secret(context: &Context, pod: &str) -> Option<Failure> {
+pub(crate) async fn missing_secret(context: &Context, workshop: &str, pod: &str) -> Option<Failure> {
     let name = context.settings.sidecar.proxy_secret.as_deref()?;
     let warnings = timeout(PATIENCE, warnings(context, pod)).await.ok()??;
     let failed_mounts = warnings.into_iter().filter(|event| event.reason.as_deref() == Some("FailedMount"));
     let mut messages = failed_mounts.filter_map(|event| event.message);
     let warning = messages.find(|message| is_about_secret(message, name))?;
     let namespace = &context.settings.namespace;
-    tracing::warn!(pod, secret = name, namespace, warning, "proxy secret missing: create the Secret");
+    tracing::warn!(workshop, pod, secret = name, namespace, warning, "proxy secret missing: create the Secret");
     let detail = FailureDetail::SecretMissing {
         secret: name.to_owned(),
         key: PROXY_SECRET_KEY.to_owned(),

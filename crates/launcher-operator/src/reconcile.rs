@@ -129,7 +129,7 @@ async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) 
         context.pull_failures.forget(&name);
     }
     let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since };
-    let (diagnosis, log_tail) = explain(context, diagnose(&observed, &context.settings, now)).await;
+    let (diagnosis, log_tail) = explain(context, &name, diagnose(&observed, &context.settings, now)).await;
     let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
     let next = requeue_delay(&diagnosis, workshop.spec.expiry(status.ready_at), now);
     write(workshop, status.clone(), context).await?;
@@ -180,14 +180,14 @@ fn is_final(workshop: &Workshop) -> bool {
     })
 }
 
-async fn explain(context: &Context, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
+async fn explain(context: &Context, workshop: &str, diagnosis: Diagnosis) -> (Diagnosis, Option<String>) {
     match diagnosis {
         Diagnosis::Failed(failure) => {
-            let (failure, log_tail) = failure_details::collect(context, failure).await;
+            let (failure, log_tail) = failure_details::collect(context, workshop, failure).await;
             (Diagnosis::Failed(failure), log_tail)
         }
         Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
-            let failure = failure_details::missing_secret(context, pod).await;
+            let failure = failure_details::missing_secret(context, workshop, pod).await;
             (failure.map_or(diagnosis, Diagnosis::Failed), None)
         }
         other => (other, None),

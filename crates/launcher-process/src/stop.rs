@@ -115,10 +115,13 @@ impl Stop {
     pub async fn finish(&self, grace: Duration) -> bool {
         self.requested.cancel();
         self.tasks.close();
+        // A forced stop ends all tasks. Check it first: otherwise the ended tasks could count as in time. Check the grace
+        // period last, because tasks that have ended by then are in time.
         let in_time = tokio::select! {
+            biased;
+            () = self.forced.cancelled() => false,
             () = self.tasks.wait() => true,
             () = tokio::time::sleep(grace) => false,
-            () = self.forced.cancelled() => false,
         };
         self.forced.cancel();
         self.tasks.wait().await;

@@ -1,6 +1,7 @@
 //! The OpenAPI document, the page that shows it, and the reference of problems.
 
-use launcher_testkit::{Options, TestApp};
+use http::Method;
+use launcher_testkit::{Options, Reply, TestApp};
 use serde_json::Value;
 
 const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
@@ -92,7 +93,7 @@ async fn openapi_document_and_docs_page_are_self_hosted() {
         .filter(|part| part.ends_with(".css") || part.ends_with(".js"))
         .map(str::to_owned)
         .collect();
-    assert_eq!(files.len(), 3);
+    assert_eq!(files.len(), 5);
     for file in files {
         let file = alice.page(&file).await.expect(200);
         assert!(!file.body.is_empty());
@@ -111,6 +112,36 @@ async fn problem_type_url_resolves_to_its_section() {
     let reference = alice.page(path).await.expect(200);
     assert_eq!(reference.header("content-type"), "text/html; charset=utf-8");
     assert!(reference.text().contains(&format!("<h2 id=\"{anchor}\">{anchor}</h2>")), "{}", reference.text());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn documents_have_the_frame_and_the_style_of_the_pages() {
+    let (app, _, alice, _, _) = TestApp::start().await;
+    let home = alice.page("/").await.expect(200);
+    let style = home.text().split('"').find(|part| part.ends_with(".css")).unwrap().to_owned();
+    for (path, title) in [("/docs", "API"), ("/problems", "Problems")] {
+        for accept in ["text/html", "application/json", "*/*"] {
+            let request = alice.request(Method::GET, &alice.api(path)).header("accept", accept);
+            assert_eq!(
+                Reply::of(request).await.expect(200).header("content-type"),
+                "text/html; charset=utf-8",
+                "{path} {accept}"
+            );
+        }
+        let page = alice.get(path).await.expect(200);
+        for part in [
+            "<html lang=\"en\">".to_owned(),
+            format!("<title>{title} - Workshop Launcher</title>"),
+            format!("href=\"{style}\""),
+            "<a class=\"brand\" href=\"/\">".to_owned(),
+            format!("<a href=\"/api/v1{path}\" aria-current=\"page\">{title}</a>"),
+            format!("<h1>{title}</h1>"),
+        ] {
+            assert!(page.text().contains(&part), "{part}: {}", page.text());
+        }
+        assert!(page.header("content-security-policy").contains("style-src 'self'"));
+    }
     app.finish().await;
 }
 

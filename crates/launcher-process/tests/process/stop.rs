@@ -56,6 +56,22 @@ async fn finish_without_tasks_returns_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn forced_stop_with_ended_tasks_is_not_in_time() {
+    // Repeated, because an unbiased select would choose the right branch in half of the runs.
+    for _ in 0..32 {
+        let stop = Stop::new();
+        let hanging = stop.track(std::future::pending());
+        tokio::task::yield_now().await;
+        let patient = stop.clone();
+        let patient = tokio::spawn(async move { patient.finish(Duration::from_secs(60)).await });
+        tokio::task::yield_now().await;
+        assert!(!stop.finish(Duration::from_secs(1)).await);
+        assert!(!patient.await.unwrap());
+        hanging.await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn drain_time_begins_when_stop_is_requested() {
     let stop = Stop::new().with_drain(Duration::from_secs(20));
     let begun = Instant::now();

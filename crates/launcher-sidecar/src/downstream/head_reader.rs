@@ -13,8 +13,8 @@ use crate::refusal::Reason;
 use crate::transport::buffers::poll_fill;
 use crate::transport::socket::PeerIo;
 
-/// Maximum time for a head to arrive, measured from its first byte. For a connection's first head, the time is measured
-/// from the connection's start.
+/// Maximum time from the first byte of a head to its end. A new connection must also send its first byte within this
+/// time. The first byte restarts the timer, so the first head is complete at most 60 s after the connection's start.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reason why the connection has no next head.
@@ -97,6 +97,7 @@ impl<IO: PeerIo> HeadReader<'_, IO> {
             Scan::Malformed => Some(Err(NoHead::Refused(Reason::MALFORMED_HEAD))),
             Scan::Incomplete => {
                 if !self.has_begun {
+                    // First byte: the deadline for the begin of the head ends, and the deadline for its end starts.
                     self.has_begun = true;
                     client.timer.set(Instant::now() + HEAD_TIMEOUT);
                 }

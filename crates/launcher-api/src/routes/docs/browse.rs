@@ -1,15 +1,20 @@
 //! `GET /docs`: embedded Swagger UI for the OpenAPI document. The page loads no other host.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 
 use axum::extract::{Path, State};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
+use pulldown_cmark::Parser;
+use pulldown_cmark::html::push_html;
 use utoipa_swagger_ui::{Config, serve};
 
+use super::description::DESCRIPTION;
+use super::frame::Document;
 use crate::compression::SharedText;
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -28,32 +33,41 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 )]
 pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
     let files = state.api_path("/docs");
-    let page = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>API - Workshop Launcher</title>\
-         <meta name=\"viewport\" content=\"width=device-width\">\
-         <link rel=\"stylesheet\" href=\"{files}/swagger-ui.css\"></head><body><div id=\"swagger-ui\"></div>\
-         <noscript>This page needs scripts. The document is at <a href=\"{base}/openapi.json\">openapi.json</a>.\
-         </noscript><script src=\"{files}/swagger-ui-bundle.js\"></script>\
-         <script src=\"{files}/start.js\"></script></body></html>",
-        base = state.settings.base_path
+    let mut main = String::from("<div class=\"reference\"><h1>API</h1>");
+    push_html(&mut main, Parser::new(DESCRIPTION));
+    // Writing to a String does not fail.
+    let _ = write!(
+        main,
+        "<p>For programs: <a href=\"{document}\">openapi.json</a></p></div><h2>Operations</h2>\
+         <noscript><p>The list of operations needs scripts.</p></noscript>\
+         <div id=\"swagger-ui\" data-url=\"{document}\"></div>",
+        document = state.api_path("/openapi.json")
     );
-    ([(CONTENT_SECURITY_POLICY, POLICY)], Html(page)).into_response()
+    let document = Document {
+        path: "/docs",
+        title: "API",
+        head: &format!("<link rel=\"stylesheet\" href=\"{files}/swagger-ui.css\">"),
+        main: &main,
+        scripts: &format!(
+            "<script src=\"{files}/swagger-ui-bundle.js\"></script><script src=\"{files}/start.js\"></script>"
+        ),
+        content_policy: POLICY,
+    };
+    document.respond(&state)
 }
 
-/// Serves a file of Swagger UI.
-pub(crate) async fn file(
-    State(state): State<AppState>,
-    Path(file): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
+/// Serves a file of the documents.
+pub(crate) async fn file(Path(file): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     match file.as_str() {
-        "start.js" => Ok(([(CONTENT_TYPE, JAVASCRIPT)], start(&state)).into_response()),
-        "swagger-ui.css" => Ok(embedded(&STYLE)?.response(&headers, "text/css; charset=utf-8")),
+        "docs.css" => Ok(([(CONTENT_TYPE, CSS)], include_str!("files/docs.css")).into_response()),
+        "start.js" => Ok(([(CONTENT_TYPE, JAVASCRIPT)], include_str!("files/start.js")).into_response()),
+        "swagger-ui.css" => Ok(embedded(&STYLE)?.response(&headers, CSS)),
         "swagger-ui-bundle.js" => Ok(embedded(&SCRIPT)?.response(&headers, JAVASCRIPT)),
         _ => Err(Problem::not_found()),
     }
 }
 
+const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// A file of Swagger UI, up to 1.5 MB. It is in memory once for all requests.
@@ -74,12 +88,4 @@ fn load(file: &str) -> Result<Option<SharedText>, String> {
 fn embedded(file: &'static File) -> Result<&'static SharedText, Problem> {
     let found = file.as_ref().map_err(|error| Problem::internal(error.clone()))?;
     found.as_ref().ok_or_else(|| Problem::internal("Swagger UI is not embedded"))
-}
-
-fn start(state: &AppState) -> String {
-    format!(
-        "SwaggerUIBundle({{ url: \"{}/openapi.json\", dom_id: \"#swagger-ui\", deepLinking: true, \
-         validatorUrl: null }});\n",
-        state.settings.base_path
-    )
 }

@@ -18,7 +18,7 @@ use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
 use crate::local::records::{log, remove_directory};
 use monitor::{AppOutcome, is_expired, monitor_app};
-use stop_reason::StopReason;
+use stop_reason::{StopReason, start_failure};
 
 /// Maximum number of ports that the supervisor tries if other programs take them.
 const PORT_ATTEMPTS: u32 = 3;
@@ -136,6 +136,10 @@ impl Supervisor {
             StopReason::Superseded => return,
             StopReason::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
             StopReason::Failed(failure) => WorkshopStatus::failed(failure, tail),
+            StopReason::NotStarted { problem, error } => {
+                tracing::error!(workshop = self.workload.name(), %error, problem, "starting Workshop failed");
+                WorkshopStatus::failed(start_failure(problem, &error), tail)
+            }
         };
         tracing::info!(workshop = self.workload.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
         self.workload

@@ -46,7 +46,7 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
         readiness = wait_for_app(workload, started.port) => match readiness {
             Ok(Readiness::Ready) => return Ok(()),
             Ok(Readiness::PortTaken) => return Err(AppOutcome::PortTaken),
-            Err(error) => StopReason::not_started("the program on its port cannot be identified", &error),
+            Err(error) => StopReason::NotStarted { problem: "the program on its port cannot be identified", error },
         },
         () = wait_for_expiry(workload) => StopReason::Expired,
         () = sleep(start_timeout) => {

@@ -54,7 +54,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
         // An app without a record must not keep running: kill its leading process. The caller finds the app's other
         // processes by the marker and terminates them.
         leader.id.signal(rustix::process::Signal::KILL);
-        return Err(StopReason::not_started("its state cannot be written", &io::Error::other(error)));
+        return Err(StopReason::NotStarted { problem: "its state cannot be written", error: io::Error::other(error) });
     }
     tracing::info!(workshop = workload.name(), program = %command.program.display(), port, "starting Workshop");
     Ok(ExitWatch::Keeper(Box::new(keeper)))
@@ -69,14 +69,14 @@ fn start_app(
     let context = workload.context();
     let working = context.layout.working(workload.name());
     prepare(launch_spec, &working)
-        .map_err(|error| StopReason::not_started("its directories cannot be created", &error))?;
+        .map_err(|error| StopReason::NotStarted { problem: "its directories cannot be created", error })?;
     let log = log::create(&context.layout.log(workload.name()))
-        .map_err(|error| StopReason::not_started("its log cannot be created", &error))?;
+        .map_err(|error| StopReason::NotStarted { problem: "its log cannot be created", error })?;
     let AppCommand { program, args, env, marker, .. } = command;
     let app = AppStart { program, args, env, marker, working: &working, log };
     KeeperHandle::start(&context.settings.keeper, app).map_err(|error| match error {
         StartError::App(error) => not_started(command, &error),
-        StartError::Keeper(error) => StopReason::not_started("its keeper process cannot be started", &error),
+        StartError::Keeper(error) => StopReason::NotStarted { problem: "its keeper process cannot be started", error },
     })
 }
 

@@ -9,22 +9,24 @@ use tokio::task::JoinError;
 #[derive(Debug)]
 pub(super) enum StopReason {
     Failed(FailureReason),
+    /// This machine could not start the app.
+    NotStarted {
+        problem: &'static str,
+        error: io::Error,
+    },
     Expired,
     /// The desired state changed before the app was started.
     Superseded,
 }
 
-impl StopReason {
-    /// Creates the reason for an app that this machine could not start, and logs the problem.
-    pub(super) fn not_started(problem: &str, error: &io::Error) -> Self {
-        tracing::error!(%error, problem, "starting Workshop failed");
-        let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error: error.to_string() };
-        Self::Failed(FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator))
+impl From<JoinError> for StopReason {
+    fn from(error: JoinError) -> Self {
+        Self::NotStarted { problem: "the start was aborted", error: io::Error::other(error) }
     }
 }
 
-impl From<JoinError> for StopReason {
-    fn from(error: JoinError) -> Self {
-        Self::not_started("the start was aborted", &io::Error::other(error))
-    }
+/// Returns the failure of an app that this machine could not start.
+pub(super) fn start_failure(problem: &str, error: &io::Error) -> FailureReason {
+    let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error: error.to_string() };
+    FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
 }

@@ -1,0 +1,244 @@
+// Makes the pictures of README.md: the start page in both colour schemes, and an animation of a launch.
+// Run `make pictures`, which builds and installs everything that this script needs.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { access, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import http from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { ADMIN, ROOT, freePort, openPage, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+
+const PICTURES = join(ROOT, "docs/pictures");
+const JUPYTER = process.env.TEST_JUPYTER ?? join(ROOT, ".local/jupyter/bin/jupyter-lab");
+const STUDENT = "ada@example.org";
+const SIZE = { width: 960, height: 640 };
+const FRAME_MS = 200;
+/** Number of frames of the animation: 20 seconds. */
+const FRAMES = 100;
+const MAX_BYTES = 1_500_000;
+const START_SECONDS = 120;
+
+const MORE_TEMPLATES = [
+  {
+    name: "Statistics 101",
+    description: "RStudio with the **tidyverse**, for the exercises of the course.",
+    app_type: "rstudio",
+    image: "docker.io/rocker/tidyverse:4",
+    lifetime_seconds: 14400,
+  },
+];
+
+/** Starts an auth proxy that signs in every request as this user. Returns its port. */
+async function startAuthProxy(test, port, upstreamPort, email) {
+  const target = (request) => ({
+    host: "127.0.0.1",
+    port: upstreamPort,
+    method: request.method,
+    path: request.url,
+    // One connection for each request: the launcher may close an idle connection at the moment of its reuse.
+    agent: false,
+    headers: { ...request.headers, "x-auth-request-email": email },
+  });
+  const proxy = http.createServer((request, response) => {
+    const upstream = http.request(target(request), (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    upstream.on("error", () => response.destroy());
+    response.on("close", () => response.writableFinished || upstream.destroy());
+    request.pipe(upstream);
+  });
+  proxy.on("upgrade", (request, client, head) => {
+    const upstream = connect(upstreamPort, "127.0.0.1", () => {
+      const { method, path, headers } = target(request);
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      upstream.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+      upstream.write(head);
+      client.pipe(upstream).pipe(client);
+    });
+    for (const [one, other] of [[client, upstream], [upstream, client]]) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  proxy.listen(port, "127.0.0.1");
+  await once(proxy, "listening");
+  test.after(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+}
+
+/** Records frames of a page. Each frame is a file, and is shown for FRAME_MS. */
+class Film {
+  frames = [];
+  #taken = 0;
+  #pointer = { x: SIZE.width * 0.6, y: SIZE.height * 0.8 };
+
+  constructor(page, folder) {
+    this.page = page;
+    this.folder = folder;
+  }
+
+  /** Takes one picture, with the pointer. Returns null while the page navigates. */
+  async #take() {
+    const path = join(this.folder, `${String(this.#taken++).padStart(4, "0")}.png`);
+    try {
+      await this.page.evaluate(drawPointer, this.#pointer);
+      await this.page.screenshot({ path, timeout: 5000 });
+      return path;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Shows the current page for this number of frames. */
+  async hold(frames) {
+    const path = await this.#take();
+    assert.ok(path, "the page cannot be photographed");
+    this.frames.push(...Array(frames).fill(path));
+  }
+
+  /** Moves the pointer to the middle of an element. */
+  async pointAt(element, steps = 5) {
+    const box = await element.boundingBox();
+    const [from, to] = [this.#pointer, { x: box.x + box.width / 2, y: box.y + box.height / 2 }];
+    for (let step = 1; step <= steps; step++) {
+      const share = step / steps;
+      this.#pointer = { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+      await this.hold(1);
+    }
+  }
+
+  /** Records until `done` settles. If that takes long, keeps only some of the frames, evenly spread. */
+  async record(done, most) {
+    const state = { settled: false };
+    const settle = () => (state.settled = true);
+    done.then(settle, settle);
+    const taken = [];
+    while (!state.settled) {
+      const next = sleep(FRAME_MS);
+      const path = await this.#take();
+      if (path) taken.push(path);
+      await next;
+    }
+    await done;
+    const kept = Math.min(most, taken.length);
+    for (let at = 0; at < kept; at++) this.frames.push(taken[Math.floor((at * taken.length) / kept)]);
+  }
+}
+
+/** Draws the mouse pointer, which is not part of a screenshot. Runs in the page. */
+function drawPointer({ x, y }) {
+  // JupyterLab asks at its first start if it may show news.
+  document.querySelector(".Toastify")?.style.setProperty("display", "none");
+  const id = "pointer-of-the-film";
+  const make = (name, attributes) => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
+    return element;
+  };
+  let pointer = document.getElementById(id);
+  if (!pointer) {
+    pointer = make("svg", { id, width: 22, height: 28, viewBox: "0 0 22 28", "aria-hidden": "true" });
+    const d = "M2 2v20l5-5 4 9 4-2-4-8h7z";
+    pointer.append(make("path", { d, fill: "#000", stroke: "#fff", "stroke-width": 1.5, "stroke-linejoin": "round" }));
+    document.documentElement.append(pointer);
+  }
+  Object.assign(pointer.style, { position: "fixed", left: `${x}px`, top: `${y}px`, zIndex: 99999, pointerEvents: "none" });
+}
+
+/** Opens a notebook in JupyterLab and runs a cell. */
+async function workInJupyter(page, film) {
+  const card = page.locator('.jp-LauncherCard[data-category="Notebook"]').first();
+  await film.record(card.waitFor({ timeout: START_SECONDS * 1000 }), 15);
+  await film.hold(4);
+  await film.pointAt(card);
+  await card.click();
+  // JupyterLab ignores a cell that runs before the kernel is connected.
+  await film.record(page.getByText(/\| Idle$/).waitFor({ timeout: START_SECONDS * 1000 }), 12);
+  const cell = page.locator(".jp-Notebook .jp-CodeCell").first();
+  await cell.locator(".cm-content").click();
+  for (const key of "sum(range(101))") {
+    // JupyterLab closes parentheses: it types over a closing parenthesis that it added.
+    await page.keyboard.type(key);
+    await film.hold(1);
+  }
+  await page.keyboard.press("Shift+Enter");
+  await film.record(cell.locator(".jp-OutputArea-output").filter({ hasText: "5050" }).waitFor({ timeout: 60_000 }), 4);
+}
+
+async function filmLaunch(page, url, template, folder) {
+  const film = new Film(page, folder);
+  const button = page.getByRole("button", { name: `Launch ${template}` });
+  await page.goto(url);
+  await button.waitFor();
+  await film.hold(10);
+  await button.scrollIntoViewIfNeeded();
+  await film.pointAt(button);
+  await film.hold(2);
+  await button.click();
+  const hasOpened = page.waitForURL((address) => address.origin !== url, { timeout: START_SECONDS * 1000, waitUntil: "commit" });
+  await film.record(hasOpened, 22);
+  if (template === "JupyterLab") await workInJupyter(page, film);
+  await page.waitForLoadState();
+  await film.hold(Math.max(FRAMES - film.frames.length, 5));
+  return film.frames;
+}
+
+/** Encodes the frames as an animated WebP. A frame that is shown several times is stored once. */
+async function encode(frames, path) {
+  const scenes = [];
+  for (const frame of frames) {
+    const last = scenes.at(-1);
+    if (last?.frame === frame) last.count++;
+    else scenes.push({ frame, count: 1 });
+  }
+  const timed = scenes.flatMap(({ frame, count }) => ["-d", String(count * FRAME_MS), frame]);
+  await promisify(execFile)("img2webp", ["-loop", "0", "-kmax", "30", "-lossy", "-q", "60", "-m", "4", ...timed, "-o", path]);
+  const { size } = await stat(path);
+  assert.ok(size <= MAX_BYTES, `${path} has ${size} bytes, more than ${MAX_BYTES}`);
+  return size;
+}
+
+async function make(test) {
+  const folder = await mkdtemp(join(tmpdir(), "launcher-pictures-"));
+  test.after(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(PICTURES, { recursive: true });
+  const hasJupyter = await access(JUPYTER).then(() => true, () => false);
+  const template = hasJupyter ? "JupyterLab" : "Files";
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const launcher = await startLauncher(test, { SERVICE_PUBLIC_URL: url, SERVICE_LOCAL_JUPYTER: JUPYTER });
+  await startAuthProxy(test, port, new URL(launcher.url).port, STUDENT);
+  const browser = await startBrowser(test);
+  const { context: admin } = await openPage(test, browser, { email: ADMIN });
+  for (const data of MORE_TEMPLATES) {
+    const answer = await admin.request.post(`${launcher.url}/api/v1/templates/`, { data, headers: { Host: `localhost:${port}` } });
+    assert.equal(answer.status(), 201, await answer.text());
+  }
+  const { page } = await openPage(test, browser, { viewport: SIZE, colorScheme: "light" });
+  const frames = await filmLaunch(page, url, template, folder);
+  const size = await encode(frames, join(PICTURES, "launch.webp"));
+  console.log(`launch.webp: ${frames.length} frames, ${(frames.length * FRAME_MS) / 1000} s, ${size} bytes`);
+  for (const [colorScheme, name] of [["light", "start.png"], ["dark", "start-dark.png"]]) {
+    const { page: start } = await openPage(test, browser, { viewport: { width: 1280, height: 800 }, colorScheme });
+    await start.goto(url);
+    await workshopEntry(start, template).getByRole("link", { name: /^Open/ }).waitFor();
+    await start.screenshot({ path: join(PICTURES, name) });
+    console.log(name);
+  }
+}
+
+// Stops everything in reverse order, also after a failure.
+const cleanups = [];
+try {
+  await make({ after: (cleanup) => cleanups.push(cleanup) });
+} finally {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+}
