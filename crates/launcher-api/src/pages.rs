@@ -12,6 +12,7 @@ mod forms;
 mod guide;
 mod history;
 mod html;
+mod icons;
 mod instances;
 mod language;
 mod languages;
@@ -40,6 +41,7 @@ type Route = (&'static str, &'static str, fn() -> MethodRouter<AppState>);
 const ROUTES: &[Route] = &[
     ("GET", "/", || get(workshops::home)),
     ("GET", "/history", || get(history::show)),
+    ("GET", "/go/{slug}", || get(launch::go)),
     ("GET", "/launch/{template_id}", || get(launch::show)),
     ("POST", "/launch/{template_id}", || post(launch::launch)),
     ("GET", "/instances/{k8s_name}", || get(instances::show)),

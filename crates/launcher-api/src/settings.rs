@@ -34,6 +34,8 @@ pub struct ApiSettings {
     pub stop: CancellationToken,
     /// True if workshops of several people run as one OS user. Each admin page then shows a warning.
     pub shares_one_user: bool,
+    /// Names of the editor's fields that the fleet ignores.
+    pub ignored_fields: &'static [&'static str],
     /// Time from ready until the URL of a workshop answers. A page opens a workshop only after this time.
     pub routing_delay: Duration,
 }

@@ -18,7 +18,7 @@ pub use draft::{ResourcesDraft, TemplateDraft};
 pub use entry::Template;
 pub use field_error::FieldError;
 pub use icon::Icon;
-pub use listing::{Listing, is_slug};
+pub use listing::{Listing, TAG_SEPARATORS, is_slug};
 pub use rule::FieldRule;
 pub use security_profile::SecurityProfile;
 pub use settings::{Resources, TemplateSettings};

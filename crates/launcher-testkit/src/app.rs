@@ -57,6 +57,8 @@ pub struct Options {
     pub shares_one_user: bool,
     /// Time from ready until the URL of a workshop answers.
     pub routing_delay: Duration,
+    /// Fields of the editor that the fleet ignores.
+    pub ignored_fields: &'static [&'static str],
 }
 
 impl Default for Options {
@@ -73,6 +75,7 @@ impl Default for Options {
             logout_url: None,
             help_url: None,
             shares_one_user: false,
+            ignored_fields: &[],
             routing_delay: Duration::ZERO,
         }
     }
@@ -250,6 +253,7 @@ fn settings(options: &Options, addr: SocketAddr, stop: &Stop) -> ApiSettings {
         metrics: Metrics::default(),
         stop: stop.token(),
         shares_one_user: options.shares_one_user,
+        ignored_fields: options.ignored_fields,
         routing_delay: options.routing_delay,
     }
 }

@@ -160,6 +160,7 @@ fn api(settings: &ServeSettings, public_url: String, metrics: Metrics, stop: &St
         metrics,
         stop: stop.token(),
         shares_one_user: settings.shares_one_user(),
+        ignored_fields: settings.fleet.ignored_fields(),
         routing_delay: settings.fleet.routing_delay(),
     }
 }

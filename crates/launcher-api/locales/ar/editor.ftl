@@ -32,3 +32,15 @@ editor-wrong-word = الكلمة { $number }: { $wrong }
 editor-not-a-variable = لا توجد علامة يساوي في السطر { $line }. الصيغة المطلوبة هي NAME=value.
 editor-second-time = يكرّر السطر { $line } تعيين { $name }. يجب تعيين كل متغير مرة واحدة فقط.
 editor-not-json = يبدأ السطر { $line } بعلامة اقتباس، لكنه ليس سلسلة JSON. يجب أن ينتهي بعلامة اقتباس. في الداخل، تُكتب علامة الاقتباس { "\u2066" }\"{ "\u2069" } وفاصل الأسطر { "\u2066" }\n{ "\u2069" }.
+
+editor-starting-points = نقطة البداية
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = تطبيق ويب
+editor-advanced = خيارات متقدمة
+editor-ignored = لا أثر لهذا الحقل على هذا الخادم، لأنه يشغّل الورشات كعمليات (processes).
+editor-not-a-list = يُرجى كتابة سطر كما في shell، أو قائمة نصوص بصيغة JSON، مثل { "\u2066" }["sh", "-c", "…"]{ "\u2069" }.
+editor-not-an-icon = يُرجى اختيار أيقونة من القائمة.
+editor-saved = تم الحفظ. هذا رابط القالب لطلابك:
+editor-by-link = بالرابط فقط

@@ -29,3 +29,15 @@ app-custom = تطبيق ويب
 
 profile-restricted = restricted: دون صلاحيات root (مستحسن)
 profile-baseline = baseline: صلاحيات root داخل الحاوية (تحتاج إليها صور RStudio القياسية)
+
+icon-of-app = حسب التطبيق
+icon-notebook = دفتر
+icon-statistics = إحصاء
+icon-code = شيفرة برمجية
+icon-terminal = طرفية
+icon-web = صفحة ويب
+icon-database = قاعدة بيانات
+icon-chart = مخطط بياني
+icon-globe = كرة أرضية
+icon-book = كتاب
+icon-flask = دورق

@@ -62,3 +62,22 @@ editor-not-a-variable = In Zeile { $line } fehlt das Gleichheitszeichen. Schreib
 editor-second-time = Zeile { $line } setzt { $name } noch einmal. Setzen Sie jede Variable nur einmal.
 
 editor-not-json = Zeile { $line } beginnt mit einem Anführungszeichen, ist aber kein JSON-String. Setzen Sie auch ans Ende ein Anführungszeichen. Dazwischen schreiben Sie \" für ein Anführungszeichen und \n für einen Zeilenumbruch.
+
+editor-starting-points = Beginnen mit
+
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = Web-App
+
+editor-advanced = Erweitert
+
+editor-ignored = Dieser Server ignoriert dieses Feld: Er führt Workshops als Prozesse aus.
+
+editor-not-a-list = Schreiben Sie eine Zeile wie in der Shell oder eine JSON-Liste von Strings, zum Beispiel ["sh", "-c", "…"].
+
+editor-not-an-icon = Wählen Sie ein Symbol aus der Liste.
+
+editor-saved = Gespeichert. Geben Sie diesen Link an Ihren Kurs weiter:
+
+editor-by-link = Nur per Link

@@ -29,3 +29,15 @@ app-custom = Web-App
 
 profile-restricted = restricted: kein Root (empfohlen)
 profile-baseline = baseline: Root im Container (für Standard-Images von RStudio nötig)
+
+icon-of-app = Wie die App
+icon-notebook = Notebook
+icon-statistics = Statistik
+icon-code = Code
+icon-terminal = Terminal
+icon-web = Webseite
+icon-database = Datenbank
+icon-chart = Diagramm
+icon-globe = Globus
+icon-book = Buch
+icon-flask = Laborkolben

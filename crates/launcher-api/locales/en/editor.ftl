@@ -94,3 +94,27 @@ editor-second-time = Line { $line } sets { $name } again. Set each variable once
 
 # Error of a line that starts with a quotation mark, but is not a JSON string.
 editor-not-json = Line { $line } starts with a quotation mark, but is not a JSON string. End it with a quotation mark. Inside, write \" for a quotation mark and \n for a line break.
+
+# Heading of the list of starting points of a new template.
+editor-starting-points = Start with
+# Names of the starting points, and of templates that are made from them.
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = Web app
+
+# Label that opens the fields that most templates do not need.
+editor-advanced = Advanced
+
+# Hint of a field that has no effect on this server.
+editor-ignored = This server ignores this field: it runs workshops as processes.
+
+# Error of the command, if it starts with [ but is not a JSON list.
+editor-not-a-list = Write a shell line, or a JSON list of texts such as ["sh", "-c", "…"].
+# Error of the field with the icon.
+editor-not-an-icon = Choose an icon from the list.
+
+# Notice after saving, before the name of the template. Its link and QR code follow.
+editor-saved = Saved. Give your class this link:
+# State of a template that is not in the catalog, but can be launched by its link.
+editor-by-link = Only by link

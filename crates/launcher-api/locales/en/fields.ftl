@@ -5,9 +5,7 @@ field-shown = Catalog entry
 
 field-run = App
 
-field-used = Resources
-
-field-lasting = Lifetime
+field-used = Size and time
 
 field-name = Name
     .hint = 1 to 80 characters.
@@ -15,8 +13,8 @@ field-name = Name
 field-description = Description
     .hint = Markdown, at most 4,000 characters. The card shows the first lines.
 
-field-active = In the catalog
-    .hint = Users can launch it. If it leaves the catalog, running workshops keep running.
+field-active = Can be launched
+    .hint = If you turn it off, running workshops keep running.
 
 field-app-type = App type
 
@@ -27,35 +25,50 @@ field-port = Port
     .hint = Port on which the app listens. Empty: 8787 for RStudio, 8888 for Jupyter. Required for a web app.
 
 field-command = Command
-    .hint = { field-words }
+    .hint = { field-words } Empty: the command of the image.
 
 field-arguments = Arguments
-    .hint = { field-words }
+    .hint = { field-words } Empty: the arguments of the image.
 
 field-environment = Environment
     .hint = One NAME=value per line. For a value with line breaks, write a JSON string: KEY="a\nb". Everyone who launches the workshop can read these values. Do not write secrets here.
 
 field-security-profile = Security profile
 
-field-cpu-request = CPU request
-    .hint = Reserved for the workshop. Empty: 100m.
+field-cpu-request = Reserved CPU
+    .hint = Number of cores, such as 0.5. Empty: 100m.
 
-field-cpu-limit = CPU limit
-    .hint = Maximum for the workshop. Empty: 2.
+field-cpu-limit = Maximum CPU
+    .hint = Number of cores, such as 2 or 0.5. Empty: 2.
 
-field-memory-request = Memory request
-    .hint = Reserved for the workshop. Empty: 256Mi.
+field-memory-request = Reserved memory
+    .hint = For example 512 MB. Empty: 256Mi.
 
-field-memory-limit = Memory limit
-    .hint = Maximum for the workshop. Empty: 2Gi.
+field-memory-limit = Maximum memory
+    .hint = For example 4 GB. Empty: 2Gi.
 
-field-lifetime = Lifetime in seconds
-    .hint = Time from ready to the end. Empty: 7200 (two hours).
+field-lifetime = Lifetime
+    .hint = Time from ready to the end, such as 2 h or 90 min. Empty: 2 h.
 
-field-extension = Extension in seconds
-    .hint = Time that one extension adds. Empty: 3600 (one hour).
+field-extension = Extension
+    .hint = Time that one extension adds, such as 1 h. Empty: 1 h.
 
-field-longest = Maximum lifetime in seconds
-    .hint = Extensions cannot exceed it. Empty: 28800 (eight hours).
+field-longest = Maximum lifetime
+    .hint = Extensions cannot exceed it. Empty: 8 h.
 
-field-words = One word per line. $(PORT) stands for the app's port. For a word with a line break, or with spaces at its start or end, write a JSON string: "a\nb".
+field-words = A line as in a shell: quotation marks keep words together. $(PORT) stands for the port of the app.
+
+field-unlisted = Only by link
+    .hint = The template is not in the catalog. Everyone who has its link can launch it.
+
+field-icon = Icon
+
+field-tags = Tags
+    .hint = Up to 8 words that help to find the template, separated by commas.
+
+field-slug = Short link
+    .hint = A name for the link /go/name, for example statistics-101. Use 2 to 40 lower-case letters, digits and hyphens.
+
+field-command-line = Start of the app
+
+field-more = Limits and link

@@ -36,3 +36,16 @@ app-custom = Web app
 # Security profiles of a template.
 profile-restricted = restricted: not root (recommended)
 profile-baseline = baseline: root in the container (standard RStudio images need it)
+
+# Icons of a template.
+icon-of-app = As the app
+icon-notebook = Notebook
+icon-statistics = Statistics
+icon-code = Code
+icon-terminal = Terminal
+icon-web = Web page
+icon-database = Database
+icon-chart = Chart
+icon-globe = Globe
+icon-book = Book
+icon-flask = Flask

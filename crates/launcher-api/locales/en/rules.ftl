@@ -39,7 +39,7 @@ field-rule-memory-request-too-large = at most memory_limit
 # The template has too many tags.
 field-rule-tag-count = at most 8 tags
 # A tag is empty, too long, or has invisible characters.
-field-rule-tag = 1 to 30 characters on one line, without invisible characters
+field-rule-tag = 1 to 30 characters on one line, without commas and invisible characters
 # A tag equals an earlier one, regardless of case.
 field-rule-tag-repeated = the tag { $tag } is given twice
 # The slug has other characters, or is too short or too long.

@@ -62,3 +62,19 @@ editor-not-a-variable = La línea { $line } no tiene signo igual. Escribe NAME=v
 editor-second-time = La línea { $line } vuelve a definir { $name }. Define cada variable una sola vez.
 
 editor-not-json = La línea { $line } empieza con comillas, pero no es una cadena JSON. Ciérrala con comillas. Dentro de la cadena, escribe \" para las comillas y \n para un salto de línea.
+
+editor-starting-points = Empezar con
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = Aplicación web
+
+editor-advanced = Opciones avanzadas
+
+editor-ignored = Este servidor ignora este campo: ejecuta los talleres como procesos.
+
+editor-not-a-list = Escribe una línea de shell o una lista JSON de textos, por ejemplo ["sh", "-c", "…"].
+editor-not-an-icon = Elige un icono de la lista.
+
+editor-saved = Plantilla guardada. Comparte este enlace con tu clase:
+editor-by-link = Solo con enlace

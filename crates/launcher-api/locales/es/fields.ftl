@@ -4,9 +4,7 @@ field-shown = Entrada del catálogo
 
 field-run = Aplicación
 
-field-used = Recursos
-
-field-lasting = Duración
+field-used = Recursos y duración
 
 field-name = Nombre
     .hint = De 1 a 80 caracteres.
@@ -14,8 +12,8 @@ field-name = Nombre
 field-description = Descripción
     .hint = Markdown, 4000 caracteres como máximo. La tarjeta muestra las primeras líneas.
 
-field-active = En el catálogo
-    .hint = Los usuarios pueden iniciar esta plantilla. Si se retira del catálogo, los talleres en ejecución continúan.
+field-active = Se puede iniciar
+    .hint = Si lo desactivas, los talleres en ejecución continúan.
 
 field-app-type = Tipo de aplicación
 
@@ -26,35 +24,50 @@ field-port = Puerto
     .hint = Puerto en el que escucha la aplicación. Vacío: 8787 para RStudio, 8888 para Jupyter. Obligatorio para una aplicación web.
 
 field-command = Comando
-    .hint = { field-words }
+    .hint = { field-words } Vacío: el comando de la imagen.
 
 field-arguments = Argumentos
-    .hint = { field-words }
+    .hint = { field-words } Vacío: los argumentos de la imagen.
 
 field-environment = Variables de entorno
     .hint = Un NAME=value por línea. Si un valor contiene saltos de línea, escribe una cadena JSON: KEY="a\nb". Cualquiera que inicie el taller puede leer estos valores. No escribas secretos aquí.
 
 field-security-profile = Perfil de seguridad
 
-field-cpu-request = Solicitud de CPU
-    .hint = Reservada para el taller. Vacío: 100m.
+field-cpu-request = CPU reservada
+    .hint = Número de núcleos, por ejemplo 0.5. Vacío: 100m.
 
-field-cpu-limit = Límite de CPU
-    .hint = Máximo para el taller. Vacío: 2.
+field-cpu-limit = CPU máxima
+    .hint = Número de núcleos, por ejemplo 2 o 0.5. Vacío: 2.
 
-field-memory-request = Solicitud de memoria
-    .hint = Reservada para el taller. Vacío: 256Mi.
+field-memory-request = Memoria reservada
+    .hint = Por ejemplo, 512 MB. Vacío: 256Mi.
 
-field-memory-limit = Límite de memoria
-    .hint = Máximo para el taller. Vacío: 2Gi.
+field-memory-limit = Memoria máxima
+    .hint = Por ejemplo, 4 GB. Vacío: 2Gi.
 
-field-lifetime = Duración en segundos
-    .hint = Tiempo desde que está listo hasta el fin. Vacío: 7200 (dos horas).
+field-lifetime = Duración
+    .hint = Tiempo desde que está listo hasta el fin, por ejemplo 2 h o 90 min. Vacío: 2 h.
 
-field-extension = Prolongación en segundos
-    .hint = Tiempo que añade cada prolongación. Vacío: 3600 (una hora).
+field-extension = Prolongación
+    .hint = Tiempo que añade cada prolongación, por ejemplo 1 h. Vacío: 1 h.
 
-field-longest = Duración máxima en segundos
-    .hint = Las prolongaciones no pueden superarla. Vacío: 28800 (ocho horas).
+field-longest = Duración máxima
+    .hint = Las prolongaciones no pueden superarla. Vacío: 8 h.
 
-field-words = Una palabra por línea. $(PORT) representa el puerto de la aplicación. Si una palabra contiene un salto de línea, o espacios al principio o al final, escribe una cadena JSON: "a\nb".
+field-words = Una línea como en un shell: las comillas mantienen unidas las palabras. $(PORT) representa el puerto de la aplicación.
+
+field-unlisted = Solo con enlace
+    .hint = La plantilla no aparece en el catálogo. Cualquiera que tenga su enlace puede iniciarla.
+
+field-icon = Icono
+
+field-tags = Etiquetas
+    .hint = Hasta 8 palabras que ayudan a encontrar la plantilla, separadas por comas.
+
+field-slug = Enlace corto
+    .hint = Un nombre para el enlace /go/name, por ejemplo statistics-101. Usa de 2 a 40 letras minúsculas (a-z), dígitos y guiones.
+
+field-command-line = Inicio de la aplicación
+
+field-more = Límites y enlace

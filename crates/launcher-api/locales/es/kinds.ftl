@@ -29,3 +29,15 @@ app-custom = Aplicación web
 
 profile-restricted = restricted: sin root (recomendado)
 profile-baseline = baseline: root en el contenedor (lo necesitan las imágenes estándar de RStudio)
+
+icon-of-app = Según la aplicación
+icon-notebook = Cuaderno
+icon-statistics = Estadística
+icon-code = Código
+icon-terminal = Terminal
+icon-web = Página web
+icon-database = Base de datos
+icon-chart = Gráfico
+icon-globe = Globo terráqueo
+icon-book = Libro
+icon-flask = Matraz

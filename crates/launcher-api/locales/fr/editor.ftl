@@ -62,3 +62,19 @@ editor-not-a-variable = La ligne { $line } ne contient pas de signe égal. Écri
 editor-second-time = La ligne { $line } définit de nouveau { $name }. Définissez chaque variable une seule fois.
 
 editor-not-json = La ligne { $line } commence par un guillemet, mais n’est pas une chaîne JSON. Terminez-la par un guillemet. À l’intérieur, écrivez \" pour un guillemet et \n pour un saut de ligne.
+
+editor-starting-points = Point de départ
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = Application web
+
+editor-advanced = Paramètres avancés
+
+editor-ignored = Ce serveur ignore ce champ : il exécute les ateliers sous forme de processus.
+
+editor-not-a-list = Écrivez une ligne de shell, ou une liste JSON de chaînes comme ["sh", "-c", "…"].
+editor-not-an-icon = Choisissez une icône dans la liste.
+
+editor-saved = Modèle enregistré. Donnez ce lien à vos étudiants :
+editor-by-link = Par lien uniquement

@@ -4,9 +4,7 @@ field-shown = Fiche du catalogue
 
 field-run = Application
 
-field-used = Ressources
-
-field-lasting = Durée
+field-used = Ressources et durée
 
 field-name = Nom
     .hint = De 1 à 80 caractères.
@@ -14,8 +12,8 @@ field-name = Nom
 field-description = Description
     .hint = Markdown, 4 000 caractères au maximum. La carte affiche les premières lignes.
 
-field-active = Au catalogue
-    .hint = Les utilisateurs peuvent le lancer. S’il quitte le catalogue, les ateliers en cours continuent.
+field-active = Peut être lancé
+    .hint = Si vous décochez cette case, les ateliers en cours continuent.
 
 field-app-type = Type d’application
 
@@ -26,35 +24,50 @@ field-port = Port
     .hint = Port sur lequel l’application écoute. Par défaut : 8787 pour RStudio, 8888 pour Jupyter. Obligatoire pour une application web.
 
 field-command = Commande
-    .hint = { field-words }
+    .hint = { field-words } Par défaut : la commande de l’image.
 
 field-arguments = Arguments
-    .hint = { field-words }
+    .hint = { field-words } Par défaut : les arguments de l’image.
 
 field-environment = Variables d’environnement
     .hint = Une ligne NAME=value par variable. Pour une valeur avec des sauts de ligne, écrivez une chaîne JSON : KEY="a\nb". Toute personne qui lance l’atelier peut lire ces valeurs. N’y mettez pas de secrets.
 
 field-security-profile = Profil de sécurité
 
-field-cpu-request = Demande de CPU
-    .hint = Quantité réservée à l’atelier. Par défaut : 100m.
+field-cpu-request = CPU réservé
+    .hint = Nombre de cœurs, par exemple 0.5. Par défaut : 100m.
 
-field-cpu-limit = Limite de CPU
-    .hint = Maximum pour l’atelier. Par défaut : 2.
+field-cpu-limit = CPU maximal
+    .hint = Nombre de cœurs, par exemple 2 ou 0.5. Par défaut : 2.
 
-field-memory-request = Demande de mémoire
-    .hint = Quantité réservée à l’atelier. Par défaut : 256Mi.
+field-memory-request = Mémoire réservée
+    .hint = Par exemple 512 MB. Par défaut : 256Mi.
 
-field-memory-limit = Limite de mémoire
-    .hint = Maximum pour l’atelier. Par défaut : 2Gi.
+field-memory-limit = Mémoire maximale
+    .hint = Par exemple 4 GB. Par défaut : 2Gi.
 
-field-lifetime = Durée en secondes
-    .hint = Comptée à partir du moment où l’atelier est prêt. Par défaut : 7200 (deux heures).
+field-lifetime = Durée
+    .hint = Comptée à partir du moment où l’atelier est prêt, par exemple 2 h ou 90 min. Par défaut : 2 h.
 
-field-extension = Prolongation en secondes
-    .hint = Temps ajouté par une prolongation. Par défaut : 3600 (une heure).
+field-extension = Prolongation
+    .hint = Temps ajouté par une prolongation, par exemple 1 h. Par défaut : 1 h.
 
-field-longest = Durée maximale en secondes
-    .hint = Les prolongations ne peuvent pas la dépasser. Par défaut : 28800 (huit heures).
+field-longest = Durée maximale
+    .hint = Les prolongations ne peuvent pas la dépasser. Par défaut : 8 h.
 
-field-words = Un mot par ligne. $(PORT) représente le port de l’application. Pour un mot avec un saut de ligne, ou avec des espaces au début ou à la fin, écrivez une chaîne JSON : "a\nb".
+field-words = Une ligne comme dans un shell : un texte entre guillemets ("…" ou '…') forme un seul mot. $(PORT) représente le port de l’application.
+
+field-unlisted = Par lien uniquement
+    .hint = Le modèle n’apparaît pas dans le catalogue. Toute personne qui dispose du lien peut le lancer.
+
+field-icon = Icône
+
+field-tags = Mots-clés
+    .hint = 8 au maximum, séparés par des virgules. Ils aident à trouver le modèle.
+
+field-slug = Lien court
+    .hint = Nom qui suit /go/ dans le lien, par exemple statistics-101. De 2 à 40 caractères : lettres minuscules sans accent, chiffres et traits d’union.
+
+field-command-line = Démarrage de l’application
+
+field-more = Limites et lien

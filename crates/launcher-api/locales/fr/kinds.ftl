@@ -29,3 +29,15 @@ app-custom = Application web
 
 profile-restricted = restricted : sans root (recommandé)
 profile-baseline = baseline : root dans le conteneur (nécessaire aux images RStudio standard)
+
+icon-of-app = Selon l’application
+icon-notebook = Notebook
+icon-statistics = Statistiques
+icon-code = Code
+icon-terminal = Terminal
+icon-web = Page web
+icon-database = Base de données
+icon-chart = Graphique
+icon-globe = Globe
+icon-book = Livre
+icon-flask = Fiole

@@ -32,3 +32,16 @@ editor-wrong-word = 第 { $number } 项：{ $wrong }
 editor-not-a-variable = 第 { $line } 行没有等号。请写成 NAME=value。
 editor-second-time = 第 { $line } 行重复设置了 { $name }。每个变量只能设置一次。
 editor-not-json = 第 { $line } 行以引号开头，但不是 JSON 字符串。请以引号结尾；内部的引号写作 \"，换行写作 \n。
+
+editor-starting-points = 从以下应用开始
+start-jupyterlab = JupyterLab
+start-rstudio = RStudio
+start-vscode = VS Code
+start-web = Web 应用
+
+editor-advanced = 高级选项
+editor-ignored = 此服务器以进程方式运行实验环境，会忽略此字段。
+editor-not-a-list = 请写成 shell 命令行，或写成由字符串组成的 JSON 列表，例如 ["sh", "-c", "…"]。
+editor-not-an-icon = 请从列表中选择图标。
+editor-saved = 已保存。请将此链接发给学生：
+editor-by-link = 仅通过链接启动

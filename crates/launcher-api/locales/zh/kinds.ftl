@@ -29,3 +29,15 @@ app-custom = Web 应用
 
 profile-restricted = restricted：非 root 用户（推荐）
 profile-baseline = baseline：容器内使用 root（标准 RStudio 镜像需要）
+
+icon-of-app = 与应用相同
+icon-notebook = 笔记本
+icon-statistics = 统计
+icon-code = 代码
+icon-terminal = 终端
+icon-web = 网页
+icon-database = 数据库
+icon-chart = 图表
+icon-globe = 地球
+icon-book = 书籍
+icon-flask = 烧瓶

@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod bulk;
 mod chart;
+mod command;
 pub(super) mod editor;
 mod fields;
 mod form;
@@ -10,4 +11,5 @@ pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
 mod sorting;
+mod starting;
 pub(crate) mod templates;

@@ -1,7 +1,7 @@
 //! Launching: the page of a template, which a teacher can share, and the form of every "Launch" button.
 
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{Path, RawQuery, State};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use launcher_domain::Caller;
 use launcher_domain::local_path::LocalPath;
@@ -101,9 +101,22 @@ pub(crate) async fn show(
         active: template.active,
         can_launch,
         inactive_text: if can_launch { t.text("inactive-admin") } else { t.text("inactive-user") },
-        share: Share::new(&state, template_id),
+        share: Share::new(&state, &template),
     };
     page(StatusCode::OK, &launch)
+}
+
+/// `GET /go/{slug}`: redirects to the page of the template with this slug, with the same query.
+pub(crate) async fn go(
+    State(state): State<AppState>,
+    Identified(caller): Identified,
+    Path(slug): Path<String>,
+    RawQuery(query): RawQuery,
+) -> PageResult {
+    let template = state.launcher.template_by_slug(&caller, &slug).await?;
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    let page = forms::return_to(Some(&format!("/launch/{}{query}", template.template_id)));
+    Ok(forms::see_other(&page))
 }
 
 /// `POST /launch/{template_id}`: launches the template, then shows the waiting page.

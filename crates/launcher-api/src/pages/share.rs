@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use launcher_domain::Template;
 use qrcode::{Color, EcLevel, QrCode};
-use uuid::Uuid;
 
 use crate::state::AppState;
 
@@ -30,15 +30,19 @@ pub(crate) struct Code {
 
 impl Share {
     /// Creates the link to the page of a template.
-    pub(crate) fn new(state: &AppState, template_id: Uuid) -> Self {
-        let url = url(state, template_id);
+    pub(crate) fn new(state: &AppState, template: &Template) -> Self {
+        let url = url(state, template);
         Self { code: Code::new(&url), url }
     }
 }
 
-/// Returns the public URL of a template's page.
-pub(crate) fn url(state: &AppState, template_id: Uuid) -> String {
-    format!("{}/launch/{template_id}", state.settings.public_url)
+/// Returns the public URL of a template's page: short if the template has a slug.
+pub(crate) fn url(state: &AppState, template: &Template) -> String {
+    let origin = &state.settings.public_url;
+    match &template.listing.slug {
+        Some(slug) => format!("{origin}/go/{slug}"),
+        None => format!("{origin}/launch/{}", template.template_id),
+    }
 }
 
 impl Code {

@@ -1,13 +1,18 @@
 //! View models: instances and catalog entries as text, so that the templates contain no decisions.
 
+mod frame;
+
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
+use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Template, TemplateSettings};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
+pub(crate) use frame::{LanguageChoice, Person, Shell};
+
 use super::language::{Language, Text};
-use super::markdown;
+use super::{icons, markdown};
 
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
@@ -40,68 +45,6 @@ impl Instant {
         } else {
             Self::new(t, at)
         }
-    }
-}
-
-/// The frame of a page: the signed-in person, the navigation and the banners.
-#[derive(Debug, Clone)]
-pub(crate) struct Shell {
-    pub(crate) person: Person,
-    /// URL that browsers open to log out, if configured.
-    pub(crate) logout_url: Option<String>,
-    /// Address at which users get help, if configured.
-    pub(crate) help_url: Option<String>,
-    /// Path of the API's documentation.
-    pub(crate) api_docs: String,
-    /// Identity of every caller while the development bypass is active.
-    pub(crate) dev_identity: Option<String>,
-    /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
-    /// warning.
-    pub(crate) warns_of_sharing: bool,
-    /// Version of the program, in the footer.
-    pub(crate) version: &'static str,
-    /// All languages, with the current one marked.
-    pub(crate) languages: Vec<LanguageChoice>,
-    /// Entry of the navigation that leads to this page.
-    pub(crate) here: &'static str,
-}
-
-/// A language that the reader can choose in the footer.
-#[derive(Debug, Clone)]
-pub(crate) struct LanguageChoice {
-    pub(crate) code: &'static str,
-    /// Name of the language in itself.
-    pub(crate) name: Text,
-    pub(crate) direction: &'static str,
-    /// True for the language of this page.
-    pub(crate) is_current: bool,
-}
-
-impl LanguageChoice {
-    /// Returns all languages.
-    pub(crate) fn all(current: Language) -> Vec<Self> {
-        let choice = |language: Language| Self {
-            code: language.code(),
-            name: language.text("language-name"),
-            direction: language.direction(),
-            is_current: language.code() == current.code(),
-        };
-        Language::all().map(choice).collect()
-    }
-}
-
-/// The signed-in person.
-#[derive(Debug, Clone)]
-pub(crate) struct Person {
-    pub(crate) email: String,
-    /// True to show the badge and the links to the admin pages.
-    pub(crate) is_admin: bool,
-}
-
-impl Shell {
-    /// Returns true if the reader is an admin.
-    pub(crate) fn is_admin(&self) -> bool {
-        self.person.is_admin
     }
 }
 
@@ -266,6 +209,10 @@ pub(crate) struct Card {
     pub(crate) lasts: String,
     /// Idempotency key of the card's form: a form that is sent twice launches once.
     pub(crate) key: String,
+    /// Tags of the template.
+    pub(crate) tags: Vec<String>,
+    /// Path of the icon, as in [`icons::path`].
+    pub(crate) icon: &'static str,
     /// Name of the reader's newest queued, starting or running workshop of this template, if any.
     pub(crate) mine: Option<String>,
 }
@@ -273,7 +220,7 @@ pub(crate) struct Card {
 impl Card {
     /// Creates the card of a template, with a new form key.
     pub(crate) fn new(t: Language, launcher: &Launcher, template: &Template) -> Self {
-        Self::of(t, launcher, template.template_id, &template.settings)
+        Self::of(t, launcher, template.template_id, &template.settings).listed(&template.listing)
     }
 
     /// Creates the card for a template with these settings.
@@ -285,8 +232,15 @@ impl Card {
             app: t.app_type(settings.app_type),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             key: form_key(launcher.entropy()),
+            tags: Vec::new(),
+            icon: icons::path(Icon::of_app_type(settings.app_type)),
             mine: None,
         }
+    }
+
+    /// Adds the tags and the icon of the template.
+    pub(crate) fn listed(self, listing: &Listing) -> Self {
+        Self { tags: listing.tags.clone(), icon: listing.icon.map_or(self.icon, icons::path), ..self }
     }
 
     /// Adds the reader's newest workshop of this template that is not failed or terminating. `workshops` has the newest

@@ -132,7 +132,7 @@ async fn render_home(
     let launcher = &state.launcher;
     let (workshops, more) = own_workshops(t, launcher, caller).await?;
     let mut templates = all_templates(launcher, caller).await?;
-    templates.retain(|template| template.active);
+    templates.retain(|template| template.active && !template.listing.unlisted);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let offered = templates.len();
     templates.retain(|template| has_words(t, template, search));
@@ -156,7 +156,8 @@ async fn render_home(
 /// Returns true if name, description and app type of a template together contain all words of the search.
 fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
-    let text = format!("{}\n{}\n{}", settings.name, settings.description, t.app_type(settings.app_type));
+    let tags = template.listing.tags.join("\n");
+    let text = format!("{}\n{}\n{}\n{tags}", settings.name, settings.description, t.app_type(settings.app_type));
     let text = text.to_lowercase();
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }

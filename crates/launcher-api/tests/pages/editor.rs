@@ -20,14 +20,16 @@ async fn editor_form_creates_template_as_typed() {
     for (name, value) in [
         ("name", "Penguins"),
         ("image", "quay.io/jupyter/r-notebook:latest"),
-        ("command", "sh\n-c\nexec start.sh \"$0\" {a}"),
+        ("command", "sh -c 'exec start.sh \"$0\" {a}'"),
         ("env", "GREETING=Hello, = {world}\n\nEMPTY="),
-        ("lifetime_seconds", "3600"),
+        ("lifetime_seconds", "1 h"),
+        ("memory_limit", "4 GB"),
+        ("tags", "R, first year"),
     ] {
         fields.retain(|(known, _)| *known != name);
         fields.push((name, value));
     }
-    assert_eq!(admin.post(NEW, &fields).await.location(), NEW);
+    assert!(admin.post(NEW, &fields).await.is_saved());
     let caller = app.admin();
     let page = launcher_service::Page { limit: 10, after: None };
     let template = app.test.launcher.templates(&caller, &page).await.unwrap().remove(0);
@@ -35,6 +37,8 @@ async fn editor_form_creates_template_as_typed() {
     let env =
         [("EMPTY", ""), ("GREETING", "Hello, = {world}")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(template.settings.env, BTreeMap::from(env));
+    assert_eq!(template.settings.resources.memory_limit.as_str(), "4G");
+    assert_eq!(template.listing.tags, ["R", "first year"]);
     assert_eq!((template.settings.port, template.settings.lifetime_seconds, template.active), (8888, 3600, true));
     app.finish().await;
 }
@@ -69,11 +73,11 @@ async fn unchanged_template_form_keeps_template_identical() {
     let before = app.test.launcher.template(&caller, id).await.unwrap();
     let (edit, save) = (format!("{NEW}/{template_id}/edit"), format!("{NEW}/{template_id}"));
     let form = app.browser(ADMIN).get(&edit).await.form(&save);
-    assert_eq!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.location(), NEW);
+    assert!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.is_saved());
     assert_eq!(app.test.launcher.template(&caller, id).await.unwrap(), before);
 
     let changed = with(&form, "name", "Harder");
-    assert_eq!(app.browser(ADMIN).post(&save, &changed).await.location(), NEW);
+    assert!(app.browser(ADMIN).post(&save, &changed).await.is_saved());
     let after = app.test.launcher.template(&caller, id).await.unwrap();
     assert_eq!((after.settings.name.as_str(), after.version), ("Harder", before.version + 1));
     assert_eq!((after.settings.env, after.settings.args), (before.settings.env, before.settings.args));
@@ -110,7 +114,7 @@ fn unchanged_form_of_arbitrary_template_keeps_it_identical() {
             let before = app.test.launcher.template(&caller, key).await.unwrap();
             let save = format!("{NEW}/{id}");
             let form = app.browser(ADMIN).get(&format!("{save}/edit")).await.form(&save);
-            assert_eq!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.location(), NEW);
+            assert!(app.browser(ADMIN).post(&save, &borrowed(&form)).await.is_saved());
             assert_eq!(app.test.launcher.template(&caller, key).await.unwrap(), before);
         });
     });
@@ -128,7 +132,7 @@ async fn invalid_template_form_shows_field_errors_and_keeps_input() {
         ("image", "no spaces allowed"),
         ("port", "8o80"),
         ("env", "SERVICE_X=1\nGOOD=\"line\\nbreak\""),
-        ("args", "\"open"),
+        ("args", "\"open | more"),
         ("cpu_request", "4"),
         ("cpu_limit", "2"),
         ("security_profile", "baseline"),
@@ -140,7 +144,7 @@ async fn invalid_template_form_shows_field_errors_and_keeps_input() {
         assert!(page.body.contains(&format!("id=\"field-{field}-error\"")), "{field} has an error beside it");
         assert!(page.body.contains(&format!("href=\"#field-{field}\"")), "{field} is in the summary");
     }
-    assert!(page.body.contains("SERVICE_X: ") && page.body.contains("Line 1 starts with a quotation mark"));
+    assert!(page.body.contains("SERVICE_X: ") && page.body.contains("The quotation mark &#34; is not closed."));
     assert!(!page.body.contains("field-description-error"));
     let kept = page.form(NEW);
     for (name, value) in typed {
@@ -157,7 +161,7 @@ async fn conflicting_template_edit_is_reported_and_keeps_input() {
     let template_id = app.template("Penguins", |_| {}).await;
     let (admin, save) = (app.browser(ADMIN), format!("{NEW}/{template_id}"));
     let form = admin.get(&format!("{save}/edit")).await.form(&save);
-    assert_eq!(admin.post(&save, &with(&form, "name", "Theirs")).await.location(), NEW);
+    assert!(admin.post(&save, &with(&form, "name", "Theirs")).await.is_saved());
 
     let conflict = admin.post(&save, &with(&form, "name", "Mine")).await;
     assert_eq!(conflict.status, StatusCode::CONFLICT);
@@ -165,7 +169,7 @@ async fn conflicting_template_edit_is_reported_and_keeps_input() {
     assert!(admin.get(NEW).await.body.contains("Theirs"));
     let again = conflict.form(&save);
     assert!(again.contains(&("name".to_owned(), "Mine".to_owned())));
-    assert_eq!(admin.post(&save, &borrowed(&again)).await.location(), NEW);
+    assert!(admin.post(&save, &borrowed(&again)).await.is_saved());
     assert!(admin.get(NEW).await.body.contains("Mine"));
     app.finish().await;
 }
@@ -195,7 +199,7 @@ async fn template_copy_is_prefilled_and_inactive() {
     let form = admin.get(&path).await.form("/admin/templates");
     let value = |name: &str| form.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
     assert_eq!(value("name"), Some(format!("Copy of {}", "P".repeat(72)).as_str()));
-    assert_eq!(value("args"), Some("--quiet\na b"));
+    assert_eq!(value("args"), Some("--quiet 'a b'"));
     assert_eq!((value("version"), value("active")), (None, None), "it is another one, and not offered yet");
     assert_eq!(admin.post("/admin/templates", &borrowed(&form)).await.status, StatusCode::SEE_OTHER);
     assert!(!app.browser(ALICE).get("/").await.body.contains("Copy of P"));

@@ -11,6 +11,7 @@ mod forms;
 mod history;
 mod instances;
 mod languages;
+mod listing;
 mod overview;
 mod safety;
 mod sharing;

@@ -16,7 +16,7 @@ async fn open(browser: &Browser, path: &str, headers: &[(&str, &str)]) -> Answer
 }
 
 /// Reads the QR code of a page, like the camera of a phone.
-fn scanned(page: &str) -> String {
+pub(crate) fn scanned(page: &str) -> String {
     const PIXELS: usize = 4;
     let (_, code) = page.split_once("<svg class=\"qr\"").unwrap();
     let size: usize = between(code, "viewBox=\"0 0 ", " ").parse().unwrap();

@@ -125,6 +125,11 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
+    /// Returns true if the answer leads to the list of templates, with the link of the saved template.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.location().starts_with("/admin/templates?saved=")
+    }
+
     /// Returns the path to which a `303 See Other` redirects.
     pub(crate) fn location(&self) -> &str {
         assert_eq!(self.status, StatusCode::SEE_OTHER, "{}", self.body);

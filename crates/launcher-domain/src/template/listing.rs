@@ -7,6 +7,8 @@ use super::visible::has_invisible;
 
 const MAX_TAGS: usize = 8;
 const MAX_TAG: usize = 30;
+/// Commas of several scripts, which separate tags in a form.
+pub const TAG_SEPARATORS: [char; 3] = [',', '，', '،'];
 const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 2..=40;
 
 /// Presentation of a template in the catalog, and the slug of its link.
@@ -59,7 +61,7 @@ fn valid_tags(tags: &[String], errors: &mut Errors) -> Vec<String> {
         let pointer = format!("/tags/{index}");
         let tag = tag.trim();
         let folded = tag.to_lowercase();
-        if !(1..=MAX_TAG).contains(&tag.chars().count()) || has_invisible(tag) {
+        if !(1..=MAX_TAG).contains(&tag.chars().count()) || tag.contains(TAG_SEPARATORS) || has_invisible(tag) {
             errors.add(pointer, FieldRule::Tag);
         } else if known.contains(&folded) {
             errors.add(pointer, FieldRule::TagRepeated { tag: tag.to_owned() });

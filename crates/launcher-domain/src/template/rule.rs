@@ -48,7 +48,7 @@ coded_texts! {
         /// The template has too many tags.
         TagCount = "tag-count", "at most 8 tags";
         /// A tag is empty, too long, or has invisible characters.
-        Tag = "tag", "1 to 30 characters on one line, without invisible characters";
+        Tag = "tag", "1 to 30 characters on one line, without commas and invisible characters";
         /// A tag equals an earlier one, regardless of case.
         TagRepeated { tag } = "tag-repeated", "the tag {tag} is given twice";
         /// The slug has other characters, or is too short or too long.

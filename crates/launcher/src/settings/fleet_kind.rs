@@ -23,6 +23,16 @@ impl FleetKind {
         }
     }
 
+    /// Returns the fields of a template that the fleet ignores, by their names in the API.
+    pub(crate) fn ignored_fields(self) -> &'static [&'static str] {
+        match self {
+            Self::Local => {
+                &["image", "port", "cpu_request", "cpu_limit", "memory_request", "memory_limit", "security_profile"]
+            }
+            Self::Kubernetes => &[],
+        }
+    }
+
     /// Returns the time from ready until the URL of a workshop answers.
     pub(crate) fn routing_delay(self) -> Duration {
         match self {

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Listing, Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -13,13 +13,14 @@ use uuid::Uuid;
 use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
 use super::lines;
-use super::templates::{LIST, to_list};
+use super::starting::{self, StartingPoint};
+use super::templates::{LIST, to_saved};
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Card, Notice, Shell};
-use crate::pages::{assets, markdown};
+use crate::pages::{assets, icons, markdown};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
@@ -37,7 +38,21 @@ struct FormPage {
     preview: Option<Preview>,
     /// Fields with errors, for the summary above the form.
     summary: Vec<Field>,
-    groups: Vec<Group>,
+    basic: Vec<Group>,
+    advanced: Vec<Group>,
+    /// True to show the advanced fields at once, because one has an error.
+    is_advanced_open: bool,
+    /// The starting points of a new template.
+    starting: Vec<Start>,
+}
+
+/// A starting point on the page of a new template.
+#[derive(Debug)]
+struct Start {
+    name: &'static str,
+    label: Text,
+    icon: &'static str,
+    is_current: bool,
 }
 
 /// An unsaved template as users would see it.
@@ -60,6 +75,8 @@ enum Purpose {
 pub(crate) struct NewQuery {
     /// Id of the template to copy; empty for an empty form.
     from: String,
+    /// Name of a starting point.
+    start: String,
 }
 
 /// `GET /admin/templates/new`: the form for a new template, empty or with the values of another template.
@@ -71,7 +88,10 @@ pub(crate) async fn new(
 ) -> PageResult {
     let form = match Uuid::try_parse(&query.from) {
         Ok(id) => TemplateForm::copy_of(t, &state.launcher.template(&caller, id).await?),
-        Err(_) => TemplateForm::new_template(),
+        Err(_) => match StartingPoint::named(&query.start) {
+            Some(point) => point.form(t.text(&format!("start-{}", point.name)).into_owned()),
+            None => TemplateForm::new_template(),
+        },
     };
     let form = TemplateForm { template_id: state.launcher.draw_template_id().to_string(), ..form };
     editor(&state, &caller, t, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
@@ -126,7 +146,7 @@ pub(crate) async fn update(
     let before = state.launcher.template(&caller, id).await?;
     let draft = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => keep_listing(keep_line_breaks(draft, &before), &before),
+        Ok(draft) => keep_line_breaks(draft, &before),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -162,17 +182,11 @@ fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> Templ
     draft
 }
 
-/// Restores the fields that the form lacks.
-fn keep_listing(draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
-    let Listing { tags, icon, unlisted, slug } = before.listing.clone();
-    TemplateDraft { tags, icon, unlisted, slug, ..draft }
-}
-
 /// Redirects to the page that the pressed button requests.
 fn saved(form: &TemplateForm, id: Uuid) -> Response {
     match form.next {
         Next::Try => forms::see_other(&LocalPath::parse(&format!("/launch/{id}")).unwrap_or_else(LocalPath::root)),
-        Next::Save | Next::Preview => to_list(),
+        Next::Save | Next::Preview => to_saved(id),
     }
 }
 
@@ -200,12 +214,13 @@ fn preview(
     form: &TemplateForm,
     draft: TemplateDraft,
 ) -> PageResult {
-    let settings = match draft.validate() {
-        Ok(valid) => valid.settings,
+    let valid = match draft.validate() {
+        Ok(valid) => valid,
         Err(errors) => return refused(state, caller, t, purpose, form, &FormErrors::from_fields(t, &errors)),
     };
-    let card = Card::of(t, &state.launcher, Uuid::nil(), &settings);
-    let preview = Preview { card, description: markdown::to_html(&settings.description) };
+    let card = Card::of(t, &state.launcher, Uuid::nil(), &valid.settings);
+    let card = card.listed(&valid.listing);
+    let preview = Preview { card, description: markdown::to_html(&valid.settings.description) };
     let mut form_page = form_page(state, caller, t, purpose, form, &FormErrors::default());
     form_page.preview = Some(preview);
     page(StatusCode::OK, &form_page)
@@ -231,9 +246,11 @@ fn form_page(
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> FormPage {
-    let groups = groups(t, form, errors);
+    let groups = groups(t, form, errors, state.settings.ignored_fields);
     let wrong = groups.iter().flat_map(|group| &group.fields).filter(|field| !field.error.is_empty());
-    let summary = wrong.cloned().collect();
+    let summary: Vec<Field> = wrong.cloned().collect();
+    let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);
+    let is_advanced_open = advanced.iter().flat_map(|group| &group.fields).any(|field| !field.error.is_empty());
     let (heading, submit, action) = match purpose {
         Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), LIST.to_owned()),
         Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{LIST}/{id}")),
@@ -243,5 +260,31 @@ fn form_page(
         Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
     let shell = shell(state, caller, t, "admin-templates");
-    FormPage { t, shell, notice: None, heading, submit, action, template_id, version, preview: None, summary, groups }
+    let starting = if template_id.is_some() { starting(t, form) } else { Vec::new() };
+    FormPage {
+        t,
+        shell,
+        notice: None,
+        heading,
+        submit,
+        action,
+        template_id,
+        version,
+        preview: None,
+        summary,
+        basic,
+        advanced,
+        is_advanced_open,
+        starting,
+    }
+}
+
+fn starting(t: Language, form: &TemplateForm) -> Vec<Start> {
+    let start = |point: &'static StartingPoint| Start {
+        name: point.name,
+        label: t.text(&format!("start-{}", point.name)),
+        icon: icons::path(point.icon),
+        is_current: form.icon == point.icon.as_str(),
+    };
+    starting::ALL.iter().map(start).collect()
 }

@@ -1,5 +1,6 @@
 //! The fields of the template editor, in the order of the form.
 
+use launcher_domain::template::Icon;
 use launcher_domain::{AppType, SecurityProfile};
 
 use super::form::{FormErrors, TemplateForm};
@@ -39,7 +40,7 @@ pub(crate) struct Field {
 impl Field {
     /// Returns the direction of the text that people type here: from left to right for code, else as they write.
     pub(crate) fn direction(&self) -> &'static str {
-        if self.name == "name" { "auto" } else { "ltr" }
+        if ["name", "tags"].contains(&self.name) { "auto" } else { "ltr" }
     }
 
     /// Returns the HTML attributes that link the field to its hint and its error. They need no escaping, because they
@@ -57,77 +58,92 @@ impl Field {
 /// A group of fields with a heading.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
+    /// True if the page shows the group only on request.
+    pub(crate) is_advanced: bool,
     pub(crate) legend: Text,
     pub(crate) class: &'static str,
     pub(crate) fields: Vec<Field>,
 }
 
-/// Returns all groups of the form. Each field has the value as typed, and its errors.
-pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors) -> Vec<Group> {
-    vec![shown(t, form, errors), run(t, form, errors), used(t, form, errors), lasting(t, form, errors)]
+/// Returns all groups of the form. Each field has the value as typed, and its errors. `ignored` lists the names of the
+/// fields that the fleet ignores.
+pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, ignored: &[&str]) -> Vec<Group> {
+    let group = |(is_advanced, legend, class): (bool, &str, &'static str), rows: Vec<Row<'_>>| Group {
+        is_advanced,
+        legend: t.text(legend),
+        class,
+        fields: rows.into_iter().map(|row| field(t, row, errors, ignored)).collect(),
+    };
+    vec![
+        group((false, "field-shown", "fields"), shown(t, form)),
+        group((false, "field-run", "fields"), run(t, form)),
+        group((false, "field-used", "fields-pair"), used(form)),
+        group((true, "field-command-line", "fields"), command(t, form)),
+        group((true, "field-more", "fields-pair"), more(form)),
+    ]
 }
 
 /// A field before it is built: key of its label and hint, name, value, kind.
 type Row<'a> = (&'static str, &'static str, &'a str, Kind);
 
-fn group<const N: usize>(
-    t: Language,
-    (legend, class): (&str, &'static str),
-    errors: &FormErrors,
-    rows: [Row<'_>; N],
-) -> Group {
-    let field = |(key, name, value, kind): Row<'_>| Field {
-        id: format!("field-{name}"),
-        name,
-        label: t.text(key),
-        hint: if t.has_attribute(key, "hint") { t.attribute(key, "hint") } else { Text::default() },
-        kind,
-        value: value.to_owned(),
-        error: errors.of(name),
-    };
-    Group { legend: t.text(legend), class, fields: rows.into_iter().map(field).collect() }
+fn field(t: Language, (key, name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
+    let hint = if t.has_attribute(key, "hint") { t.attribute(key, "hint") } else { Text::default() };
+    let hint = if ignored.contains(&name) { t.text("editor-ignored") } else { hint };
+    let id = format!("field-{name}");
+    Field { id, name, label: t.text(key), hint, kind, value: value.to_owned(), error: errors.of(name) }
 }
 
-fn shown(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
-    let rows = [
+fn shown<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
+    vec![
         ("field-name", "name", &*form.name, Kind::Text),
         ("field-description", "description", &*form.description, Kind::Prose),
+        ("field-icon", "icon", &*form.icon, Kind::Select(icons(t, &form.icon))),
+        ("field-tags", "tags", &*form.tags, Kind::Text),
         ("field-active", "active", &*form.active, Kind::Check),
-    ];
-    group(t, ("field-shown", "fields"), errors, rows)
+        ("field-unlisted", "unlisted", &*form.unlisted, Kind::Check),
+    ]
 }
 
-fn run(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
-    let (kinds, security) = (app_types(t, &form.app_type), profiles(t, &form.security_profile));
-    let rows = [
-        ("field-app-type", "app_type", &*form.app_type, Kind::Select(kinds)),
+fn run<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
+    vec![
+        ("field-app-type", "app_type", &*form.app_type, Kind::Select(app_types(t, &form.app_type))),
         ("field-image", "image", &*form.image, Kind::Text),
         ("field-port", "port", &*form.port, Kind::Number),
+    ]
+}
+
+fn used(form: &TemplateForm) -> Vec<Row<'_>> {
+    vec![
+        ("field-memory-limit", "memory_limit", &*form.memory_limit, Kind::Text),
+        ("field-cpu-limit", "cpu_limit", &*form.cpu_limit, Kind::Text),
+        ("field-lifetime", "lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
+    ]
+}
+
+fn command<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
+    let profiles = profiles(t, &form.security_profile);
+    vec![
         ("field-command", "command", &*form.command, Kind::Lines),
         ("field-arguments", "args", &*form.args, Kind::Lines),
         ("field-environment", "env", &*form.env, Kind::Lines),
-        ("field-security-profile", "security_profile", &*form.security_profile, Kind::Select(security)),
-    ];
-    group(t, ("field-run", "fields"), errors, rows)
+        ("field-security-profile", "security_profile", &*form.security_profile, Kind::Select(profiles)),
+    ]
 }
 
-fn used(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
-    let rows = [
-        ("field-cpu-request", "cpu_request", &*form.cpu_request, Kind::Text),
-        ("field-cpu-limit", "cpu_limit", &*form.cpu_limit, Kind::Text),
+fn more(form: &TemplateForm) -> Vec<Row<'_>> {
+    vec![
         ("field-memory-request", "memory_request", &*form.memory_request, Kind::Text),
-        ("field-memory-limit", "memory_limit", &*form.memory_limit, Kind::Text),
-    ];
-    group(t, ("field-used", "fields-pair"), errors, rows)
+        ("field-cpu-request", "cpu_request", &*form.cpu_request, Kind::Text),
+        ("field-extension", "extension_seconds", &*form.extension_seconds, Kind::Text),
+        ("field-longest", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Text),
+        ("field-slug", "slug", &*form.slug, Kind::Text),
+    ]
 }
 
-fn lasting(t: Language, form: &TemplateForm, errors: &FormErrors) -> Group {
-    let rows = [
-        ("field-lifetime", "lifetime_seconds", &*form.lifetime_seconds, Kind::Number),
-        ("field-extension", "extension_seconds", &*form.extension_seconds, Kind::Number),
-        ("field-longest", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Number),
-    ];
-    group(t, ("field-lasting", "fields-pair"), errors, rows)
+fn icons(t: Language, chosen: &str) -> Vec<Choice> {
+    let named = Icon::ALL.into_iter().map(|icon| (icon.as_str(), t.text(&format!("icon-{}", icon.as_str()))));
+    let of_app = std::iter::once(("", t.text("icon-of-app")));
+    of_app.chain(named).map(|(value, label)| choice(value, &label, chosen)).collect()
 }
 
 fn app_types(t: Language, chosen: &str) -> Vec<Choice> {

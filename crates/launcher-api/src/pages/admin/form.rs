@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use launcher_domain::template::ResourcesDraft;
+use launcher_domain::input::{AmountError, duration, parse_cpu, parse_duration, parse_memory};
+use launcher_domain::quantity::Quantity;
+use launcher_domain::template::{Icon, ResourcesDraft, TAG_SEPARATORS};
 use launcher_domain::{AppType, FieldError, SecurityProfile, Template, TemplateDraft};
 use serde::Deserialize;
 
-use super::lines::{self, LineError};
+use super::{command, lines};
 use crate::pages::language::Language;
 
 /// Maximum length of a template's name, in characters.
@@ -37,6 +39,11 @@ pub(crate) struct TemplateForm {
     pub(crate) extension_seconds: String,
     pub(crate) max_lifetime_seconds: String,
     pub(crate) active: String,
+    /// Tags, separated by commas.
+    pub(crate) tags: String,
+    pub(crate) icon: String,
+    pub(crate) unlisted: String,
+    pub(crate) slug: String,
     /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
@@ -126,6 +133,8 @@ impl TemplateForm {
     pub(crate) fn of(template: &Template) -> Self {
         let draft = TemplateDraft::from(template);
         let number = |value: Option<i64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let lasting =
+            |value: Option<i64>| value.and_then(|value| value.try_into().ok()).map(duration).unwrap_or_default();
         Self {
             template_id: String::new(),
             version: template.version.to_string(),
@@ -134,19 +143,36 @@ impl TemplateForm {
             app_type: draft.app_type.as_str().to_owned(),
             image: draft.image,
             port: number(draft.port),
-            command: lines::from_words(&draft.command),
-            args: lines::from_words(&draft.args),
+            command: command::format(&draft.command),
+            args: command::format(&draft.args),
             env: lines::from_env(&draft.env),
             cpu_request: draft.resources.cpu_request.unwrap_or_default(),
             cpu_limit: draft.resources.cpu_limit.unwrap_or_default(),
             memory_request: draft.resources.memory_request.unwrap_or_default(),
             memory_limit: draft.resources.memory_limit.unwrap_or_default(),
             security_profile: draft.security_profile.as_str().to_owned(),
-            lifetime_seconds: number(draft.lifetime_seconds),
-            extension_seconds: number(draft.extension_seconds),
-            max_lifetime_seconds: number(draft.max_lifetime_seconds),
-            active: if draft.active { "yes".to_owned() } else { String::new() },
+            lifetime_seconds: lasting(draft.lifetime_seconds),
+            extension_seconds: lasting(draft.extension_seconds),
+            max_lifetime_seconds: lasting(draft.max_lifetime_seconds),
+            active: ticked(draft.active),
+            tags: draft.tags.join(", "),
+            icon: draft.icon.map(|icon| icon.as_str().to_owned()).unwrap_or_default(),
+            unlisted: ticked(draft.unlisted),
+            slug: draft.slug.unwrap_or_default(),
             next: Next::Save,
+        }
+    }
+
+    fn resources(&self, t: Language, errors: &mut FormErrors) -> ResourcesDraft {
+        let mut amount = |text: &str, field: &str, parse: fn(&str) -> Result<Quantity, AmountError>| {
+            let text = given(text)?;
+            parse(&text).map(String::from).map_err(|error| errors.add(field, &t.coded(&error.key()))).ok()
+        };
+        ResourcesDraft {
+            cpu_request: amount(&self.cpu_request, "cpu_request", parse_cpu),
+            cpu_limit: amount(&self.cpu_limit, "cpu_limit", parse_cpu),
+            memory_request: amount(&self.memory_request, "memory_request", parse_memory),
+            memory_limit: amount(&self.memory_limit, "memory_limit", parse_memory),
         }
     }
 
@@ -165,34 +191,46 @@ impl TemplateForm {
             }),
             image: self.image.clone(),
             port: number(t, &self.port, "port", &mut errors),
-            command: lines::to_words(&self.command).unwrap_or_else(|error| empty(t, &error, "command", &mut errors)),
-            args: lines::to_words(&self.args).unwrap_or_else(|error| empty(t, &error, "args", &mut errors)),
-            env: lines::to_env(&self.env).unwrap_or_else(|error| empty(t, &error, "env", &mut errors)),
-            resources: ResourcesDraft {
-                cpu_request: given(&self.cpu_request),
-                cpu_limit: given(&self.cpu_limit),
-                memory_request: given(&self.memory_request),
-                memory_limit: given(&self.memory_limit),
-            },
+            command: command::parse(&self.command).unwrap_or_else(|error| {
+                errors.add("command", &error.text(t));
+                Vec::new()
+            }),
+            args: command::parse(&self.args).unwrap_or_else(|error| {
+                errors.add("args", &error.text(t));
+                Vec::new()
+            }),
+            env: lines::to_env(&self.env).unwrap_or_else(|error| {
+                errors.add("env", &error.text(t));
+                BTreeMap::new()
+            }),
+            resources: self.resources(t, &mut errors),
             security_profile: SecurityProfile::parse(&self.security_profile).unwrap_or_else(|| {
                 errors.add("security_profile", &t.text("editor-not-a-profile"));
                 SecurityProfile::default()
             }),
-            lifetime_seconds: number(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
-            extension_seconds: number(t, &self.extension_seconds, "extension_seconds", &mut errors),
-            max_lifetime_seconds: number(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
+            lifetime_seconds: seconds(t, &self.lifetime_seconds, "lifetime_seconds", &mut errors),
+            extension_seconds: seconds(t, &self.extension_seconds, "extension_seconds", &mut errors),
+            max_lifetime_seconds: seconds(t, &self.max_lifetime_seconds, "max_lifetime_seconds", &mut errors),
             active: !self.active.is_empty(),
-            // The form has no fields for these yet. The page that saves the form keeps the stored values.
-            tags: Vec::new(),
-            icon: None,
-            unlisted: false,
-            slug: None,
+            tags: self.tags.split(TAG_SEPARATORS).filter_map(given).collect(),
+            icon: given(&self.icon).and_then(|icon| {
+                Icon::parse(&icon).or_else(|| {
+                    errors.add("icon", &t.text("editor-not-an-icon"));
+                    None
+                })
+            }),
+            unlisted: !self.unlisted.is_empty(),
+            slug: given(&self.slug),
         };
         if let Err(invalid) = draft.clone().validate() {
             errors.merge(FormErrors::from_fields(t, &invalid));
         }
         if errors.is_empty() { Ok(draft) } else { Err(errors) }
     }
+}
+
+fn ticked(is_ticked: bool) -> String {
+    if is_ticked { "yes".to_owned() } else { String::new() }
 }
 
 fn given(text: &str) -> Option<String> {
@@ -205,9 +243,9 @@ fn number(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Opti
     text.parse().map_err(|_| errors.add(field, &t.text("editor-not-a-number"))).ok()
 }
 
-fn empty<T: Default>(t: Language, error: &LineError, field: &str, errors: &mut FormErrors) -> T {
-    errors.add(field, &error.text(t));
-    T::default()
+fn seconds(t: Language, text: &str, field: &str, errors: &mut FormErrors) -> Option<i64> {
+    let text = given(text)?;
+    parse_duration(&text).map(i64::from).map_err(|error| errors.add(field, &t.coded(&error.key()))).ok()
 }
 
 /// Returns the error of a field as a sentence, with a capital letter and a full stop.

@@ -1,9 +1,8 @@
-//! Formats and parses the command and the environment variables of a template as lines in a `<textarea>`, without loss.
+//! Formats and parses the environment variables of a template as lines in a `<textarea>`, without loss.
 //!
-//! Each line has one word of the command, or one `NAME=value`, and is taken literally. Some texts do not fit on a line:
-//! empty texts, and texts with a line break or another control character, with white space at an end, or with a
-//! quotation mark at the start. Such texts are written as JSON strings. A text that starts with a quotation mark is
-//! parsed as a JSON string.
+//! Each line has one `NAME=value`, and is taken literally. Some values do not fit on a line: values with a line break or
+//! another control character, with white space at an end, or with a quotation mark at the start. Such values are
+//! written as JSON strings. A value that starts with a quotation mark is parsed as a JSON string.
 
 use std::collections::BTreeMap;
 
@@ -31,23 +30,6 @@ impl LineError {
             }
         }
     }
-}
-
-/// Formats the words of a command, one per line.
-pub(crate) fn from_words(words: &[String]) -> String {
-    words
-        .iter()
-        .map(|word| if word.is_empty() { "\"\"".to_owned() } else { encode(word) })
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Parses the words of a command, one per line. Ignores empty lines.
-///
-/// # Errors
-/// The first invalid line.
-pub(crate) fn to_words(text: &str) -> Result<Vec<String>, LineError> {
-    filled_lines(text).map(|(number, line)| decode(line, number)).collect()
 }
 
 /// Formats environment variables, one per line.
@@ -101,17 +83,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_words_round_trip_through_form() {
-        let words: Vec<String> =
-            ["sh", "-c", "echo \"a b\" {x} = $Y\n\ttwo", "", " padded ", "\"quoted\"", "é\u{2028}z", "\r"]
-                .map(str::to_owned)
-                .into();
-        // Browsers send every line break as CR LF.
-        let sent = from_words(&words).replace('\n', "\r\n");
-        assert_eq!(to_words(&sent), Ok(words));
-    }
-
-    #[test]
     fn environment_variables_round_trip_through_form() {
         let env: BTreeMap<String, String> = [
             ("JSON", "{\"a\": [1, \"=\"]}"),
@@ -130,6 +101,6 @@ mod tests {
     fn error_of_unreadable_line_contains_line_number() {
         assert_eq!(to_env("A=1\nB"), Err(LineError::NotAVariable { line: 2 }));
         assert_eq!(to_env("A=1\n\nA=2"), Err(LineError::SetAgain { line: 3, name: "A".to_owned() }));
-        assert_eq!(to_words("\"open"), Err(LineError::NotJson { line: 1 }));
+        assert_eq!(to_env("A=\"open"), Err(LineError::NotJson { line: 1 }));
     }
 }

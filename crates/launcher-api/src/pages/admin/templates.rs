@@ -7,13 +7,16 @@ use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{Template as CatalogTemplate, TemplateDraft};
 use launcher_service::TemplateUpdate;
+use serde::Deserialize;
+use uuid::Uuid;
 
 use crate::extract::TemplateId;
-use crate::pages::forms;
+use crate::pages::forms::{self, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::Language;
+use crate::pages::share::{self, Share};
 use crate::pages::view::{Card, Instant, Notice, Shell};
-use crate::pages::{assets, share, workshops};
+use crate::pages::{assets, workshops};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
@@ -28,7 +31,25 @@ struct ListPage {
     t: Language,
     shell: Shell,
     notice: Option<Notice>,
+    /// The template that was saved last, with its link.
+    saved: Option<Saved>,
     rows: Vec<Row>,
+}
+
+/// A saved template with its link.
+#[derive(Debug)]
+struct Saved {
+    name: String,
+    template_id: Uuid,
+    share: Share,
+}
+
+/// Query of the list.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ListQuery {
+    /// Id of the template that was saved.
+    saved: String,
 }
 
 #[derive(Debug)]
@@ -36,6 +57,8 @@ struct Row {
     card: Card,
     image: String,
     active: bool,
+    /// True if the template is not in the catalog, but can be launched by its link.
+    unlisted: bool,
     /// Public URL of the template's page.
     url: String,
     updated: Instant,
@@ -48,18 +71,29 @@ pub(crate) async fn list(
     State(state): State<AppState>,
     t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
+    Query(query): Query<ListQuery>,
 ) -> PageResult {
     let templates = workshops::all_templates(&state.launcher, &caller).await?;
     let row = |template: &CatalogTemplate| Row {
         card: Card::new(t, &state.launcher, template),
         image: template.settings.image.clone(),
         active: template.active,
-        url: share::url(&state, template.template_id),
+        unlisted: template.listing.unlisted,
+        url: share::url(&state, template),
         updated: Instant::new(t, template.updated_at),
         created_by: Some(template.created_by.to_string()).filter(|email| !email.ends_with(NOBODYS)),
     };
     let rows = templates.iter().map(row).collect();
-    page(StatusCode::OK, &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice: None, rows })
+    let saved = templates.iter().find(|template| template.template_id.to_string() == query.saved);
+    let saved = saved.map(|template| Saved {
+        name: template.settings.name.clone(),
+        template_id: template.template_id,
+        share: Share::new(&state, template),
+    });
+    page(
+        StatusCode::OK,
+        &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice: None, saved, rows },
+    )
 }
 
 /// `POST /admin/templates/{template_id}/archive`.
@@ -85,7 +119,13 @@ pub(crate) async fn restore(
     Ok(to_list())
 }
 
+/// Redirects to the list of templates, which shows the link of the saved template.
+pub(super) fn to_saved(template_id: Uuid) -> Response {
+    let list = format!("{LIST}?saved={template_id}");
+    forms::see_other(&LocalPath::parse(&list).unwrap_or_else(LocalPath::root))
+}
+
 /// Redirects to the list of templates.
-pub(super) fn to_list() -> Response {
+fn to_list() -> Response {
     forms::see_other(&LocalPath::parse(LIST).unwrap_or_else(LocalPath::root))
 }

@@ -1,0 +1,46 @@
+### Errors in the fields of the template editor: the rule that a value breaks. English has the wording of the API.
+
+field-rule-name = من 1 إلى 80 حرفًا في سطر واحد، دون أحرف غير مرئية
+field-rule-description = الحد الأقصى 4000 حرف، دون الحرف NUL
+field-rule-image = اسم صورة حاوية من 1 إلى 255 حرفًا، مثل { "\u2066" }quay.io/jupyter/base-notebook:latest{ "\u2069" }
+field-rule-port-required = إلزامي لتطبيق الويب: المنفذ الذي يستمع إليه التطبيق
+field-rule-port-reserved = المنفذان 8080 و8081 محجوزان للحاوية المرافقة (sidecar)؛ يجب أن يستمع التطبيق إلى منفذ آخر
+field-rule-port-range = عدد من 1 إلى 65535
+field-rule-word-count = الحد الأقصى 64 كلمة
+field-rule-word = الحد الأقصى 4096 بايت، دون الحرف NUL
+field-rule-variable-count = الحد الأقصى 64 متغيرًا
+field-rule-variable-name = يتكوّن اسم المتغير من أحرف لاتينية وأرقام والشرطة السفلية ({ "\u2066" }_{ "\u2069" })، ولا يبدأ برقم
+field-rule-variable-reserved = تضبط الخدمة DISABLE_AUTH و{ "\u2066" }SERVICE_…{ "\u2069" } بنفسها؛ يُرجى اختيار اسم آخر
+field-rule-variable-value = الحد الأقصى لقيمة المتغير { "\u2066" }32 KiB{ "\u2069" }، دون الحرف NUL
+field-rule-duration = من دقيقة واحدة إلى 30 يومًا (من 60 إلى 2592000 ثانية)
+field-rule-max-lifetime-too-short = يجب ألا تقل القيمة عن «المدة»
+field-rule-extension-too-long = يجب ألا تتجاوز القيمة «المدة القصوى»
+field-rule-quantity = القيمة { $text } ليست كمية صالحة في Kubernetes وأكبر من صفر، مثل 500m أو 2 لـ CPU، و512Mi أو 2Gi للذاكرة
+field-rule-cpu-request-too-large = يجب ألا تتجاوز القيمة «الحد الأقصى لـ CPU»
+field-rule-memory-request-too-large = يجب ألا تتجاوز القيمة «الحد الأقصى للذاكرة»
+field-rule-tag-count = الحد الأقصى 8 وسوم
+field-rule-tag = من 1 إلى 30 حرفًا في سطر واحد، دون فواصل ولا أحرف غير مرئية
+field-rule-tag-repeated = الوسم «{ $tag }» مكرر
+field-rule-slug = من 2 إلى 40 حرفًا: { "\u2066" }a-z{ "\u2069" } و{ "\u2066" }0-9{ "\u2069" } والواصلة ({ "\u2066" }-{ "\u2069" })، مع حرف أو رقم في البداية والنهاية، مثل { "\u2066" }statistics-101{ "\u2069" }
+field-rule-slug-taken = الرابط القصير { $slug } مستخدم لقالب آخر؛ يُرجى اختيار غيره
+field-rule-object = يجب أن تكون القيمة كائن JSON
+field-rule-field-missing = الحقل { "\u2066" }`{ $field }`{ "\u2069" } ناقص
+field-rule-field-unknown = { "\u2066" }{ $message }{ "\u2069" }
+field-rule-value = { "\u2066" }{ $message }{ "\u2069" }
+field-rule-read-only = هذا الحقل للقراءة فقط، وقيمته تختلف عن القيمة الحالية: يُرجى حذفه من الطلب، أو قراءة القالب مجددًا
+field-rule-parameter = { "\u2066" }{ $message }{ "\u2069" }
+
+input-duration-unreadable = يُرجى كتابة المدة بالأرقام والوحدات الإنجليزية، مثل { "\u2066" }2 h{ "\u2069" } أو { "\u2066" }90 min{ "\u2069" } أو { "\u2066" }1 h 30 min{ "\u2069" } أو { "\u2066" }2 days{ "\u2069" }
+input-duration-colon = كتابة المدة بنقطتين ({ "\u2066" }:{ "\u2069" }) غير واضحة: تُكتب الساعات هكذا { "\u2066" }1 h 30 min{ "\u2069" }، والدقائق هكذا { "\u2066" }1 min 30 s{ "\u2069" }
+input-duration-order = تُكتب الوحدة الكبرى أولًا، وكل وحدة مرة واحدة، مثل { "\u2066" }1 h 30 min{ "\u2069" }
+input-duration-too-long = المدة طويلة جدًا
+input-memory-unreadable = يُرجى كتابة مقدار الذاكرة بالأرقام والوحدات الإنجليزية، مثل { "\u2066" }512 MB{ "\u2069" } أو { "\u2066" }4 GB{ "\u2069" } أو { "\u2066" }2 GiB{ "\u2069" }
+input-memory-unit = يُرجى كتابة وحدة الذاكرة، مثل MB أو GB أو GiB
+input-cpu-unreadable = يُرجى كتابة عدد أنوية CPU بالأرقام الإنجليزية، مثل 2 أو 0.5 أو 500m
+input-command-open-quote = علامة الاقتباس { $quote } غير مغلقة
+input-command-open-escape = يجب أن يأتي حرف بعد آخر شرطة مائلة عكسية ({ "\u2066" }\{ "\u2069" })
+input-command-nul = يحتوي السطر على الحرف NUL
+input-command-operator = لا يُنفَّذ هذا الأمر في shell، لذا لا أثر لـ { $text } فيه: يُرجى وضع السطر داخل { "\u2066" }sh -c "…"{ "\u2069" }، أو وضع { $text } بين علامتي اقتباس لتمريره كما هو
+input-command-expansion = لا يُنفَّذ هذا الأمر في shell، لذا لا تحلّ أي قيمة محلّ { $text }: يُرجى وضع السطر داخل { "\u2066" }sh -c '…'{ "\u2069" }، أو كتابة { "\u2066" }'{ $text }'{ "\u2069" } لتمريره كما هو
+input-command-pattern = لا يُنفَّذ هذا الأمر في shell، لذا لا تحلّ أسماء ملفات محلّ { $text }: يُرجى وضع السطر داخل { "\u2066" }sh -c "…"{ "\u2069" }، أو كتابة { "\u2066" }'{ $text }'{ "\u2069" } لتمريره كما هو
+input-command-comment = يجب ألا تبدأ أي كلمة بالعلامة { "\u2066" }#{ "\u2069" }: تُكتب { "\u2066" }'#'{ "\u2069" } لتمريرها كما هي

@@ -1,0 +1,46 @@
+### Errors in the fields of the template editor: the rule that a value breaks.
+
+field-rule-name = 1 bis 80 Zeichen in einer Zeile, ohne unsichtbare Zeichen
+field-rule-description = höchstens 4000 Zeichen, ohne NUL-Zeichen
+field-rule-image = eine Image-Referenz mit 1 bis 255 Zeichen, zum Beispiel quay.io/jupyter/base-notebook:latest
+field-rule-port-required = Pflicht beim App-Typ „Web-App“: der Port, auf dem die App lauscht
+field-rule-port-reserved = 8080 und 8081 belegt der Sidecar; lassen Sie die App auf einem anderen Port lauschen
+field-rule-port-range = eine Zahl von 1 bis 65535
+field-rule-word-count = höchstens 64 Wörter
+field-rule-word = höchstens 4096 Byte, ohne NUL-Zeichen
+field-rule-variable-count = höchstens 64 Variablen
+field-rule-variable-name = Ein Variablenname besteht aus Buchstaben (A bis Z), Ziffern und _ und beginnt nicht mit einer Ziffer
+field-rule-variable-reserved = DISABLE_AUTH und SERVICE_… setzt der Dienst; wählen Sie einen anderen Namen
+field-rule-variable-value = Der Wert einer Variablen hat höchstens 32 KiB und enthält kein NUL-Zeichen
+field-rule-duration = 1 Minute bis 30 Tage (60 bis 2592000 Sekunden)
+field-rule-max-lifetime-too-short = mindestens so lang wie „{ field-lifetime }“
+field-rule-extension-too-long = höchstens so lang wie „{ field-longest }“
+field-rule-quantity = { $text } ist keine Kubernetes-Mengenangabe über null: Schreiben Sie zum Beispiel 500m oder 2 für CPU, 512Mi oder 2Gi für Arbeitsspeicher
+field-rule-cpu-request-too-large = höchstens so viel wie „{ field-cpu-limit }“
+field-rule-memory-request-too-large = höchstens so viel wie „{ field-memory-limit }“
+field-rule-tag-count = höchstens 8 Schlagwörter
+field-rule-tag = 1 bis 30 Zeichen in einer Zeile, ohne Kommas und unsichtbare Zeichen
+field-rule-tag-repeated = Das Schlagwort „{ $tag }“ kommt doppelt vor
+field-rule-slug = 2 bis 40 Zeichen: a-z, 0-9 und Bindestriche, am Anfang und am Ende ein Buchstabe oder eine Ziffer, zum Beispiel statistik-101
+field-rule-slug-taken = Den Kurzlink „{ $slug }“ hat schon eine andere Vorlage; wählen Sie einen anderen
+field-rule-object = muss ein Objekt sein
+field-rule-field-missing = Das Feld `{ $field }` fehlt
+field-rule-field-unknown = { $message }
+field-rule-value = { $message }
+field-rule-read-only = Das Feld ist schreibgeschützt und weicht vom aktuellen Wert ab: Lassen Sie es weg oder rufen Sie die Vorlage neu ab
+field-rule-parameter = { $message }
+
+input-duration-unreadable = Geben Sie eine Dauer ein, zum Beispiel 2 h, 90 min, 1 h 30 min oder 2 days
+input-duration-colon = Eine Dauer mit Doppelpunkt ist mehrdeutig: Schreiben Sie 1 h 30 min für Stunden, 1 min 30 s für Minuten
+input-duration-order = Schreiben Sie die größte Einheit zuerst und jede Einheit nur einmal, zum Beispiel 1 h 30 min
+input-duration-too-long = Die Dauer ist zu lang
+input-memory-unreadable = Geben Sie eine Speichergröße ein, zum Beispiel 512 MB, 4 GB oder 2 GiB (Dezimalzahlen mit Punkt)
+input-memory-unit = Geben Sie auch die Einheit an, zum Beispiel MB, GB oder GiB
+input-cpu-unreadable = Geben Sie eine Anzahl von CPU-Kernen ein, zum Beispiel 2, 0.5 oder 500m (Dezimalzahlen mit Punkt)
+input-command-open-quote = Das schließende Anführungszeichen { $quote } fehlt
+input-command-open-escape = Auf den letzten Backslash muss ein Zeichen folgen
+input-command-nul = Die Zeile enthält ein NUL-Zeichen
+input-command-operator = Diesen Befehl führt keine Shell aus, deshalb hat { $text } keine Wirkung: Schreiben Sie die Zeile in sh -c "…" oder setzen Sie { $text } in Anführungszeichen, um es an das Programm zu übergeben
+input-command-expansion = Diesen Befehl führt keine Shell aus, deshalb wird { $text } nicht ersetzt: Setzen Sie die Zeile in sh -c '…' oder schreiben Sie '{ $text }', um es an das Programm zu übergeben
+input-command-pattern = Diesen Befehl führt keine Shell aus, deshalb wird { $text } nicht durch Dateinamen ersetzt: Setzen Sie die Zeile in sh -c "…" oder schreiben Sie '{ $text }', um es an das Programm zu übergeben
+input-command-comment = Ein Wort darf nicht mit # beginnen: Schreiben Sie '#', um das Zeichen an das Programm zu übergeben

@@ -1,0 +1,46 @@
+### Errors in the fields of the template editor: the rule that a value breaks.
+
+field-rule-name = de 1 a 80 caracteres en una sola línea, sin caracteres invisibles
+field-rule-description = como máximo 4000 caracteres, sin el carácter NUL
+field-rule-image = escribe una referencia de imagen de 1 a 255 caracteres, por ejemplo quay.io/jupyter/base-notebook:latest
+field-rule-port-required = obligatorio para una aplicación web: indica el puerto en el que escucha la aplicación
+field-rule-port-reserved = el sidecar usa los puertos 8080 y 8081: haz que la aplicación escuche en otro
+field-rule-port-range = escribe un número del 1 al 65535
+field-rule-word-count = como máximo 64 palabras
+field-rule-word = como máximo 4096 bytes, sin el carácter NUL
+field-rule-variable-count = como máximo 64 variables
+field-rule-variable-name = el nombre de una variable solo puede tener letras, dígitos y _, y no puede empezar con un dígito
+field-rule-variable-reserved = el servicio define DISABLE_AUTH y SERVICE_…: elige otro nombre
+field-rule-variable-value = el valor de una variable puede ocupar como máximo 32 KiB, sin el carácter NUL
+field-rule-duration = entre un minuto y 30 días (de 60 a 2592000 segundos)
+field-rule-max-lifetime-too-short = no puede ser menor que “{ field-lifetime }”
+field-rule-extension-too-long = no puede ser mayor que “{ field-longest }”
+field-rule-quantity = { $text } no es una cantidad de Kubernetes mayor que cero: escribe, por ejemplo, 500m o 2 para la CPU, o bien 512Mi o 2Gi para la memoria
+field-rule-cpu-request-too-large = no puede ser mayor que “{ field-cpu-limit }”
+field-rule-memory-request-too-large = no puede ser mayor que “{ field-memory-limit }”
+field-rule-tag-count = como máximo 8 etiquetas
+field-rule-tag = de 1 a 30 caracteres en una sola línea, sin comas ni caracteres invisibles
+field-rule-tag-repeated = la etiqueta “{ $tag }” está repetida
+field-rule-slug = de 2 a 40 caracteres: a-z, 0-9 y guiones, con una letra o un dígito al principio y al final, por ejemplo statistics-101
+field-rule-slug-taken = otra plantilla ya usa el enlace corto { $slug }: elige otro
+field-rule-object = debe ser un objeto JSON
+field-rule-field-missing = falta el campo `{ $field }`
+field-rule-field-unknown = { $message }
+field-rule-value = { $message }
+field-rule-read-only = es de solo lectura y no coincide con el valor actual: omítelo o vuelve a cargar la plantilla
+field-rule-parameter = { $message }
+
+input-duration-unreadable = escribe una duración, por ejemplo 2 h, 90 min, 1 h 30 min o 2 days
+input-duration-colon = una duración con dos puntos es ambigua: escribe 1 h 30 min si son horas, o 1 min 30 s si son minutos
+input-duration-order = escribe primero la unidad mayor, y cada unidad una sola vez, por ejemplo 1 h 30 min
+input-duration-too-long = la duración es demasiado larga
+input-memory-unreadable = escribe una cantidad de memoria, por ejemplo 512 MB, 4 GB o 2 GiB
+input-memory-unit = indica la unidad de la memoria, por ejemplo MB, GB o GiB
+input-cpu-unreadable = escribe un número de núcleos de CPU, con punto decimal: por ejemplo 2, 0.5 o 500m
+input-command-open-quote = falta cerrar la comilla { $quote }
+input-command-open-escape = después de la última barra invertida debe ir un carácter
+input-command-nul = la línea contiene un carácter NUL
+input-command-operator = este comando no se ejecuta en un shell, así que { $text } no tiene efecto: pon la línea dentro de sh -c "…", o pon { $text } entre comillas para pasarlo tal cual
+input-command-expansion = este comando no se ejecuta en un shell, así que { $text } no se sustituye: pon la línea dentro de sh -c '…', o escribe '{ $text }' para pasarlo tal cual
+input-command-pattern = este comando no se ejecuta en un shell, así que { $text } no se sustituye por nombres de archivo: pon la línea dentro de sh -c "…", o escribe '{ $text }' para pasarlo tal cual
+input-command-comment = una palabra no puede empezar con #: escribe '#' para pasarlo tal cual

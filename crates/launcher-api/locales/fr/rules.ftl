@@ -1,0 +1,46 @@
+### Errors in the fields of the template editor: the rule that a value breaks.
+
+field-rule-name = de 1 à 80 caractères sur une seule ligne, sans caractères invisibles
+field-rule-description = 4 000 caractères au maximum, sans caractère NUL
+field-rule-image = indiquez une référence d’image de 1 à 255 caractères, par exemple quay.io/jupyter/base-notebook:latest
+field-rule-port-required = obligatoire pour le type « Application web » : indiquez le port sur lequel l’application écoute
+field-rule-port-reserved = les ports 8080 et 8081 sont réservés au sidecar : l’application doit écouter sur un autre port
+field-rule-port-range = de 1 à 65535
+field-rule-word-count = 64 mots au maximum
+field-rule-word = 4 096 octets au maximum, sans caractère NUL
+field-rule-variable-count = 64 variables au maximum
+field-rule-variable-name = le nom d’une variable se compose de lettres sans accent, de chiffres et de _, et ne commence pas par un chiffre
+field-rule-variable-reserved = les variables DISABLE_AUTH et SERVICE_… sont définies par le service : choisissez un autre nom
+field-rule-variable-value = la valeur d’une variable ne peut ni dépasser 32 Kio, ni contenir le caractère NUL
+field-rule-duration = d’une minute à 30 jours (60 à 2 592 000 secondes)
+field-rule-max-lifetime-too-short = au moins égale à la valeur du champ « Durée »
+field-rule-extension-too-long = au plus égale à la valeur du champ « Durée maximale »
+field-rule-quantity = { $text } n’est pas une quantité Kubernetes supérieure à zéro : écrivez par exemple 500m ou 2 pour le CPU, 512Mi ou 2Gi pour la mémoire
+field-rule-cpu-request-too-large = au plus égal à la valeur du champ « CPU maximal »
+field-rule-memory-request-too-large = au plus égale à la valeur du champ « Mémoire maximale »
+field-rule-tag-count = 8 mots-clés au maximum
+field-rule-tag = de 1 à 30 caractères sur une seule ligne, sans virgule ni caractère invisible
+field-rule-tag-repeated = le mot-clé « { $tag } » est indiqué deux fois
+field-rule-slug = de 2 à 40 caractères : a-z, 0-9 et traits d’union, avec une lettre ou un chiffre au début et à la fin, comme dans statistics-101
+field-rule-slug-taken = un autre modèle utilise déjà le lien court « { $slug } » : choisissez-en un autre
+field-rule-object = la valeur doit être un objet JSON
+field-rule-field-missing = le champ `{ $field }` est absent
+field-rule-field-unknown = { $message }
+field-rule-value = { $message }
+field-rule-read-only = ce champ est en lecture seule et diffère de la valeur actuelle : omettez-le, ou relisez le modèle
+field-rule-parameter = { $message }
+
+input-duration-unreadable = indiquez une durée, par exemple 2 h, 90 min, 1 h 30 min ou 2 days (2 jours)
+input-duration-colon = une durée avec deux-points est ambiguë : écrivez 1 h 30 min (heures) ou 1 min 30 s (minutes)
+input-duration-order = écrivez une unité après chaque nombre, la plus grande d’abord et chacune une seule fois, comme dans 1 h 30 min
+input-duration-too-long = la durée est trop longue
+input-memory-unreadable = indiquez une quantité de mémoire avec l’unité en anglais, par exemple 512 MB, 4 GB ou 2 GiB
+input-memory-unit = indiquez l’unité de la mémoire, par exemple MB, GB ou GiB
+input-cpu-unreadable = indiquez un nombre de cœurs, avec un point décimal, par exemple 2, 0.5 ou 500m
+input-command-open-quote = le guillemet { $quote } n’est pas fermé
+input-command-open-escape = il manque un caractère après la dernière barre oblique inverse
+input-command-nul = la ligne contient un caractère NUL
+input-command-operator = comme aucun shell n’exécute cette commande, { $text } n’a aucun effet : placez la ligne dans sh -c "…", ou écrivez '{ $text }' pour le transmettre tel quel
+input-command-expansion = comme aucun shell n’exécute cette commande, { $text } n’est pas remplacé : placez la ligne dans sh -c '…', ou écrivez '{ $text }' pour le transmettre tel quel
+input-command-pattern = comme aucun shell n’exécute cette commande, { $text } n’est pas remplacé par des noms de fichiers : placez la ligne dans sh -c "…", ou écrivez '{ $text }' pour le transmettre tel quel
+input-command-comment = un mot ne peut pas commencer par # : écrivez '#' pour transmettre ce caractère

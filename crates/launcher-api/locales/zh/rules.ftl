@@ -1,0 +1,46 @@
+### Errors in the fields of the template editor. Each rule ends with 。, else the program adds an ASCII full stop.
+
+field-rule-name = 须为 1 至 80 个字符，不能换行，也不能包含不可见字符。
+field-rule-description = 最多 4000 个字符，不能包含 NUL 字符。
+field-rule-image = 须为 1 至 255 个字符的镜像地址，例如 quay.io/jupyter/base-notebook:latest。
+field-rule-port-required = 应用类型为“Web 应用”时，必须填写应用监听的端口。
+field-rule-port-reserved = 8080 和 8081 是 sidecar 的端口，请让应用监听其他端口。
+field-rule-port-range = 须为 1 至 65535。
+field-rule-word-count = 最多 64 项。
+field-rule-word = 最多 4096 字节，不能包含 NUL 字符。
+field-rule-variable-count = 最多 64 个变量。
+field-rule-variable-name = 变量名只能包含字母、数字和 _，且不能以数字开头。
+field-rule-variable-reserved = DISABLE_AUTH 和 SERVICE_… 由系统设置，请使用其他变量名。
+field-rule-variable-value = 变量的值最多 32 KiB，不能包含 NUL 字符。
+field-rule-duration = 须为 1 分钟至 30 天（60 至 2592000 秒）。
+field-rule-max-lifetime-too-short = 不能短于“使用时长”。
+field-rule-extension-too-long = 不能超过“最长使用时长”。
+field-rule-quantity = { $text } 不是大于零的 Kubernetes 资源量。请参照以下写法：CPU 为 500m 或 2，内存为 512Mi 或 2Gi。
+field-rule-cpu-request-too-large = 不能超过“CPU 上限”。
+field-rule-memory-request-too-large = 不能超过“内存上限”。
+field-rule-tag-count = 最多 8 个标签。
+field-rule-tag = 须为 1 至 30 个字符，不能换行，也不能包含逗号或不可见字符。
+field-rule-tag-repeated = 标签“{ $tag }”重复。
+field-rule-slug = 须为 2 至 40 个字符，只能使用 a-z、0-9 和连字符，首尾须为字母或数字，例如 statistics-101。
+field-rule-slug-taken = 短链接“{ $slug }”已被其他模板使用，请换一个。
+field-rule-object = 必须是 JSON 对象。
+field-rule-field-missing = 缺少字段 { $field }。
+field-rule-field-unknown = { $message }
+field-rule-value = { $message }
+field-rule-read-only = 此字段为只读，且与当前值不一致。请省略此字段，或重新读取模板。
+field-rule-parameter = { $message }
+
+input-duration-unreadable = 请使用英文单位填写时长，例如 2 h、90 min、1 h 30 min 或 2 days。
+input-duration-colon = 带冒号的时长有歧义：小时和分钟请写成 1 h 30 min，分钟和秒请写成 1 min 30 s。
+input-duration-order = 请从最大的单位开始写，每个单位只写一次，例如 1 h 30 min。
+input-duration-too-long = 时长过长。
+input-memory-unreadable = 请填写内存大小，例如 512 MB、4 GB 或 2 GiB。
+input-memory-unit = 请写明内存的单位，例如 MB、GB 或 GiB。
+input-cpu-unreadable = 请填写 CPU 核数，例如 2、0.5 或 500m。
+input-command-open-quote = 引号 { $quote } 没有闭合。
+input-command-open-escape = 末尾的反斜杠后面必须有一个字符。
+input-command-nul = 命令行包含 NUL 字符。
+input-command-operator = 此命令不通过 shell 运行，{ $text } 不起作用。请将整行写入 sh -c "…"；如需原样传递 { $text }，请给它加上引号。
+input-command-expansion = 此命令不通过 shell 运行，{ $text } 不会被替换。请将整行写入 sh -c '…'；如需原样传递，请写成 '{ $text }'。
+input-command-pattern = 此命令不通过 shell 运行，{ $text } 不会被替换为文件名。请将整行写入 sh -c "…"；如需原样传递，请写成 '{ $text }'。
+input-command-comment = 每一项都不能以 # 开头。如需原样传递，请写成 '#'。

@@ -1,0 +1,89 @@
+//! Starting points of a new template: stock images with settings that work.
+
+use launcher_domain::template::Icon;
+use launcher_domain::{AppType, SecurityProfile};
+
+use super::form::TemplateForm;
+
+/// A starting point. Images and ports are those of the images' documentation: jupyter/docker-stacks, rocker-project.org
+/// and coder/code-server.
+#[derive(Debug)]
+pub(super) struct StartingPoint {
+    /// Value of `?start=`, and suffix of the key of its name.
+    pub(super) name: &'static str,
+    pub(super) icon: Icon,
+    app_type: AppType,
+    image: &'static str,
+    port: &'static str,
+    args: &'static str,
+    profile: SecurityProfile,
+    memory: &'static str,
+}
+
+/// All starting points, in the order of the page.
+pub(super) const ALL: [StartingPoint; 4] = [
+    StartingPoint {
+        name: "jupyterlab",
+        icon: Icon::Notebook,
+        app_type: AppType::Notebook,
+        image: "quay.io/jupyter/scipy-notebook:latest",
+        port: "",
+        args: "",
+        profile: SecurityProfile::Restricted,
+        memory: "2 GB",
+    },
+    StartingPoint {
+        name: "rstudio",
+        icon: Icon::Statistics,
+        app_type: AppType::Rstudio,
+        image: "docker.io/rocker/rstudio:latest",
+        port: "",
+        args: "",
+        // The image starts as root and then changes to the user rstudio.
+        profile: SecurityProfile::Baseline,
+        memory: "2 GB",
+    },
+    StartingPoint {
+        name: "vscode",
+        icon: Icon::Code,
+        app_type: AppType::Custom,
+        image: "docker.io/codercom/code-server:latest",
+        // The image's own port, 8080, is the sidecar's.
+        port: "8443",
+        args: "--auth none --bind-addr '0.0.0.0:$(PORT)' /home/coder",
+        profile: SecurityProfile::Restricted,
+        memory: "2 GB",
+    },
+    StartingPoint {
+        name: "web",
+        icon: Icon::Web,
+        app_type: AppType::Custom,
+        image: "",
+        port: "8000",
+        args: "",
+        profile: SecurityProfile::Restricted,
+        memory: "1 GB",
+    },
+];
+
+impl StartingPoint {
+    /// Returns the starting point with this name.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|point| point.name == name)
+    }
+
+    /// Returns the form of a new template, with this name for the template.
+    pub(super) fn form(&self, name: String) -> TemplateForm {
+        TemplateForm {
+            name,
+            icon: self.icon.as_str().to_owned(),
+            app_type: self.app_type.as_str().to_owned(),
+            image: self.image.to_owned(),
+            port: self.port.to_owned(),
+            args: self.args.to_owned(),
+            security_profile: self.profile.as_str().to_owned(),
+            memory_limit: self.memory.to_owned(),
+            ..TemplateForm::new_template()
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The frame of a page: header, footer and banners.
+
+use crate::pages::language::{Language, Text};
+
+/// The frame of a page: the signed-in person, the navigation and the banners.
+#[derive(Debug, Clone)]
+pub(crate) struct Shell {
+    pub(crate) person: Person,
+    /// URL that browsers open to log out, if configured.
+    pub(crate) logout_url: Option<String>,
+    /// Address at which users get help, if configured.
+    pub(crate) help_url: Option<String>,
+    /// Path of the API's documentation.
+    pub(crate) api_docs: String,
+    /// Identity of every caller while the development bypass is active.
+    pub(crate) dev_identity: Option<String>,
+    /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
+    /// warning.
+    pub(crate) warns_of_sharing: bool,
+    /// Version of the program, in the footer.
+    pub(crate) version: &'static str,
+    /// All languages, with the current one marked.
+    pub(crate) languages: Vec<LanguageChoice>,
+    /// Entry of the navigation that leads to this page.
+    pub(crate) here: &'static str,
+}
+
+/// A language that the reader can choose in the footer.
+#[derive(Debug, Clone)]
+pub(crate) struct LanguageChoice {
+    pub(crate) code: &'static str,
+    /// Name of the language in itself.
+    pub(crate) name: Text,
+    pub(crate) direction: &'static str,
+    /// True for the language of this page.
+    pub(crate) is_current: bool,
+}
+
+impl LanguageChoice {
+    /// Returns all languages.
+    pub(crate) fn all(current: Language) -> Vec<Self> {
+        let choice = |language: Language| Self {
+            code: language.code(),
+            name: language.text("language-name"),
+            direction: language.direction(),
+            is_current: language.code() == current.code(),
+        };
+        Language::all().map(choice).collect()
+    }
+}
+
+/// The signed-in person.
+#[derive(Debug, Clone)]
+pub(crate) struct Person {
+    pub(crate) email: String,
+    /// True to show the badge and the links to the admin pages.
+    pub(crate) is_admin: bool,
+}
+
+impl Shell {
+    /// Returns true if the reader is an admin.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.person.is_admin
+    }
+}

@@ -1,0 +1,138 @@
+//! How the catalog and the editor present a template: starting points, tags, icons, links.
+
+use http::{Method, StatusCode};
+use launcher_domain::template::Icon;
+use launcher_testkit::{ADMIN, ALICE, Options};
+
+use crate::sharing::scanned;
+use crate::support::{Answer, App, borrowed, with};
+
+const NEW: &str = "/admin/templates";
+
+#[tokio::test]
+async fn each_starting_point_is_a_complete_form_except_for_the_image_of_a_web_app() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    for (start, image) in [
+        ("jupyterlab", "quay.io/jupyter/scipy-notebook:latest"),
+        ("rstudio", "docker.io/rocker/rstudio:latest"),
+        ("vscode", "docker.io/codercom/code-server:latest"),
+        ("web", ""),
+    ] {
+        let page = admin.get(&format!("/admin/templates/new?start={start}")).await;
+        assert!(page.body.contains(&format!("?start={start}\" aria-current=\"true\"")), "{}", page.body);
+        let form = page.form(NEW);
+        assert!(form.contains(&("image".to_owned(), image.to_owned())), "{form:?}");
+        let sent = admin.post(NEW, &borrowed(&form)).await;
+        if image.is_empty() {
+            assert_eq!(sent.status, StatusCode::UNPROCESSABLE_ENTITY);
+            assert!(sent.body.contains("field-image-error") && !sent.body.contains("field-port-error"));
+        } else {
+            assert!(sent.is_saved(), "{start}: {}", sent.body);
+        }
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn saved_template_shows_its_link_and_a_qr_code() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    let list = admin.post(NEW, &with(&form, "slug", "statistics-101")).await.location().to_owned();
+    let saved = admin.get(&list).await.body;
+    let link = format!("http://localhost:{}/go/statistics-101", app.test.addr.port());
+    assert!(saved.contains("id=\"saved\"") && saved.contains(&format!("data-copy=\"{link}\"")), "{saved}");
+    assert_eq!(scanned(&saved), link);
+
+    let same = admin.get("/admin/templates/new?start=rstudio").await.form(NEW);
+    let taken = admin.post(NEW, &with(&same, "slug", "statistics-101")).await;
+    assert_eq!(taken.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(taken.body.contains("Another template has the slug statistics-101"), "{}", taken.body);
+    assert!(taken.body.contains("<details class=\"fields\" id=\"advanced\" open>"), "the field is visible");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn short_link_leads_to_the_template_and_keeps_the_query() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |draft| draft.slug = Some("penguins".to_owned())).await;
+    let alice = app.browser(ALICE);
+    assert_eq!(alice.get("/go/penguins").await.location(), format!("/launch/{template}"));
+    assert_eq!(alice.get("/go/penguins?start=1").await.location(), format!("/launch/{template}?start=1"));
+    for unknown in ["/go/gulls", "/go/PENGUINS", "/go/%2e%2e", "/go/a%00b", "/go/%ff"] {
+        let status = alice.get(unknown).await.status;
+        assert!([StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST].contains(&status), "{unknown}: {status}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn unlisted_template_is_launched_only_by_its_link() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |draft| draft.unlisted = true).await;
+    let alice = app.browser(ALICE);
+    for user in [ALICE, ADMIN] {
+        assert!(!app.browser(user).get("/").await.body.contains("Penguins"), "{user}");
+    }
+    assert!(app.browser(ADMIN).get(NEW).await.body.contains("Only by link"));
+    assert!(alice.launch(&template).await.starts_with("penguins-"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn card_has_tags_and_icon_and_the_search_finds_tags() {
+    let app = App::start().await;
+    for name in ["Gulls", "Owls", "Terns", "Ducks", "Geese", "Swans"] {
+        app.template(name, |_| {}).await;
+    }
+    app.template("Penguins", |draft| {
+        draft.tags = vec!["Antarctica".to_owned(), "<b>".to_owned()];
+        draft.icon = Some(Icon::Globe);
+    })
+    .await;
+    let page = app.browser(ALICE).get("/").await.body;
+    assert!(page.contains("<bdi class=\"badge\">Antarctica</bdi><bdi class=\"badge\">&#60;b&#62;</bdi>"), "{page}");
+    assert!(page.contains("<path d=\"M12 3a9 9"), "{page}");
+    let found = app.browser(ALICE).get("/?q=antarctica").await.body;
+    assert!(found.contains("Penguins") && !found.contains("Gulls"), "{found}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn editor_marks_fields_that_the_fleet_ignores() {
+    let app = App::with(Options { ignored_fields: &["image"], ..Options::default() }).await;
+    let page = app.browser(ADMIN).get("/admin/templates/new").await.body;
+    let hint =
+        |name: &str| page.split(&format!("id=\"field-{name}-hint\">")).nth(1).unwrap().split('<').next().unwrap();
+    assert!(hint("image").starts_with("This server ignores this field"), "{}", hint("image"));
+    assert!(!hint("port").contains("ignores"), "{}", hint("port"));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn wrong_durations_amounts_and_commands_are_explained() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let form = admin.get("/admin/templates/new?start=jupyterlab").await.form(NEW);
+    for (field, value, explained) in [
+        ("lifetime_seconds", "1:30", "A duration with a colon is ambiguous"),
+        ("extension_seconds", "soon", "Write a duration such as 2 h"),
+        ("memory_limit", "4", "Write the unit of the memory"),
+        ("cpu_limit", "many", "Write a number of CPU cores"),
+        ("command", "start.sh && sleep 1", "No shell runs this command, so &#38;&#38; has no effect"),
+        ("args", "[1]", "Write a shell line, or a JSON list"),
+        ("icon", "skull", "Choose an icon from the list."),
+        ("slug", "A", "2 to 40 characters"),
+        ("tags", "a,A", "The tag A is given twice"),
+    ] {
+        let page = admin.post(NEW, &with(&form, field, value)).await;
+        assert_eq!(page.status, StatusCode::UNPROCESSABLE_ENTITY, "{field}");
+        assert!(page.body.contains(explained), "{field}: {}", page.body);
+    }
+    let request = admin.request(Method::POST, NEW).header("sec-fetch-site", "same-origin");
+    let german = request.header("accept-language", "de").form(&with(&form, "lifetime_seconds", "1:30"));
+    let page = Answer::of(german).await.body;
+    assert!(page.contains("field-lifetime_seconds-error") && !page.contains("ambiguous"), "{page}");
+    app.finish().await;
+}
