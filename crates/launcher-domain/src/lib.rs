@@ -10,6 +10,7 @@ pub mod caller;
 pub mod clock;
 pub mod email;
 pub mod failure;
+pub mod frame_path;
 pub mod identity;
 pub mod instance;
 pub mod lifetime;
