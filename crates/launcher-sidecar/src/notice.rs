@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::texts::Language;
+use crate::texts::{Language, NoticeText};
 
 /// Style of every notice. The page embeds it.
 const STYLE: &str = include_str!("../assets/notice.css");
@@ -58,6 +58,29 @@ impl Notice<'_> {
         html.push_str("</main>\n</body>\n</html>\n");
         html
     }
+
+    /// Returns the notice as one line of plain text.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let texts: Vec<&str> = [Some(self.text), self.remedy].into_iter().flatten().collect();
+        format!("{}: {}\n", self.title, texts.join(" "))
+    }
+}
+
+/// Returns the notices for an edge proxy that cannot reach a sidecar, each with its file name: `missing.CODE.html` if no
+/// workshop has the requested host, and `starting.CODE.html` if its sidecar does not answer. They link to
+/// `LAUNCHER_URL`, which the edge proxy's configuration replaces.
+#[must_use]
+pub fn of_edge_proxy() -> Vec<(String, String)> {
+    let of_language = |language: Language| {
+        let texts = language.texts();
+        [("missing", texts.unknown), ("starting", texts.starting)].map(|(name, NoticeText { title, text })| {
+            let launcher = Some("LAUNCHER_URL");
+            let notice = Notice { language, title, text, remedy: None, launcher, reload_seconds: None };
+            (format!("{name}.{}.html", texts.code), notice.html())
+        })
+    };
+    Language::ALL.into_iter().flat_map(of_language).collect()
 }
 
 /// Escapes text for HTML, also inside a quoted attribute.
@@ -86,6 +109,18 @@ mod tests {
     fn policy_allows_the_embedded_style() {
         let hash = base64::prelude::BASE64_STANDARD.encode(Sha256::digest(STYLE));
         assert!(POLICY.contains(&format!("style-src 'sha256-{hash}';")), "use sha256-{hash}");
+    }
+
+    #[test]
+    fn notices_of_the_chart_are_up_to_date() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../charts/workshop-launcher/notices");
+        let notices = of_edge_proxy();
+        for (file, html) in &notices {
+            let committed = std::fs::read_to_string(format!("{folder}/{file}")).unwrap_or_default();
+            let command = "cargo run -p launcher-sidecar --example notices -- charts/workshop-launcher/notices";
+            assert_eq!(&committed, html, "{file} differs; if that is meant: {command}");
+        }
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), notices.len());
     }
 
     #[test]

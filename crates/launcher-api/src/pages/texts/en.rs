@@ -3,6 +3,7 @@
 mod activity;
 pub(crate) mod editor;
 mod errors;
+mod extend;
 pub(crate) mod fields;
 mod frame;
 mod instances;
@@ -16,6 +17,7 @@ mod workshops;
 
 pub(crate) use activity::*;
 pub(crate) use errors::*;
+pub(crate) use extend::*;
 pub(crate) use frame::*;
 pub(crate) use instances::*;
 pub(crate) use kinds::*;
