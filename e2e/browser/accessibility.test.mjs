@@ -53,6 +53,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     launch: await link("JupyterLab"),
     instance,
     end: `${instance}/end?return_to=/`,
+    extend: `${instance}/extend`,
     waiting: `/instances/${waiting}/wait`,
     history: "/history",
     overview: "/admin",
@@ -67,6 +68,8 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     "guide-teachers": "/guide/teachers",
     missing: "/no-such-page",
   };
+  const frame = await workshopEntry(setup, "Files").getByRole("link", { name: /^Open/ }).getAttribute("href");
+  const unknown = launcher.url.replace("localhost", "unknown.localhost");
   /** Checks the current page with axe, and for horizontal overflow. */
   const check = async (page, name, look) => {
     await screenshot(page, `look-${name}-${look}`);
@@ -82,6 +85,17 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
         await check(page, name, look);
       });
     }
+    await t.test(`frame page passes axe, ${look}`, async () => {
+      await page.goto(frame);
+      await page.frameLocator("#app").getByText("Directory listing").first().waitFor();
+      await page.getByText(/ left$/).waitFor();
+      await check(page, "frame", look);
+    });
+    await t.test(`page of an unknown workshop passes axe, ${look}`, async () => {
+      const answer = await page.goto(unknown);
+      assert.equal(answer.status(), 403);
+      await check(page, "unknown-workshop", look);
+    });
     await t.test(`bulk actions pass axe, ${look}`, async () => {
       await page.goto(`${launcher.url}/admin/instances`);
       await page.getByRole("checkbox", { name: "Select all" }).check();
