@@ -272,11 +272,12 @@ http {
       {{- include "launcher.front.requireLogin" (list . "workshops") | nindent 6 }}
       error_page 401 = @login;
       error_page 502 = @gone;
+      # For the error pages of @gone.
+      recursive_error_pages on;
       proxy_pass http://$front_workshop.{{ .Values.workshops.namespace }}.$front_services;
     }
     location @gone {
       # 404 without a Service of this name. 502 if its pod does not answer, or the network does not route to it yet.
-      recursive_error_pages on;
       error_page 404 /.front/notices/missing.$front_language.html;
       error_page 502 /.front/notices/starting.$front_language.html;
       if ($front_again = "") {
