@@ -53,6 +53,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     launch: await link("JupyterLab"),
     instance,
     end: `${instance}/end?return_to=/`,
+    extend: `${instance}/extend`,
     waiting: `/instances/${waiting}/wait`,
     history: "/history",
     overview: "/admin",
@@ -68,6 +69,8 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     missing: "/no-such-page",
     problems: "/api/v1/problems#not-found",
   };
+  const frame = await workshopEntry(setup, "Files").getByRole("link", { name: /^Open/ }).getAttribute("href");
+  const unknown = launcher.url.replace("localhost", "unknown.localhost");
   /** Checks the current page with axe, and for horizontal overflow. */
   const check = async (page, name, look) => {
     await screenshot(page, `look-${name}-${look}`);
@@ -98,6 +101,17 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
       await check(page, "api-schema", look);
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Workshops" }).click();
       await page.getByRole("region", { name: "My workshops" }).waitFor();
+    });
+    await t.test(`frame page passes axe, ${look}`, async () => {
+      await page.goto(frame);
+      await page.frameLocator("#app").getByText("Directory listing").first().waitFor();
+      await page.getByText(/ left$/).waitFor();
+      await check(page, "frame", look);
+    });
+    await t.test(`page of an unknown workshop passes axe, ${look}`, async () => {
+      const answer = await page.goto(unknown);
+      assert.equal(answer.status(), 403);
+      await check(page, "unknown-workshop", look);
     });
     await t.test(`bulk actions pass axe, ${look}`, async () => {
       await page.goto(`${launcher.url}/admin/instances`);

@@ -120,7 +120,7 @@ test("page stays usable while the service fails", async (t) => {
     await release();
     await launch.click();
     await page.waitForURL((url) => url.origin !== launcher.url, { timeout: 30_000 });
-    await page.getByText("Directory listing").first().waitFor();
+    await page.frameLocator("#app").getByText("Directory listing").first().waitFor();
   });
 
   await t.test("launch after the session has ended leads to the page of the template", async (t) => {

@@ -37,16 +37,18 @@ test("JupyterLab workshop launches, computes, is extended and ends", async (t) =
 
   await t.test("notebook cell runs and shows its result", async () => {
     const [lab] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
+    await lab.waitForURL(/\/_launcher\/frame/);
     assert.match(new URL(lab.url()).hostname, new RegExp(`^${name}\\.localhost$`));
     const heard = new Promise((resolve) => {
       lab.on("websocket", (socket) => {
         if (/\/api\/kernels\/.*\/channels/.test(socket.url())) socket.once("framereceived", () => resolve(true));
       });
     });
-    await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
-    const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
+    const app = lab.frameLocator("#app");
+    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
     // Wait for the kernel: JupyterLab ignores a cell that runs before the kernel is connected.
-    await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
+    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
     await cell.locator(".cm-content").click();
     await lab.keyboard.type("6*7");
     await lab.keyboard.press("Shift+Enter");

@@ -44,7 +44,7 @@ test("workshop is launched, opened, extended and ended with the keyboard only", 
   await t.test("Enter on Launch launches the workshop", async () => {
     await tabTo(page, /^Launch Files$/);
     await page.keyboard.press("Enter");
-    await page.getByText("Directory listing").first().waitFor();
+    await page.frameLocator("#app").getByText("Directory listing").first().waitFor();
     assert.notEqual(new URL(page.url()).origin, launcher.url, "expected the workshop to open without another key");
   });
 
@@ -52,7 +52,7 @@ test("workshop is launched, opened, extended and ended with the keyboard only", 
     await page.goto(launcher.url);
     await tabTo(page, /^Open Files/);
     const [opened] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("Enter")]);
-    await opened.getByText("Directory listing").first().waitFor();
+    await opened.frameLocator("#app").getByText("Directory listing").first().waitFor();
     await opened.close();
   });
 

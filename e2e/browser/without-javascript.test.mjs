@@ -15,7 +15,7 @@ test("workshop is launched, opened and ended without JavaScript", async (t) => {
   await page.getByRole("button", { name: "Launch Files" }).click();
   await page.waitForURL(/\/wait$/);
   await screenshot(page, "without-javascript-waiting");
-  await page.getByRole("heading", { name: "Directory listing for /" }).waitFor({ timeout: 30_000 });
+  await page.frameLocator("#app").getByRole("heading", { name: "Directory listing for /" }).waitFor({ timeout: 30_000 });
   const openLink = entry.getByRole("link", { name: /^Open/ });
   await waitFor("the workshop to run", 30, async () => {
     await page.goto(launcher.url);
@@ -24,7 +24,7 @@ test("workshop is launched, opened and ended without JavaScript", async (t) => {
   await screenshot(page, "without-javascript");
 
   const [files] = await Promise.all([context.waitForEvent("page"), openLink.click()]);
-  await files.getByRole("heading", { name: "Directory listing for /" }).waitFor();
+  await files.frameLocator("#app").getByRole("heading", { name: "Directory listing for /" }).waitFor();
   await files.close();
 
   await entry.getByRole("button", { name: /^End/ }).click();

@@ -48,6 +48,7 @@
 {{- if ne (int .Values.ingress.port) 443 }}
 - {name: SERVICE_WORKSHOP_PORT, value: {{ .Values.ingress.port | int64 | quote }}}
 {{- end }}
+- {name: SERVICE_PUBLIC_URL, value: {{ printf "https://%s" (include "launcher.authority" .) | quote }}}
 - {name: SERVICE_SIDECAR_IMAGE, value: {{ .Values.images.sidecar | quote }}}
 {{- if .Values.proxySecret.enabled }}
 - {name: SERVICE_PROXY_SECRET_NAME, value: {{ include "launcher.proxySecretName" . }}}

@@ -112,6 +112,11 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 {{- end }}
 {{- end }}
 
+{{/* Policy of the notices: it allows the style that they embed, by its hash. launcher-sidecar defines it. */}}
+{{- define "launcher.front.noticePolicy" -}}
+default-src 'none'; style-src 'sha256-3gupg5378Eu72dR477nudEpF0caR/LD5sKNm8Je6jVI='; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
+{{- end }}
+
 {{- define "launcher.front.conf" -}}
 {{- $name := include "launcher.name" . }}
 {{- $launcher := printf "http://%s.%s.$front_services" $name .Release.Namespace -}}
@@ -189,6 +194,11 @@ http {
   # 300 logins and refusals per second for all clients together: the key is constant.
   limit_req_zone $nginx_version zone=front_strangers:64k rate=300r/s;
   limit_req_log_level info;
+  # Language of the notices: the first that the browser names.
+  map $http_accept_language $front_language {
+    "~*^ *(?<front_tag>ar|de|es|fr|zh)\b" $front_tag;
+    default en;
+  }
   map $upstream_addr $front_again {
     "" "";
     default 2;
@@ -262,15 +272,28 @@ http {
       {{- include "launcher.front.requireLogin" (list . "workshops") | nindent 6 }}
       error_page 401 = @login;
       error_page 502 = @gone;
+      # For the error pages of @gone.
+      recursive_error_pages on;
       proxy_pass http://$front_workshop.{{ .Values.workshops.namespace }}.$front_services;
     }
     location @gone {
       # 404 without a Service of this name. 502 if its pod does not answer, or the network does not route to it yet.
-      add_header Refresh $front_again always;
+      error_page 404 /.front/notices/missing.$front_language.html;
+      error_page 502 /.front/notices/starting.$front_language.html;
       if ($front_again = "") {
-        return 404 "This workshop does not exist.\n";
+        return 404;
       }
-      return 502 "The workshop does not answer. This page reloads automatically.\n";
+      return 502;
+    }
+    location /.front/notices/ {
+      internal;
+      alias /etc/workshop-launcher/;
+      charset utf-8;
+      add_header Refresh $front_again always;
+      add_header Cache-Control no-store always;
+      add_header Content-Security-Policy "{{ include "launcher.front.noticePolicy" . }}" always;
+      add_header Vary Accept-Language always;
+      add_header X-Content-Type-Options nosniff always;
     }
   }
 }

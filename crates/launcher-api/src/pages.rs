@@ -8,6 +8,7 @@ mod admin;
 pub(crate) mod assets;
 mod errors;
 mod events;
+mod extend;
 mod forms;
 mod guide;
 mod history;
@@ -47,6 +48,7 @@ const ROUTES: &[Route] = &[
     ("GET", "/instances/{k8s_name}", || get(instances::show)),
     ("GET", "/instances/{k8s_name}/open", || get(instances::open)),
     ("GET", "/instances/{k8s_name}/wait", || get(waiting::show)),
+    ("GET", "/instances/{k8s_name}/extend", || get(extend::show)),
     ("POST", "/instances/{k8s_name}/extend", || post(instances::extend)),
     ("GET", "/instances/{k8s_name}/end", || get(instances::confirm_end)),
     ("POST", "/instances/{k8s_name}/end", || post(instances::end)),

@@ -36,6 +36,8 @@ pub struct Instance {
     pub log_tail: Option<String>,
     /// URL at which the owner opens the workshop; `None` until the instance runs.
     pub url: Option<String>,
+    /// URL of the frame page, which shows the workshop below a bar; `None` if the workshop's sidecar has no frame page.
+    pub frame_url: Option<String>,
     /// Time of the launch.
     pub created_at: Timestamp,
     /// Time at which the instance left the queue.
@@ -66,6 +68,8 @@ pub struct Observation {
     pub phase: ObservedPhase,
     /// URL of the workshop.
     pub url: Option<String>,
+    /// URL of the frame page; `None` if the workshop's sidecar has no frame page.
+    pub frame_url: Option<String>,
     /// Time at which the workshop was first ready.
     pub ready_at: Option<Timestamp>,
     /// Last lines of the log of a crashed app.
@@ -89,7 +93,7 @@ impl Observation {
     /// Returns the observation of a failure that the service found itself, such as a start timeout.
     #[must_use]
     pub fn of_failure(reason: FailureReason) -> Self {
-        Self { phase: ObservedPhase::Failed(reason), url: None, ready_at: None, log_tail: None }
+        Self { phase: ObservedPhase::Failed(reason), url: None, frame_url: None, ready_at: None, log_tail: None }
     }
 }
 

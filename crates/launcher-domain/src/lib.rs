@@ -11,6 +11,7 @@ pub mod clock;
 mod coded_text;
 pub mod email;
 pub mod failure;
+pub mod frame_path;
 pub mod identity;
 pub mod input;
 pub mod instance;

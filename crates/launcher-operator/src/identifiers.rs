@@ -4,3 +4,6 @@
 pub const FIELD_MANAGER: &str = "workshop-operator";
 /// Label on a workshop's pods with the name of their Workshop. The Service and the Deployment select the pods by it.
 pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
+/// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
+/// reads it through a volume. A pod without the annotation has an older sidecar, without a frame page.
+pub(crate) const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";

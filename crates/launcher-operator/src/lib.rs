@@ -19,6 +19,7 @@ mod identifiers;
 pub mod lease;
 mod live_read;
 mod metrics;
+mod pod_expiry;
 mod reconcile;
 mod refusal;
 pub mod rollout;

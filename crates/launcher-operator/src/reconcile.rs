@@ -23,10 +23,11 @@ use crate::guarded::Guarded;
 use crate::identifiers::FIELD_MANAGER;
 use crate::lease::NotLeading;
 use crate::live_read::read_live;
+use crate::pod_expiry::PodExpiryError;
 use crate::settings::Exposure;
 use crate::status;
 use crate::validate::{has_passed, validate};
-use crate::{refusal, traces, transitions};
+use crate::{pod_expiry, refusal, traces, transitions};
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -46,6 +47,8 @@ pub(crate) enum ReconcileError {
     Reread(kube::Error),
     #[error("failed to write the status: {0}")]
     Status(kube::Error),
+    #[error(transparent)]
+    PodExpiry(#[from] PodExpiryError),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
     Slow,
 }
@@ -130,9 +133,14 @@ async fn reconcile_spec(workshop: &Workshop, context: &Context, now: Timestamp) 
     }
     let observed = ObservedWorkload { deployment, pods: &pods, waiting_since, pull_fails_since };
     let (diagnosis, log_tail) = explain(context, &name, diagnose(&observed, &context.settings, now)).await;
-    let status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
-    let next = requeue_delay(&diagnosis, workshop.spec.expiry(status.ready_at), now);
+    let mut status = status::of_applied(workshop, &applied, &diagnosis, log_tail, now);
+    if pods.iter().any(pod_expiry::has_frame_page) {
+        status = status::with_frame_page(status);
+    }
+    let expiry = workshop.spec.expiry(status.ready_at);
+    let next = requeue_delay(&diagnosis, expiry, now);
     write(workshop, status.clone(), context).await?;
+    pod_expiry::write(context, &pods, expiry).await?;
     traces::record_steps(workshop, &pods, &status, now);
     Ok(Action::requeue(next))
 }

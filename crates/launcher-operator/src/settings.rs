@@ -59,6 +59,8 @@ pub struct SidecarSettings {
     /// Name of the Secret with the proxy secret, in the namespace of the Workshops; `None` if sidecars require no proxy
     /// secret.
     pub proxy_secret: Option<String>,
+    /// Public origin of the launcher, without a slash at its end, to which the frame page links; `None`: no links.
+    pub launcher_url: Option<String>,
 }
 
 /// Placement of workshop pods on nodes. By default they can run on all nodes without taints.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use launcher_domain::frame_path::frame_url;
 use launcher_domain::{FailureCode, FailureReason, StartStep};
 pub(crate) use launcher_workshop::READY;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
@@ -51,6 +52,12 @@ pub(crate) fn of_applied(
         },
         Diagnosis::Failed(Failure { reason, details: _ }) => failed(workshop, reason, log_tail, now),
     }
+}
+
+/// Adds the URL of the frame page to a status with a URL.
+#[must_use]
+pub(crate) fn with_frame_page(status: WorkshopStatus) -> WorkshopStatus {
+    WorkshopStatus { frame_url: status.url.as_deref().map(frame_url), ..status }
 }
 
 /// Returns the status of a starting Workshop while the API server refuses its resources.

@@ -137,6 +137,7 @@ impl Launcher {
             reason: None,
             log_tail: None,
             url: None,
+            frame_url: None,
             created_at: self.0.clock.now(),
             dispatched_at: None,
             started_at: None,

@@ -19,6 +19,8 @@ use crate::exchange;
 use crate::exchange::admission::admit;
 use crate::exchange::outcome::ExchangeOutcome;
 use crate::exchange::state::SharedState;
+use crate::frame::resource::Resource;
+use crate::frame::response::{self, ResponseOptions};
 use crate::metrics::Outcome;
 use crate::refusal::Refused;
 use crate::transport::buffers::WriteBuffer;
@@ -84,8 +86,11 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             Err(refused) => return self.refuse(refused).await,
         };
         let begun = Instant::now();
-        self.state.metrics.used(begun);
         self.client.begin(begun);
+        if let Some(resource) = &admitted.resource {
+            return self.serve_resource(resource, &admitted).await;
+        }
+        self.state.metrics.used(begun);
         let client = &mut self.client;
         let outcome = exchange::run(self.state, stop, &admitted, client, app_write_buffer, begun).await;
         self.finish_exchange(outcome, &admitted).await
@@ -98,21 +103,41 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             self.state.metrics.count(Outcome::Forwarded);
             return outcome;
         };
-        let &Admitted { is_head, wants_html, keep_alive, .. } = admitted;
+        let &Admitted { is_head, wants_html, language, keep_alive, .. } = admitted;
         let keep_alive = keep_alive && !unread && reason.is_understood();
-        self.refuse(Refused { reason, is_head, wants_html, keep_alive }).await
+        self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await
     }
 
     /// Counts a refused request, and sends its error response.
     async fn refuse(&mut self, refused: Refused) -> ExchangeOutcome {
         self.state.metrics.count(refused.reason.outcome());
-        let format =
-            ResponseFormat { html: refused.wants_html, head_only: refused.is_head, close: !refused.keep_alive };
+        let launcher = self.state.frame.launcher();
+        let format = ResponseFormat {
+            html: refused.wants_html,
+            language: refused.language,
+            launcher: launcher.as_deref(),
+            head_only: refused.is_head,
+            close: !refused.keep_alive,
+        };
         error_response::write(refused.reason, format, self.client.write_buffer.space());
+        self.send(refused.keep_alive).await
+    }
+
+    /// Counts and sends a response with a resource of the sidecar itself. The request is no use of the app.
+    async fn serve_resource(&mut self, resource: &Resource, admitted: &Admitted) -> ExchangeOutcome {
+        self.state.metrics.count(Outcome::Served);
+        let &Admitted { is_head, language, keep_alive, .. } = admitted;
+        let options = ResponseOptions { language, head_only: is_head, close: !keep_alive };
+        response::write(&self.state.frame, resource, options, self.client.write_buffer.space()).await;
+        self.send(keep_alive).await
+    }
+
+    /// Sends the response in the write buffer.
+    async fn send(&mut self, keep_alive: bool) -> ExchangeOutcome {
         let client = &mut self.client;
         client.timer.set(Instant::now() + HEAD_TIMEOUT);
         let written = poll_fn(|cx| client.poll_written(cx)).await;
-        match (written, refused.keep_alive) {
+        match (written, keep_alive) {
             (false, _) => ExchangeOutcome::Abort,
             (true, true) => ExchangeOutcome::KeepAlive(Instant::now()),
             (true, false) => ExchangeOutcome::CloseWithLinger,

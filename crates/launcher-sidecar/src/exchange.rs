@@ -111,6 +111,7 @@ mod tests {
     use crate::auth::policy::Policy;
     use crate::downstream::progress::Progress;
     use crate::exchange::admission::admit;
+    use crate::frame::Frame;
     use crate::transport::socket::Plain;
 
     /// Body size, in bytes. It exceeds the kernel's socket buffers, so the sidecar cannot send the whole body while the
@@ -142,7 +143,7 @@ mod tests {
     }
 
     fn state(addr: SocketAddr) -> SharedState {
-        SharedState::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr)
+        SharedState::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr, Frame::default())
     }
 
     #[tokio::test]

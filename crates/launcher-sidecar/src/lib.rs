@@ -11,8 +11,10 @@
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
+//! - `frame`: the frame page, which the sidecar serves itself
 //! - `rewrite`, `downstream`: new heads; the client's side of a connection
 //! - `auth`, `error_response`: access control; error responses of the sidecar
+//! - [`notice`], [`texts`]: pages without an app; texts of all pages, in several languages
 //! - `refusal`: reasons not to forward a request
 //! - `http1`, `transport`, `metrics`: parsing without I/O; sockets and buffers; counters
 //! - [`memory`]: the limits
@@ -22,16 +24,19 @@ mod connection;
 mod downstream;
 mod error_response;
 mod exchange;
+pub mod frame;
 mod http1;
 pub mod isolation;
 pub mod memory;
 mod metrics;
+pub mod notice;
 mod refusal;
 mod rewrite;
 pub mod serve;
 pub mod settings;
 mod sidecar;
 pub mod telemetry;
+pub mod texts;
 mod transport;
 mod websocket;
 

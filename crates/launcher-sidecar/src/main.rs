@@ -75,7 +75,7 @@ async fn run(settings: &Settings) -> Result<(), String> {
     if let (Some(path), Some(secret)) = (settings.proxy_secret_file.clone(), proxy_secret.clone()) {
         tokio::spawn(async move { secret_file::follow(&path, &secret).await });
     }
-    let sidecar = Sidecar::new(Policy { proxy_secret, ..settings.policy() }, settings.app());
+    let sidecar = Sidecar::with_frame(Policy { proxy_secret, ..settings.policy() }, settings.app(), settings.frame());
     tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
     let app = settings.app();
     tracing::info!(listen = %settings.listen_addr, %app, owner = %settings.owner_email, "serving requests");

@@ -41,10 +41,12 @@ pub(crate) enum Outcome {
     TooSlow,
     AppUnavailable,
     InvalidAppResponse,
+    /// The sidecar served a resource of its own, for example the frame page.
+    Served,
 }
 
 impl Outcome {
-    const ALL: [(Self, &'static str); 8] = [
+    const ALL: [(Self, &'static str); 9] = [
         (Self::Forwarded, "forwarded"),
         (Self::NotTheOwner, "not-the-owner"),
         (Self::ForeignOrigin, "foreign-origin"),
@@ -53,6 +55,7 @@ impl Outcome {
         (Self::TooSlow, "too-slow"),
         (Self::AppUnavailable, "app-away"),
         (Self::InvalidAppResponse, "app-broken"),
+        (Self::Served, "frame-page"),
     ];
 }
 

@@ -4,6 +4,7 @@ use crate::http1::framing::FramingError;
 use crate::http1::request_head::HeadError;
 use crate::http1::target::TargetError;
 use crate::metrics::Outcome;
+use crate::texts::Language;
 
 /// Reason why the sidecar answers a request with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,10 @@ pub(crate) enum Reason {
     HeadTooLarge,
     HeadTooSlow,
     Method,
+    /// The path is reserved for the sidecar, which serves no resource there.
+    UnknownResource,
+    /// The request changes a resource of the sidecar, or has a body.
+    ReadOnly,
     NoIdentity,
     NotTheOwner,
     ForeignOrigin,
@@ -31,6 +36,8 @@ pub(crate) struct Refused {
     pub(crate) reason: Reason,
     pub(crate) is_head: bool,
     pub(crate) wants_html: bool,
+    /// The client's preferred language.
+    pub(crate) language: Language,
     /// True if the connection can stay open: the end of the request is known, and no part of its body is unread.
     pub(crate) keep_alive: bool,
 }
@@ -39,7 +46,7 @@ impl Refused {
     /// Refuses a request whose head cannot be parsed. The connection must close, because the end of the request is
     /// unknown.
     pub(crate) fn unread(reason: Reason) -> Self {
-        Self { reason, is_head: false, wants_html: false, keep_alive: false }
+        Self { reason, is_head: false, wants_html: false, language: Language::default(), keep_alive: false }
     }
 }
 
@@ -58,15 +65,17 @@ impl Reason {
                 | Self::ForeignOrigin
                 | Self::AppUnavailable
                 | Self::InvalidAppResponse
+                | Self::UnknownResource
         )
     }
 
     /// Returns the outcome under which the metrics count a request that is refused for this reason.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method => {
+            Self::Malformed(_) | Self::Framing(_) | Self::Target(_) | Self::Version | Self::Method | Self::ReadOnly => {
                 Outcome::Malformed
             }
+            Self::UnknownResource => Outcome::Served,
             Self::HeadTooLarge => Outcome::TooLarge,
             Self::HeadTooSlow => Outcome::TooSlow,
             Self::NoIdentity | Self::NotTheOwner => Outcome::NotTheOwner,

@@ -1,4 +1,5 @@
 //! Rewrites heads: request heads for the app, and response heads for the client.
 
+mod embedding;
 pub(crate) mod request;
 pub(crate) mod response;

@@ -12,6 +12,7 @@ use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
 use crate::auth::policy::Policy;
+use crate::frame::{Expiry, Frame, WorkshopPage};
 
 /// Reverse proxy in front of one workshop: forwards only the owner's requests to the app
 #[derive(Debug, Clone, clap::Parser)]
@@ -56,6 +57,15 @@ pub struct Settings {
           default_value = Policy::SESSION_COOKIE_PREFIX, value_parser = NonEmptyStringValueParser::new())]
     pub session_cookie_prefix: String,
 
+    /// File with the workshop's expiry in RFC 3339, read for each status of the frame page. While the file is missing or
+    /// empty, the expiry is unknown
+    #[arg(long, env = "SERVICE_EXPIRY_FILE", value_name = "FILE")]
+    pub expiry_file: Option<PathBuf>,
+
+    /// URL of the launcher's page of this workshop; without it, the frame page has no links
+    #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
+    pub workshop_page_url: Option<WorkshopPage>,
+
     /// Seconds for in-flight requests to finish after a stop signal
     #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
     pub shutdown_grace: u32,
@@ -76,6 +86,16 @@ impl Settings {
             require_authentication: self.require_authentication,
             session_cookie_prefix: self.session_cookie_prefix.clone(),
             proxy_secret: None,
+        }
+    }
+
+    /// Returns the dependencies of the frame page.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        Frame {
+            expiry: self.expiry_file.clone().map_or(Expiry::Unknown, Expiry::File),
+            workshop_page: self.workshop_page_url.clone(),
+            ..Frame::default()
         }
     }
 

@@ -11,6 +11,7 @@ use crate::auth::policy::Policy;
 use crate::connection::Connection;
 use crate::downstream::progress::Progress;
 use crate::exchange::state::SharedState;
+use crate::frame::Frame;
 use crate::metrics::Activity;
 use crate::transport::socket::{PeerIo, Plain, Socket};
 
@@ -22,10 +23,16 @@ pub struct Sidecar {
 
 impl Sidecar {
     /// Creates a sidecar in front of the app at address `app`. If the address is not a loopback address, 127.0.0.1
-    /// replaces it, because a sidecar must forward only to its own app.
+    /// replaces it, because a sidecar must forward only to its own app. The frame page has no time and no links.
     #[must_use]
     pub fn new(policy: Policy, app: SocketAddr) -> Self {
-        Self { state: Arc::new(SharedState::new(policy, app)) }
+        Self::with_frame(policy, app, Frame::default())
+    }
+
+    /// Creates a sidecar like [`Sidecar::new`], with this frame page.
+    #[must_use]
+    pub fn with_frame(policy: Policy, app: SocketAddr, frame: Frame) -> Self {
+        Self { state: Arc::new(SharedState::new(policy, app, frame)) }
     }
 
     /// Serves one client connection until either side closes it, or until `stop` is requested. In-flight requests are

@@ -45,6 +45,7 @@ const TABLES: [Table; 7] = [
             "reason",
             "log_tail",
             "url",
+            "frame_url",
             "end_reason",
             "workshop_uid",
         ],

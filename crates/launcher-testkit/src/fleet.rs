@@ -97,6 +97,7 @@ impl FakeFleet {
         WorkshopStatus {
             phase: Phase::Running,
             url: Some(format!("http://{name}.workshops.test/")),
+            frame_url: Some(format!("http://{name}.workshops.test/_launcher/frame")),
             ready_at: Some(self.clock.now()),
             ..WorkshopStatus::default()
         }

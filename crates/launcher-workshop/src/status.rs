@@ -72,6 +72,9 @@ pub struct WorkshopStatus {
     /// URL for the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// URL of the frame page: the workshop below a bar with the time left. Unset if the workshop's sidecar has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_url: Option<String>,
     /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
@@ -145,7 +148,13 @@ impl WorkshopStatus {
             Phase::Expired => ObservedPhase::Expired,
             Phase::Failed => ObservedPhase::Failed(self.failure()),
         };
-        Observation { phase, url: self.url.clone(), ready_at: self.ready_at, log_tail: self.log_tail.clone() }
+        Observation {
+            phase,
+            url: self.url.clone(),
+            frame_url: self.frame_url.clone(),
+            ready_at: self.ready_at,
+            log_tail: self.log_tail.clone(),
+        }
     }
 
     fn failure(&self) -> FailureReason {

@@ -272,7 +272,7 @@ pub(crate) fn domain(text: &str) -> Result<String, &'static str> {
     }
 }
 
-fn origin(text: &str) -> Result<String, &'static str> {
+pub(crate) fn origin(text: &str) -> Result<String, &'static str> {
     let origin = text.trim_end_matches('/');
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     match host {

@@ -34,10 +34,11 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await alice.waitForURL(/^http:\/\/dex\.test/, { timeout: 90_000 });
     await logIn(lab, "alice@example.org");
     workshop = new URL(`https://${name}.workshops.test/`);
-    await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/lab");
-    await lab.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
-    await lab.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
-    const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
+    await lab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/_launcher/frame");
+    const app = lab.frameLocator("#app");
+    await app.locator('.jp-LauncherCard[data-category="Notebook"]').first().click({ timeout: 60_000 });
+    await app.getByText(/\| Idle$/).waitFor({ timeout: 60_000 });
+    const cell = app.locator(".jp-Notebook .jp-CodeCell").first();
     await cell.locator(".cm-content").click();
     await lab.keyboard.type("6*7");
     await lab.keyboard.press("Shift+Enter");

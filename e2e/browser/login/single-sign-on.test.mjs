@@ -27,9 +27,8 @@ async function signInAndOpen(t, browser, email) {
   await page.getByRole("button", { name: "Launch" }).click();
   // The waiting page opens the workshop: neither a click nor a login is needed.
   await page.waitForURL((url) => url.hostname.endsWith(".workshops.test"), { timeout: 60_000 });
-  const app = page;
-  const asked = JSON.parse(await app.locator("body").innerText());
-  await screenshot(app, `single-sign-on-${email.split("@")[0]}`);
+  const asked = JSON.parse(await page.frameLocator("#app").locator("body").innerText());
+  await screenshot(page, `single-sign-on-${email.split("@")[0]}`);
   assert.equal(forms.length, 1, `expected one login form: ${forms}`);
   assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
   return { context, page, asked };

@@ -53,10 +53,12 @@ pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; ch
 /// loads, and would ignore an extension that loads later.
 pub(crate) static SCRIPT: Asset =
     asset!(["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js"], "app", "js", "text/javascript; charset=utf-8");
+/// The script of the page that extends a workshop.
+pub(crate) static EXTEND_SCRIPT: Asset = asset!(["extend.js"], "extend", "js", "text/javascript; charset=utf-8");
 /// The icon of the pages.
 pub(crate) static ICON: Asset = asset!(["icon.svg"], "icon", "svg", "image/svg+xml");
 
-static ALL: [&Asset; 3] = [&STYLE, &SCRIPT, &ICON];
+static ALL: [&Asset; 4] = [&STYLE, &SCRIPT, &EXTEND_SCRIPT, &ICON];
 
 /// Returns the first 64 bits of the content's SHA-256, in hexadecimal digits.
 fn hash(bytes: &[u8]) -> String {

@@ -10,7 +10,7 @@ use super::forms::{self, Fields, Query};
 use super::html::{PageResult, page, shell};
 use super::language::Language;
 use super::view::{Shell, WorkshopView, machine_now};
-use super::{assets, paths, workshops};
+use super::{assets, extend, paths, workshops};
 use crate::extract::InstanceName;
 use crate::identity::Identified;
 use crate::state::AppState;
@@ -97,7 +97,11 @@ pub(crate) async fn extend(
 ) -> PageResult {
     let extended = state.launcher.extend(&caller, &k8s_name, form.expected_expires_at).await;
     let next = forms::return_to(form.return_to.as_deref());
-    workshops::answer(&state, &caller, t, &headers, extended.map(drop), &next).await
+    let mut response = workshops::answer(&state, &caller, t, &headers, extended.map(drop), &next).await?;
+    if response.status().is_redirection() {
+        extend::keep_opener(&mut response);
+    }
+    Ok(response)
 }
 
 /// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.

@@ -10,6 +10,11 @@ pub(crate) fn waiting(k8s_name: &str) -> String {
     format!("/instances/{k8s_name}/wait")
 }
 
+/// Returns the path of the page that extends an instance.
+pub(crate) fn extend(k8s_name: &str) -> String {
+    format!("/instances/{k8s_name}/extend")
+}
+
 /// Returns the path that opens an instance's workshop.
 pub(crate) fn open(k8s_name: &str) -> String {
     format!("/instances/{k8s_name}/open")

@@ -5,7 +5,7 @@ mod frame;
 use jiff::Timestamp;
 use launcher_domain::lifetime::extension;
 use launcher_domain::template::{Icon, Listing};
-use launcher_domain::{Caller, Clock, Entropy, FailureReason, InstanceState, Template, TemplateSettings};
+use launcher_domain::{Caller, Clock, Entropy, FailureReason, Instance, InstanceState, Template, TemplateSettings};
 use launcher_service::{Launcher, ListedInstance};
 use uuid::Uuid;
 
@@ -82,7 +82,8 @@ pub(crate) struct WorkshopView {
     pub(crate) waits: Option<(Instant, String)>,
     /// CSS class: ` is-soon`, ` is-urgent` or empty.
     pub(crate) urgency: &'static str,
-    /// URL of the workshop, only for its owner. Its scheme is http or https.
+    /// URL that opens the workshop, only for its owner: the frame page, if the workshop has one. Its scheme is http or
+    /// https.
     pub(crate) url: Option<String>,
     /// Expiry, while the instance is running.
     pub(crate) ends: Option<Instant>,
@@ -142,7 +143,7 @@ impl WorkshopView {
             state_text: t.state(instance.state, listed.queue_position, instance.start_step),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
-            url: instance.url.clone().filter(|url| running && mine && is_web_address(url)),
+            url: open_url(instance).filter(|url| running && mine && is_web_address(url)),
             ends: expires_at.map(near),
             left: t.duration(left),
             expected_expires_at: expires_at.map(|end| end.to_string()).unwrap_or_default(),
@@ -189,6 +190,11 @@ fn urgency(left: i64) -> &'static str {
     } else {
         ""
     }
+}
+
+/// Returns the URL that opens the workshop: the frame page, or the workshop without a bar if an older version started it.
+fn open_url(instance: &Instance) -> Option<String> {
+    instance.frame_url.clone().or_else(|| instance.url.clone())
 }
 
 /// Returns true for http and https. Other links of a fleet are not shown, because `javascript:` would run a program.

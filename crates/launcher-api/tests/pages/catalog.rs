@@ -17,7 +17,8 @@ async fn start_page_shows_catalog_and_own_instances_only() {
 
     let alice = app.browser(ALICE).get_until("/", "Ready").await;
     assert!(alice.body.contains(&name) && alice.body.contains(ALICE));
-    assert!(alice.body.contains(&format!("href=\"http://{name}.workshops.test/\" target=\"_blank\" rel=\"noopener\"")));
+    let open = format!("href=\"http://{name}.workshops.test/_launcher/frame\" target=\"_blank\" rel=\"noopener\"");
+    assert!(alice.body.contains(&open), "{}", alice.body);
     assert!(!alice.body.contains("Old course"));
     assert!(!alice.body.contains("badge-admin"));
     for other in [BOB, ADMIN] {
@@ -224,7 +225,7 @@ async fn launch_page_shows_existing_instance_of_template() {
     let open = format!("/instances/{name}/open");
     let (offered, launch) = (home.find(&open).unwrap(), home.find("Launch another").unwrap());
     assert!(offered < launch, "the card offers Open before Launch another");
-    assert_eq!(alice.get(&open).await.location(), format!("http://{name}.workshops.test/"));
+    assert_eq!(alice.get(&open).await.location(), format!("http://{name}.workshops.test/_launcher/frame"));
     let bob = app.browser(BOB);
     assert!(!bob.get(&page).await.body.contains(&name) && !bob.get("/").await.body.contains("You have one"));
     app.finish().await;

@@ -7,6 +7,7 @@ mod bulk;
 mod catalog;
 mod creating;
 mod editor;
+mod extend;
 mod forms;
 mod history;
 mod instances;

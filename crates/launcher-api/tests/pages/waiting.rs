@@ -45,7 +45,7 @@ async fn waiting_page_shows_each_step_and_opens_the_ready_workshop() {
 
     app.test.fleet.ready(&name);
     let ready = alice.get_until(&page, "data-opens").await.body;
-    let url = format!("http://{name}.workshops.test/");
+    let url = format!("http://{name}.workshops.test/_launcher/frame");
     assert!(ready.contains(&format!("data-opens=\"{url}\"")), "{ready}");
     assert!(ready.contains(&format!("content=\"0;url={url}\"")), "{ready}");
     assert!(!ready.contains(">Cancel</button>"), "{ready}");

@@ -22,6 +22,7 @@ impl Instance {
             ObservedPhase::Running => {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);
+                next.frame_url.clone_from(&seen.frame_url);
                 if next.started_at.is_none() {
                     next.started_at = seen.ready_at;
                     next.expires_at = seen.ready_at.map(|ready| lifetime::first_expiry(ready, &self.settings));
@@ -34,14 +35,14 @@ impl Instance {
                 next.state = InstanceState::Failed;
                 next.reason = Some(reason.clone());
                 next.log_tail.clone_from(&seen.log_tail);
-                next.url = None;
+                (next.url, next.frame_url) = (None, None);
                 next.end_reason = Some(EndReason::Failed);
                 next.spec_version += 1;
             }
             ObservedPhase::Expired => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(EndReason::Expired);
-                next.url = None;
+                (next.url, next.frame_url) = (None, None);
                 next.spec_version += 1;
             }
         }
@@ -65,7 +66,7 @@ impl Instance {
             InstanceState::Starting | InstanceState::Running => {
                 next.state = InstanceState::Terminating;
                 next.end_reason = Some(by);
-                next.url = None;
+                (next.url, next.frame_url) = (None, None);
                 next.spec_version += 1;
             }
             InstanceState::Failed => {
@@ -89,7 +90,7 @@ impl Instance {
             InstanceState::Starting | InstanceState::Running => next.end_reason = Some(EndReason::Lost),
         }
         next.state = InstanceState::Terminated;
-        next.url = None;
+        (next.url, next.frame_url) = (None, None);
         next.ended_at = Some(now);
         Some(next)
     }

@@ -21,7 +21,7 @@ fn logged_action(before: &Instance, after: Option<Instance>) -> Option<(Activity
 }
 
 fn seen(phase: ObservedPhase) -> Observation {
-    Observation { phase, url: None, ready_at: Some(at(0)), log_tail: None }
+    Observation { phase, url: None, frame_url: None, ready_at: Some(at(0)), log_tail: None }
 }
 
 fn template(active: bool) -> Template {

@@ -4,7 +4,9 @@ use launcher_domain::{EndReason, FailureCode, FailureReason, Instance, InstanceS
 use crate::{at, instance};
 
 fn seen(phase: ObservedPhase) -> Observation {
-    Observation { phase, url: Some("http://x.localhost/".to_owned()), ready_at: Some(at(100)), log_tail: None }
+    let url = Some("http://x.localhost/".to_owned());
+    let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
+    Observation { phase, url, frame_url, ready_at: Some(at(100)), log_tail: None }
 }
 
 #[test]
@@ -134,7 +136,9 @@ fn transition_increments_spec_version_only_when_the_workshop_must_change() {
 fn changed_url_is_kept_without_a_new_spec_version() {
     let running = instance(InstanceState::Running);
     let moved = running.observe(&seen(ObservedPhase::Running)).unwrap();
-    assert_eq!(moved, Instance { url: Some("http://x.localhost/".to_owned()), ..running });
+    let url = Some("http://x.localhost/".to_owned());
+    let frame_url = Some("http://x.localhost/_launcher/frame".to_owned());
+    assert_eq!(moved, Instance { url, frame_url, ..running });
 }
 
 #[test]
@@ -196,6 +200,12 @@ fn only_starting_and_running_instances_want_a_workshop() {
 fn observation_of_failure_found_by_service_has_only_the_reason() {
     let reason = FailureReason::new(FailureCode::StartTimeout, None);
     let found = Observation::of_failure(reason.clone());
-    let expected = Observation { phase: ObservedPhase::Failed(reason), url: None, ready_at: None, log_tail: None };
+    let expected = Observation {
+        phase: ObservedPhase::Failed(reason),
+        url: None,
+        frame_url: None,
+        ready_at: None,
+        log_tail: None,
+    };
     assert_eq!(found, expected);
 }

@@ -62,6 +62,7 @@ fn instance(state: InstanceState) -> Instance {
         reason: None,
         log_tail: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),
+        frame_url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/_launcher/frame".to_owned()),
         created_at: at(-10),
         dispatched_at: None,
         started_at: ready,

@@ -18,6 +18,7 @@ use launcher_workshop::Workshop;
 use super::registry::Registry;
 use super::workload::AppProxy;
 use exchange::exchange;
+use pages::Pages;
 
 /// Serves the workshops' origins: hosts of the form `{k8s_name}.{workshop_domain}`. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -56,13 +57,14 @@ impl Gateway {
     /// which reloads while the workshop starts. If authentication is not required, an unknown name gives 404.
     pub async fn serve(&self, name: &str, request: Request<Incoming>, peer: Option<IpAddr>) -> Response<Body> {
         let workshop = self.registry.cache.get(name);
+        let pages = Pages::new(&self.registry.context.settings, request.headers());
         if !self.may_know(workshop.as_ref(), &request) {
-            return pages::forbidden();
+            return pages.forbidden();
         }
-        let Some(workshop) = workshop else { return pages::unknown() };
+        let Some(workshop) = workshop else { return pages.unknown() };
         match self.registry.workload(name).and_then(|workload| workload.proxy()) {
-            Some(proxy) => self.forward(name, proxy, request, peer).await,
-            None => pages::not_running(workshop),
+            Some(proxy) => self.forward(name, proxy, request, peer, &pages).await,
+            None => pages.not_running(workshop),
         }
     }
 
@@ -83,18 +85,19 @@ impl Gateway {
         proxy: AppProxy,
         mut request: Request<Incoming>,
         peer: Option<IpAddr>,
+        pages: &Pages,
     ) -> Response<Body> {
         if let Some(login) = proxy.login
             && let Err(error) = login.add_to(request.headers_mut()).await
         {
             tracing::debug!(workshop = name, %error, "login to app failed, answering 502");
-            return pages::broken();
+            return pages.broken();
         }
         match exchange(proxy.sidecar, request, peer, &self.registry.context.stop).await {
             Ok(response) => response,
             Err(error) => {
                 tracing::debug!(workshop = name, %error, "request to sidecar failed, answering 502");
-                pages::broken()
+                pages.broken()
             }
         }
     }

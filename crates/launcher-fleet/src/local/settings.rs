@@ -4,8 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use http::uri::Authority;
+use launcher_domain::frame_path::frame_url;
 use launcher_domain::identity::TrustedHeader;
 use launcher_domain::proof::ProxySecret;
+use launcher_sidecar::frame::WorkshopPage;
 
 /// Settings of a local fleet.
 #[derive(Debug, Clone)]
@@ -47,6 +50,22 @@ impl LocalSettings {
             Some(port) => format!("{scheme}://{name}.{}:{port}/", self.workshop_domain),
             None => format!("{scheme}://{name}.{}/", self.workshop_domain),
         }
+    }
+
+    /// Returns the URL of the frame page of the workshop with this name.
+    pub(super) fn frame_url(&self, name: &str) -> String {
+        frame_url(&self.url(name))
+    }
+
+    /// Returns the launcher's URL.
+    pub(super) fn launcher_url(&self) -> String {
+        let scheme = self.public_origin.scheme_str().unwrap_or("http");
+        format!("{scheme}://{}/", self.public_origin.authority().map_or("localhost", Authority::as_str))
+    }
+
+    /// Returns the launcher's page of the workshop with this name. `None` if the public origin has an unusual form.
+    pub(super) fn workshop_page(&self, name: &str) -> Option<WorkshopPage> {
+        WorkshopPage::parse(&format!("{}instances/{name}", self.launcher_url())).ok()
     }
 
     /// Returns the value of the `Host` header in requests to the workshop with this name.

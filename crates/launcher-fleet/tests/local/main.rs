@@ -6,6 +6,7 @@ mod copies;
 mod escapes;
 mod failures;
 mod files;
+mod frame;
 mod gateway;
 mod kill;
 mod launcher_process;

@@ -1,5 +1,7 @@
 //! Builds the Deployment. It has one pod, and never two at a time.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
@@ -7,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use super::digest::{self, SPEC_DIGEST};
 use super::metadata::{labels, metadata, selector};
 use super::pod;
+use crate::identifiers::EXPIRES_AT;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -14,6 +17,14 @@ use crate::validate::Validated;
 /// in the workshop's memory would be lost.
 const NO_EVICTION: [(&str, &str); 2] =
     [("cluster-autoscaler.kubernetes.io/safe-to-evict", "false"), ("karpenter.sh/do-not-disrupt", "true")];
+/// Annotation without an expiry. The operator writes the expiry to the pod, and never to the pod template: a changed
+/// template would restart the pod.
+const NO_EXPIRY: (&str, &str) = (EXPIRES_AT, "");
+
+fn pod_annotations() -> BTreeMap<String, String> {
+    let all = NO_EVICTION.into_iter().chain([NO_EXPIRY]);
+    all.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
 
 pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> Deployment {
     let annotations = [(SPEC_DIGEST.to_owned(), digest::of(workshop))].into();
@@ -28,7 +39,7 @@ pub(super) fn deployment(workshop: &Validated, settings: &OperatorSettings) -> D
             template: PodTemplateSpec {
                 metadata: Some(ObjectMeta {
                     labels: Some(labels(workshop)),
-                    annotations: Some(NO_EVICTION.map(|(name, value)| (name.to_owned(), value.to_owned())).into()),
+                    annotations: Some(pod_annotations()),
                     ..ObjectMeta::default()
                 }),
                 spec: Some(pod::pod(workshop, settings)),

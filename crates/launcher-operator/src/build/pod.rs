@@ -22,7 +22,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> PodSpec 
     PodSpec {
         init_containers: settings.wait_for_isolation.map(|most| vec![isolation::container(settings, most)]),
         containers: vec![app(workshop, settings), sidecar::container(workshop, settings)],
-        volumes: sidecar::volumes(settings),
+        volumes: Some(sidecar::volumes(settings)),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.profile == SecurityProfile::Baseline).then_some(false),
         automount_service_account_token: Some(false),

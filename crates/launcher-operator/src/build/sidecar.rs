@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{
-    Container, ContainerPort, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler, Probe, SecretVolumeSource,
-    SecurityContext, SleepAction, Volume, VolumeMount,
+    Container, ContainerPort, DownwardAPIVolumeFile, DownwardAPIVolumeSource, HTTPGetAction, KeyToPath, Lifecycle,
+    LifecycleHandler, ObjectFieldSelector, Probe, SecretVolumeSource, SecurityContext, SleepAction, Volume,
+    VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_workshop::app::{HttpProbe, LIVENESS, READINESS, SIDECAR_PORT, TELEMETRY_PORT};
 
 use super::limits::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
 use super::literal::variables;
+use crate::identifiers::EXPIRES_AT;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -32,6 +34,13 @@ const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
 /// user. No other container mounts the volume.
 const PROXY_SECRET_MODE: i32 = 0o444;
 
+/// Name of the volume with the expiry.
+const EXPIRY_VOLUME: &str = "expiry";
+/// Name of the file with the expiry.
+const EXPIRY_FILE: &str = "expires-at";
+/// Mount path of the volume. It is mounted without a `subPath`, so that the kubelet updates the file.
+const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
+
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let sidecar = &settings.sidecar;
     let mut env = vec![
@@ -40,7 +49,11 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         ("SERVICE_REQUIRE_AUTHENTICATION", sidecar.require_authentication.to_string()),
         ("SERVICE_TRUSTED_AUTH_HEADER", sidecar.trusted_auth_header.clone()),
         ("SERVICE_SESSION_COOKIE_PREFIX", sidecar.session_cookie_prefix.clone()),
+        ("SERVICE_EXPIRY_FILE", format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}")),
     ];
+    if let Some(launcher) = &sidecar.launcher_url {
+        env.push(("SERVICE_WORKSHOP_PAGE_URL", format!("{launcher}/instances/{}", workshop.name)));
+    }
     if sidecar.proxy_secret.is_some() {
         env.push(("SERVICE_PROXY_SECRET_FILE", format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}")));
     }
@@ -66,30 +79,53 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
             ..Lifecycle::default()
         }),
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
-        volume_mounts: sidecar.proxy_secret.is_some().then(|| vec![proxy_secret_mount()]),
+        volume_mounts: Some(mounts(settings)),
         security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
         ..Container::default()
     }
 }
 
-/// Returns the volumes of the pod: the proxy secret, or `None` if the settings name no proxy secret.
-pub(super) fn volumes(settings: &OperatorSettings) -> Option<Vec<Volume>> {
-    let name = settings.sidecar.proxy_secret.as_ref()?;
+/// Returns the volumes of the pod: the expiry, and the proxy secret if the settings name one.
+pub(super) fn volumes(settings: &OperatorSettings) -> Vec<Volume> {
+    let secret = settings.sidecar.proxy_secret.as_deref();
+    [expiry_volume()].into_iter().chain(secret.map(proxy_secret_volume)).collect()
+}
+
+/// Returns the mounts of the sidecar. No other container mounts a volume.
+fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
+    let secret = settings.sidecar.proxy_secret.as_ref().map(|_| mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
+    [mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
+}
+
+/// Returns the volume with the expiry: the kubelet copies the pod's annotation to the file.
+fn expiry_volume() -> Volume {
+    let field =
+        ObjectFieldSelector { field_path: format!("metadata.annotations['{EXPIRES_AT}']"), ..Default::default() };
+    let file = DownwardAPIVolumeFile {
+        path: EXPIRY_FILE.to_owned(),
+        field_ref: Some(field),
+        ..DownwardAPIVolumeFile::default()
+    };
+    let source = DownwardAPIVolumeSource { items: Some(vec![file]), ..DownwardAPIVolumeSource::default() };
+    Volume { name: EXPIRY_VOLUME.to_owned(), downward_api: Some(source), ..Volume::default() }
+}
+
+fn proxy_secret_volume(name: &str) -> Volume {
     let file =
         KeyToPath { key: PROXY_SECRET_KEY.to_owned(), path: PROXY_SECRET_KEY.to_owned(), ..KeyToPath::default() };
     let secret = SecretVolumeSource {
-        secret_name: Some(name.clone()),
+        secret_name: Some(name.to_owned()),
         items: Some(vec![file]),
         default_mode: Some(PROXY_SECRET_MODE),
         ..SecretVolumeSource::default()
     };
-    Some(vec![Volume { name: PROXY_SECRET_VOLUME.to_owned(), secret: Some(secret), ..Volume::default() }])
+    Volume { name: PROXY_SECRET_VOLUME.to_owned(), secret: Some(secret), ..Volume::default() }
 }
 
-fn proxy_secret_mount() -> VolumeMount {
+fn mount(volume: &str, folder: &str) -> VolumeMount {
     VolumeMount {
-        name: PROXY_SECRET_VOLUME.to_owned(),
-        mount_path: PROXY_SECRET_FOLDER.to_owned(),
+        name: volume.to_owned(),
+        mount_path: folder.to_owned(),
         read_only: Some(true),
         ..VolumeMount::default()
     }

@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::DISPATCHED_AT;
 
 use crate::build::SPEC_DIGEST;
-use crate::identifiers::WORKSHOP_LABEL;
+use crate::identifiers::{EXPIRES_AT, WORKSHOP_LABEL};
 use crate::rollout::{APPLIED_REVISION, REVISION};
 
 /// Pod conditions that the diagnosis or the trace of a start reads.
@@ -47,7 +47,9 @@ pub(super) fn deployment(deployment: &mut Deployment) {
 
 /// Prunes a pod to the fields that the diagnosis and the trace of a start read.
 pub fn pod(pod: &mut Pod) {
+    let expiry = pod.metadata.annotations.take().and_then(|mut noted| noted.remove_entry(EXPIRES_AT));
     metadata(&mut pod.metadata);
+    pod.metadata.annotations = expiry.map(|one| [one].into());
     pod.metadata.owner_references = None;
     if let Some(labels) = &mut pod.metadata.labels {
         labels.retain(|name, _| name == WORKSHOP_LABEL);

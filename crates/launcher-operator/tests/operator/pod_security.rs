@@ -45,7 +45,8 @@ fn pod_of_either_profile_has_no_host_access_and_no_api_token() {
         assert_eq!(pod.enable_service_links, Some(false));
         assert_eq!(pod.security_context.unwrap().seccomp_profile.unwrap().type_, "RuntimeDefault");
         assert!(pod.host_network.is_none() && pod.host_pid.is_none() && pod.host_ipc.is_none());
-        assert!(pod.volumes.is_none());
+        let volumes = serde_json::to_value(&pod.volumes).unwrap();
+        assert!(volumes.as_array().unwrap().iter().all(|volume| volume["downwardAPI"].is_object()), "{volumes}");
         for container in &pod.containers {
             let context = container.security_context.as_ref().unwrap();
             assert_eq!((context.privileged, context.allow_privilege_escalation), (Some(false), Some(false)));

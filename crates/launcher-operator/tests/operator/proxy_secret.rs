@@ -34,11 +34,11 @@ fn proxy_secret_is_mounted_read_only_into_sidecar_only() {
         let pod = pod(&settings, profile);
         assert_eq!(mounts(&pod), ["sidecar"]);
         assert_eq!(pod.share_process_namespace, None);
-        let volume = serde_json::to_value(&pod.volumes).unwrap();
+        let volume = serde_json::to_value(&pod.volumes.as_ref().unwrap()[1]).unwrap();
         let items = json!([{ "key": "secrets", "path": "secrets" }]);
         let secret = json!({ "secretName": "workshop-proxy", "items": items, "defaultMode": 0o444 });
-        assert_eq!(volume, json!([{ "name": "proxy-secret", "secret": secret }]));
-        let mount = &pod.containers[1].volume_mounts.as_ref().unwrap()[0];
+        assert_eq!(volume, json!({ "name": "proxy-secret", "secret": secret }));
+        let mount = &pod.containers[1].volume_mounts.as_ref().unwrap()[1];
         assert_eq!((mount.mount_path.as_str(), mount.read_only), ("/etc/workshop-launcher/proxy", Some(true)));
         // The mount must not use a subPath: the kubelet does not update such a mount when the Secret changes.
         assert_eq!((&mount.sub_path, &mount.sub_path_expr), (&None, &None));
@@ -50,10 +50,10 @@ fn proxy_secret_is_mounted_read_only_into_sidecar_only() {
 }
 
 #[test]
-fn pod_without_proxy_secret_setting_has_no_mounts() {
+fn pod_without_proxy_secret_setting_mounts_no_secret() {
     let pod = pod(&settings(), "restricted");
-    assert_eq!(mounts(&pod), Vec::<&str>::new());
-    assert_eq!(pod.volumes, None);
+    assert_eq!(mounts(&pod), ["sidecar"]);
+    assert!(pod.volumes.iter().flatten().all(|volume| volume.secret.is_none()));
     assert!(!pod.containers.iter().any(names_the_file));
 }
 

@@ -89,6 +89,7 @@ pub(crate) fn settings() -> OperatorSettings {
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
             proxy_secret: None,
+            launcher_url: Some("https://launcher.example.org".to_owned()),
         },
         pull_policy: PullPolicy::IfNotPresent,
         pull_secrets: vec!["registry".to_owned()],

@@ -173,6 +173,7 @@ fn operator_settings() -> OperatorSettings {
             require_authentication: true,
             session_cookie_prefix: "_oauth2_proxy".to_owned(),
             proxy_secret: None,
+            launcher_url: None,
         },
         wait_for_isolation: Some(Duration::from_secs(120)),
         user_namespaces: false,

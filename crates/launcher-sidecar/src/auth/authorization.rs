@@ -5,14 +5,16 @@
 
 use crate::auth::rules::Rules;
 use crate::auth::{origin, owner};
+use crate::frame::resource::{self, Resource};
 use crate::http1::framing::Framing;
 use crate::http1::request_head::RequestHead;
 use crate::http1::summary::HeaderSummary;
 use crate::http1::target;
 use crate::refusal::{Reason, Refused};
+use crate::texts::Language;
 
-/// A request that may be forwarded to the app.
-#[derive(Debug, Clone, Copy)]
+/// A request that may be forwarded to the app, or that the sidecar answers itself.
+#[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) framing: Framing,
     /// True for a HEAD request, whose response has no body.
@@ -27,6 +29,12 @@ pub(crate) struct Admitted {
     pub(crate) is_upgrade: bool,
     /// True if the client accepts HTML.
     pub(crate) wants_html: bool,
+    /// The client's preferred language.
+    pub(crate) language: Language,
+    /// True if a page of the workshop's own origin loads the response into a frame.
+    pub(crate) is_own_frame: bool,
+    /// The resource that the sidecar serves itself; `None` for a request to the app.
+    pub(crate) resource: Option<Resource>,
 }
 
 /// An admitted request, with the path for the head that the app receives.
@@ -43,10 +51,12 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     let framing = summary.read_framing(is_http11);
     let is_head = method == "HEAD";
     let keep_alive = is_http11 && !summary.connection_close;
+    let language = summary.accept_language.map(Language::preferred).unwrap_or_default();
     let refuse = |reason: Reason| Refused {
         reason,
         is_head,
         wants_html: summary.wants_html,
+        language,
         keep_alive: keep_alive && framing == Ok(Framing::Empty) && reason.is_understood(),
     };
     owner::check(rules, request.headers).map_err(refuse)?;
@@ -55,13 +65,24 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         return Err(refuse(Reason::Method));
     }
     let path = check_target(request).map_err(refuse)?;
+    let resource = resource::requested(method, path.1, framing).transpose().map_err(refuse)?;
     let is_upgrade = method == "GET" && is_http11 && summary.asks_for_websocket();
     if is_upgrade {
         check_upgrade(summary, framing).map_err(refuse)?;
     }
     let is_repeatable = framing == Framing::Empty && matches!(method, "GET" | "HEAD" | "OPTIONS");
-    let wants_html = summary.wants_html;
-    let admitted = Admitted { framing, is_head, is_repeatable, is_http11, keep_alive, is_upgrade, wants_html };
+    let admitted = Admitted {
+        framing,
+        is_head,
+        is_repeatable,
+        is_http11,
+        keep_alive,
+        is_upgrade,
+        wants_html: summary.wants_html,
+        language,
+        is_own_frame: summary.is_own_frame(),
+        resource,
+    };
     Ok(Authorized { admitted, path })
 }
 

@@ -5,27 +5,29 @@ use std::sync::Arc;
 
 use crate::auth::policy::Policy;
 use crate::auth::rules::Rules;
+use crate::frame::Frame;
 use crate::metrics::Metrics;
 use crate::transport::bulk::BulkPermits;
 use crate::transport::upstream::Pool;
 
-/// Rules, connection pool, metrics and permits of a sidecar.
+/// Rules, connection pool, metrics, permits and frame page of a sidecar.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     pub(crate) rules: Rules,
     pub(crate) pool: Arc<Pool>,
     pub(crate) metrics: Metrics,
     pub(crate) bulk: BulkPermits,
+    pub(crate) frame: Frame,
 }
 
 impl SharedState {
     /// Creates the state for the app at address `app`. If the address is not a loopback address, 127.0.0.1 replaces it,
     /// because a sidecar must forward only to its own app.
-    pub(crate) fn new(policy: Policy, app: SocketAddr) -> Self {
+    pub(crate) fn new(policy: Policy, app: SocketAddr, frame: Frame) -> Self {
         let host = if app.ip().is_loopback() { app.ip() } else { IpAddr::V4(Ipv4Addr::LOCALHOST) };
         let app = SocketAddr::new(host, app.port());
         let metrics = Metrics::new();
         let rules = Rules::new(policy, app, &metrics);
-        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default() }
+        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default(), frame }
     }
 }

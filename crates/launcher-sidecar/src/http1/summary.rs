@@ -27,6 +27,12 @@ pub(crate) struct HeaderSummary<'h> {
     has_alias: bool,
     /// True if the client accepts HTML.
     pub(crate) wants_html: bool,
+    /// Value of Accept-Language.
+    pub(crate) accept_language: Option<&'h [u8]>,
+    /// True if a browser loads the response into a frame (Sec-Fetch-Dest).
+    is_for_frame: bool,
+    /// True if a page of the workshop's own origin causes the request (Sec-Fetch-Site).
+    is_same_origin: bool,
 }
 
 impl<'h> HeaderSummary<'h> {
@@ -67,9 +73,24 @@ impl<'h> HeaderSummary<'h> {
             }
             HeaderKind::Connection => self.record_connection(value),
             HeaderKind::Accept => self.wants_html |= memchr::memmem::find(value, b"text/html").is_some(),
-            HeaderKind::Other => self.has_alias |= is_alias_of_framing(name),
+            HeaderKind::Other => self.record_other(name, value),
             _ => {}
         }
+    }
+
+    fn record_other(&mut self, name: &[u8], value: &'h [u8]) {
+        match name.len() {
+            14 if name.eq_ignore_ascii_case(b"sec-fetch-dest") => self.is_for_frame = value == b"iframe",
+            14 if name.eq_ignore_ascii_case(b"sec-fetch-site") => self.is_same_origin = value == b"same-origin",
+            15 if name.eq_ignore_ascii_case(b"accept-language") => self.accept_language = Some(value),
+            _ => self.has_alias |= is_alias_of_framing(name),
+        }
+    }
+
+    /// Returns true if a page of the workshop's own origin loads the response into a frame. Only browsers set the two
+    /// headers, and no script can.
+    pub(crate) fn is_own_frame(&self) -> bool {
+        self.is_for_frame && self.is_same_origin
     }
 
     fn record_connection(&mut self, value: &[u8]) {

@@ -7,6 +7,7 @@ use crate::http1::framing::{Framing, FramingError, FramingLines};
 use crate::http1::head::MAX_RESPONSE_LINES;
 use crate::http1::header::{HeaderKind, HeaderStorage, elements};
 use crate::http1::lines::{is_nominated, put, put_framing, put_length};
+use crate::rewrite::embedding::put_permitting_own_frames;
 
 /// Type of a response, as its head defines it.
 #[derive(Debug)]
@@ -95,6 +96,7 @@ pub(crate) fn translate(
             | HeaderKind::HopByHop => {}
             HeaderKind::SetCookie if login_cookies.is_set_by(header.value) => {}
             HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
+            HeaderKind::Other if request.is_own_frame && put_permitting_own_frames(name, header.value, out) => {}
             _ => put(out, name, header.value),
         }
     }

@@ -25,6 +25,7 @@ fn invalid_setting_fails_start_with_one_line_error() {
         (vec![owner, port, ("SERVICE_REQUIRE_AUTHENTICATION", "1")], "require-authentication"),
         (vec![owner, port, ("SERVICE_TRUSTED_AUTH_HEADER", "x_y")], "trusted-auth-header"),
         (vec![owner, port, ("SERVICE_LISTEN_ADDR", "nowhere")], "listen-addr"),
+        (vec![owner, port, ("SERVICE_WORKSHOP_PAGE_URL", "launcher.example.org")], "workshop-page-url"),
     ] {
         let output = run(&settings);
         let error = String::from_utf8(output.stderr).unwrap();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use launcher_domain::email::EmailAddress;
 use launcher_process::stop::Stop;
+use launcher_sidecar::frame::Frame;
 use launcher_sidecar::serve::{listen, serve};
 use launcher_sidecar::{Policy, Sidecar};
 
@@ -46,9 +47,13 @@ impl Setup {
     }
 
     pub(crate) async fn with(policy: Policy, app: App) -> Self {
+        Self::with_frame(policy, app, Frame::default()).await
+    }
+
+    pub(crate) async fn with_frame(policy: Policy, app: App, frame: Frame) -> Self {
         let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let addr = listener.local_addr().unwrap();
-        let sidecar = Sidecar::new(policy, app.addr);
+        let sidecar = Sidecar::with_frame(policy, app.addr, frame);
         let stop = Stop::new();
         let (served, stopped) = (sidecar.clone(), stop.clone());
         tokio::spawn(async move { serve(&listener, served, stopped).await });

@@ -15,6 +15,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.")));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.url = Some("https://a.example.org/".to_owned());
+        after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());
         after.dispatched_at = Some(at(1));
         after.started_at = Some(at(2));
         after.expires_at = Some(at(3));

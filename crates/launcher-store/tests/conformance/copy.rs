@@ -46,6 +46,7 @@ async fn filled(url: &str) -> Store {
     let running = store.observe_instance(&promoted[0].k8s_name).await.unwrap().unwrap();
     changed(&store, &running, |row| {
         (row.started_at, row.expires_at, row.url) = (Some(at(20)), Some(at(30)), Some("https://a".to_owned()));
+        row.frame_url = Some("https://a/_launcher/frame".to_owned());
     })
     .await;
     store

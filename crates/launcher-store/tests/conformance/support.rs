@@ -140,6 +140,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         reason: None,
         log_tail: None,
         url: None,
+        frame_url: None,
         created_at: at(0),
         dispatched_at: None,
         started_at: None,

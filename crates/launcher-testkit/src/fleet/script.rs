@@ -27,6 +27,11 @@ impl FakeFleet {
         self.report(name, self.running(name));
     }
 
+    /// Makes a Workshop ready whose sidecar has no frame page, because an older version of the fleet started it.
+    pub fn ready_without_frame_page(&self, name: &str) {
+        self.report(name, WorkshopStatus { frame_url: None, ..self.running(name) });
+    }
+
     /// Makes a Workshop fail, with these last lines of output.
     pub fn fail(&self, name: &str, code: FailureCode, log_tail: &str) {
         self.report(name, WorkshopStatus::failed(FailureReason::new(code, None), Some(log_tail.to_owned())));

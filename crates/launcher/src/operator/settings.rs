@@ -103,6 +103,11 @@ pub(crate) struct OperatorArgs {
     #[arg(long, env = "SERVICE_PROXY_SECRET_NAME", value_name = "SECRET", value_parser = NonEmptyStringValueParser::new())]
     proxy_secret_name: Option<String>,
 
+    /// Public address of the launcher, as scheme://host[:port]; the frame page of each workshop links to it; default:
+    /// no links
+    #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "ORIGIN", value_parser = crate::settings::origin)]
+    public_url: Option<String>,
+
     /// Start an app only after the network enforces the policies of its pod
     #[arg(long, env = "SERVICE_WAIT_FOR_ISOLATION", default_value = "false", value_name = "BOOL",
           value_parser = parse_bool, action = clap::ArgAction::Set)]
@@ -208,6 +213,7 @@ impl OperatorArgs {
                 require_authentication: self.require_authentication,
                 session_cookie_prefix: self.session_cookie_prefix.clone(),
                 proxy_secret: self.proxy_secret_name.clone(),
+                launcher_url: self.public_url.clone(),
             },
             pull_policy: match self.image_pull_policy {
                 Pull::Always => PullPolicy::Always,

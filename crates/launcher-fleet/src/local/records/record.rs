@@ -1,5 +1,6 @@
 //! The record of one Workshop, as stored in its state file.
 
+use jiff::Timestamp;
 use launcher_domain::StartStep;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Returns the expiry of the Workshop; `None` before it was ready.
+    pub(crate) fn expiry(&self) -> Option<Timestamp> {
+        self.workshop.spec.expiry(self.status().ready_at)
+    }
+
     /// Returns the status of the Workshop, or the default status if it has none.
     pub(crate) fn status(&self) -> WorkshopStatus {
         self.workshop.status.clone().unwrap_or_default()

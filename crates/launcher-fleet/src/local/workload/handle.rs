@@ -88,7 +88,7 @@ impl Workload {
     /// Attaches the proxy. From now on the owner has access to the app.
     pub(crate) fn attach_proxy(&self, started: &Started) {
         let Some(owner) = self.record.workshop().spec.owner_email() else { return };
-        *lock(&self.proxy) = Some(AppProxy::new(&self.context.settings, self.name(), owner, started));
+        *lock(&self.proxy) = Some(AppProxy::new(&self.context, &self.record, owner, started));
     }
 
     /// Detaches the proxy: the owner has no access any more. Call this before the app's processes exit, because another

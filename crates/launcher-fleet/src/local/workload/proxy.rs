@@ -4,11 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use launcher_domain::EmailAddress;
+use launcher_sidecar::frame::{Expiry, Frame};
 use launcher_sidecar::{Policy, Sidecar};
 
+use super::context::Context;
 use super::login::Login;
+use super::stored_record::StoredRecord;
 use crate::local::records::Started;
-use crate::local::settings::LocalSettings;
 
 /// The proxy to a running app: its sidecar, and the gateway's login.
 #[derive(Debug, Clone)]
@@ -19,8 +21,9 @@ pub(crate) struct AppProxy {
 }
 
 impl AppProxy {
-    /// Creates the proxy to the app of the Workshop with this name. Its sidecar admits only the owner.
-    pub(super) fn new(settings: &LocalSettings, name: &str, owner: EmailAddress, started: &Started) -> Self {
+    /// Creates the proxy to the app of the Workshop with this record. Its sidecar admits only the owner.
+    pub(super) fn new(context: &Context, record: &Arc<StoredRecord>, owner: EmailAddress, started: &Started) -> Self {
+        let (settings, name) = (&context.settings, record.name());
         let policy = Policy {
             owner,
             trusted_header: settings.trusted_header.clone(),
@@ -30,6 +33,12 @@ impl AppProxy {
         };
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
         let login = started.token.clone().map(|token| Arc::new(Login::new(app, settings.host(name), token)));
-        Self { sidecar: Sidecar::new(policy, app), login }
+        let current = Arc::clone(record);
+        let frame = Frame {
+            expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
+            workshop_page: settings.workshop_page(name),
+            clock: Arc::clone(&context.clock),
+        };
+        Self { sidecar: Sidecar::with_frame(policy, app, frame), login }
     }
 }

@@ -122,8 +122,9 @@ impl StoredRecord {
         let mut record = lock(&self.record);
         let mut next = record.not_ready();
         if is_ready {
-            let url = Some(self.context.settings.url(&self.name));
-            next.set_status(WorkshopStatus { url, ..record.status() });
+            let settings = &self.context.settings;
+            let (url, frame_url) = (Some(settings.url(&self.name)), Some(settings.frame_url(&self.name)));
+            next.set_status(WorkshopStatus { url, frame_url, ..record.status() });
         }
         self.replace(&mut record, next)
     }

@@ -10,6 +10,7 @@ use proptest::test_runner::TestRunner;
 use super::*;
 use crate::auth::policy::Policy;
 use crate::exchange::state::SharedState;
+use crate::frame::Frame;
 use crate::http1::body::BodyTranscoder;
 use crate::http1::head::{Scan, Scanner};
 
@@ -73,7 +74,7 @@ fn read_one(bytes: &mut &[u8]) -> Option<Read> {
 /// requests.
 fn forwarded(mut bytes: &[u8]) -> (Vec<u8>, usize) {
     let policy = Policy::new(EmailAddress::parse("alice@example.org").unwrap());
-    let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into());
+    let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into(), Frame::default());
     let (mut out, mut count) = (Vec::new(), 0);
     while let Scan::Complete(length) = Scanner::default().scan(bytes, MAX_REQUEST_LINES) {
         let mut one = Vec::new();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -60,11 +59,13 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
 async fn set_ready(workload: &Arc<Workload>) {
     let context = workload.context();
     let (now, url) = (context.clock.now(), context.settings.url(workload.name()));
+    let frame_url = context.settings.frame_url(workload.name());
     let change = move |record: &mut Record| {
         let ready_at = record.status().ready_at.or(Some(now));
         record.set_status(WorkshopStatus {
             phase: Phase::Running,
             url: Some(url.clone()),
+            frame_url: Some(frame_url.clone()),
             ready_at,
             ..WorkshopStatus::default()
         });
@@ -91,9 +92,5 @@ async fn wait_for_expiry(workload: &Arc<Workload>) {
 
 /// True once the Workshop has expired.
 pub(super) fn is_expired(workload: &Workload) -> bool {
-    expiry_of(&workload.record().get()).is_some_and(|expiry| expiry <= workload.context().clock.now())
-}
-
-fn expiry_of(record: &Record) -> Option<Timestamp> {
-    record.workshop.spec.expiry(record.status().ready_at)
+    workload.record().get().expiry().is_some_and(|expiry| expiry <= workload.context().clock.now())
 }

@@ -1,0 +1,34 @@
+// Adds local times to the page that extends a workshop, and reports the expiry to the bar that opened the page.
+(() => {
+  "use strict";
+
+  const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+  const hours = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+  const today = new Date().toDateString();
+  document.querySelectorAll("time[data-local]").forEach((time) => {
+    const date = new Date(time.dateTime);
+    if (Number.isNaN(date.getTime())) return;
+    time.textContent = (date.toDateString() === today ? hours : full).format(date);
+  });
+
+  // Only the origin of the workshop receives the message.
+  const { workshopOrigin, expiresAt } = document.querySelector("[data-workshop-origin]").dataset;
+  if (window.opener && workshopOrigin && expiresAt) {
+    window.opener.postMessage({ type: "workshop-expiry", expires_at: expiresAt }, workshopOrigin);
+  }
+
+  const form = document.querySelector("form");
+  const close = document.querySelector("[data-close]");
+  if (window.opener) {
+    close.hidden = false;
+    close.addEventListener("click", () => window.close());
+    if (!form) close.focus();
+  }
+
+  // A double click extends only once.
+  let isSent = false;
+  form?.addEventListener("submit", (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+  });
+})();

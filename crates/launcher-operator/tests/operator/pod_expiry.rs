@@ -1,0 +1,76 @@
+//! The expiry of a workshop in its pod: the annotation that the operator writes, and the file that the sidecar reads.
+
+use serde_json::{Value, json};
+
+use crate::cluster::{Call, Cluster, statuses, with_children};
+use crate::support::{at, built, pod, pod_object, running, settings};
+
+const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";
+
+/// A cluster with a running Workshop that expires at 13:00, and its ready pod with these annotations.
+fn cluster(annotations: Value) -> Cluster {
+    let mut ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    ready["metadata"]["annotations"] = annotations;
+    let workshop = running();
+    with_children(&workshop).listed("workshops", &workshop).by_now(&workshop).listed("pods", &ready)
+}
+
+fn pod_patches(calls: &[Call]) -> Vec<&Value> {
+    calls.iter().filter(|(what, _)| what.as_str() == "PATCH pods").map(|(_, body)| body).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn expiry_is_written_to_the_pod_and_not_to_its_template() {
+    for before in ["", "2026-01-01T12:30:00Z"] {
+        let calls = cluster(json!({ EXPIRES_AT: before, "other": "x" })).run_operator(at("12:30:00")).await;
+        let patches = pod_patches(&calls);
+        let expected = json!({ "metadata": { "annotations": { EXPIRES_AT: "2026-01-01T13:00:00Z" } } });
+        assert!(!patches.is_empty() && patches.iter().all(|patch| **patch == expected), "{patches:?}");
+        assert_eq!(statuses(&calls).last().unwrap()["frameUrl"], format!("https://{}/_launcher/frame", host()));
+    }
+    let template = built(|_| {}).deployment.spec.template.metadata.unwrap();
+    assert_eq!(template.annotations.unwrap()[EXPIRES_AT], "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_with_current_expiry_is_not_patched() {
+    let calls = cluster(json!({ EXPIRES_AT: "2026-01-01T13:00:00Z" })).run_operator(at("12:30:00")).await;
+    assert_eq!(pod_patches(&calls), Vec::<&Value>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn pod_of_older_operator_is_not_patched_and_has_no_frame_page() {
+    let calls = cluster(json!({ "other": "x" })).run_operator(at("12:30:00")).await;
+    assert_eq!(pod_patches(&calls), Vec::<&Value>::new());
+    let status = statuses(&calls).last().unwrap();
+    assert_eq!((&status["url"], &status["frameUrl"]), (&json!(format!("https://{}/", host())), &Value::Null));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_write_of_expiry_does_not_prevent_the_end() {
+    let cluster = cluster(json!({ EXPIRES_AT: "" })).refusing("pods", 403, "pods is forbidden");
+    let calls = cluster.run_operator(at("12:59:30")).await;
+    assert!(statuses(&calls).any(|status| status["phase"] == "Expired"), "{calls:?}");
+}
+
+#[test]
+fn only_the_sidecar_mounts_the_file_with_the_expiry() {
+    let pod = serde_json::to_value(pod(&settings(), "restricted")).unwrap();
+    let field = json!({ "fieldPath": format!("metadata.annotations['{EXPIRES_AT}']") });
+    let source = json!({ "items": [{ "path": "expires-at", "fieldRef": field }] });
+    assert_eq!(pod["volumes"], json!([{ "name": "expiry", "downwardAPI": source }]));
+    assert_eq!(pod["containers"][0]["volumeMounts"], Value::Null);
+    let mount = json!({ "name": "expiry", "mountPath": "/etc/workshop-launcher/expiry", "readOnly": true });
+    assert_eq!(pod["containers"][1]["volumeMounts"], json!([mount]));
+    let env = pod["containers"][1]["env"].as_array().unwrap();
+    for (name, value) in [
+        ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expiry/expires-at"),
+        ("SERVICE_WORKSHOP_PAGE_URL", "https://launcher.example.org/instances/intro-abcdefghij"),
+    ] {
+        assert!(env.contains(&json!({ "name": name, "value": value })), "{name} in {env:?}");
+    }
+}
+
+fn host() -> &'static str {
+    "intro-abcdefghij.workshops.example.org"
+}

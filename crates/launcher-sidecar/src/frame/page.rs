@@ -1,0 +1,69 @@
+//! HTML of the frame page.
+
+use launcher_domain::frame_path::{FRAME, PREFIX};
+use launcher_domain::local_path::LocalPath;
+
+use super::assets::{SCRIPT, STYLE};
+use super::workshop_page::WorkshopPage;
+use crate::notice::escape;
+use crate::texts::{Language, Texts};
+
+/// Content security policy of the frame page: only its own files, no inline script or style, and only pages of the
+/// workshop's origin in its frame. No page may show the frame page in a frame.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                                 img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; \
+                                 frame-ancestors 'none'";
+
+/// Permissions that the app needs in its frame, as it has them without a frame.
+const ALLOW: &str = "autoplay; camera; clipboard-read; clipboard-write; display-capture; fullscreen; geolocation; \
+                     microphone; web-share";
+
+/// The values of one frame page.
+#[derive(Debug)]
+pub(super) struct Page<'a> {
+    pub(super) language: Language,
+    /// Path of the app in the frame.
+    pub(super) path: &'a LocalPath,
+    pub(super) workshop_page: Option<&'a WorkshopPage>,
+    /// True if the expiry is known. Only then can the owner extend the workshop here.
+    pub(super) has_expiry: bool,
+}
+
+impl Page<'_> {
+    /// Returns the page as HTML.
+    pub(super) fn html(&self) -> String {
+        let texts = self.language.texts();
+        let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
+        let (style, script, links) = (STYLE.url(), SCRIPT.url(), self.links(texts));
+        let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
+        let path = escape(self.path.as_str());
+        format!(
+            "<!doctype html>\n<html lang=\"{code}\" dir=\"{direction}\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{workshop}</title>\n\
+             <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
+             <script defer src=\"{script}\"></script>\n</head>\n\
+             <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-status=\"{PREFIX}status\" \
+             data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
+             data-signed-out=\"{signed_out}\">\n\
+             <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{workshop}</h1>\n\
+             <p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             {links}</header>\n\
+             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\" allowfullscreen></iframe>\
+             </main>\n</body>\n</html>\n"
+        )
+    }
+
+    /// Returns the links of the bar; empty without the URL of the launcher.
+    fn links(&self, texts: &Texts) -> String {
+        let Some(page) = self.workshop_page else { return String::new() };
+        let Texts { bar, extend, extend_hint, home, .. } = texts;
+        let hidden = if self.has_expiry { "" } else { " hidden" };
+        format!(
+            "<nav aria-label=\"{bar}\">\n<a id=\"extend\" href=\"{}\" target=\"_blank\"{hidden}>{extend}\
+             <span class=\"hidden\"> {extend_hint}</span></a>\n<a href=\"{}\">{home}</a>\n</nav>\n",
+            page.extend_url(),
+            page.url(),
+        )
+    }
+}

@@ -1,0 +1,44 @@
+//! Spanish texts.
+
+use super::table::{NoticeText, Texts};
+
+pub(super) const TEXTS: Texts = Texts {
+    code: "es",
+    direction: "ltr",
+    workshop: "Taller",
+    bar: "Lanzador de talleres",
+    app: "Aplicación",
+    left: "Tiempo restante: {left}",
+    warning: "Este taller termina en {left}. Guarde su trabajo.",
+    over: "Este taller ha terminado.",
+    signed_out: "Su sesión se ha cerrado. Recargue esta página para iniciar sesión de nuevo.",
+    extend: "Prolongar",
+    extend_hint: "el tiempo de este taller (en una ventana pequeña)",
+    home: "Inicio",
+    launcher: "Volver al lanzador",
+    not_yours: NoticeText {
+        title: "Este taller no es suyo",
+        text: "No tiene ningún taller en esta dirección. Puede que haya terminado o que pertenezca a otra persona. Si \
+               usted lo inició, acceda con la misma cuenta.",
+    },
+    not_signed_in: NoticeText {
+        title: "Sin sesión iniciada",
+        text: "La solicitud no contiene ninguna identidad. Abra el taller desde el lanzador e inicie sesión allí.",
+    },
+    unknown: NoticeText {
+        title: "El taller no existe",
+        text: "No hay ningún taller en esta dirección. Puede que haya terminado.",
+    },
+    starting: NoticeText {
+        title: "El taller se está iniciando",
+        text: "El taller todavía no responde. Esta página se recarga cada 2 segundos hasta que responda.",
+    },
+    no_answer: NoticeText {
+        title: "El taller no responde",
+        text: "Se ha perdido la conexión con la aplicación, o la aplicación ha enviado una respuesta no válida. Recargue \
+               esta página.",
+    },
+    failed: NoticeText { title: "Su taller ha fallado", text: "Se desconoce la causa." },
+    terminated: NoticeText { title: "Su taller ha terminado", text: "Se terminó antes de agotar su tiempo." },
+    expired: NoticeText { title: "Su taller ha terminado", text: "Su tiempo se ha agotado." },
+};

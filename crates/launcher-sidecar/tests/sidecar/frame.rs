@@ -1,0 +1,172 @@
+//! The frame page, its files and the status.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use launcher_domain::Clock;
+use launcher_sidecar::frame::{Expiry, Frame, WorkshopPage};
+use tempfile::TempDir;
+
+use super::support::client::Response;
+use super::support::{ALICE, App, Setup, policy};
+
+#[derive(Debug)]
+struct At(Timestamp);
+
+impl Clock for At {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// Starts Alice's sidecar with a frame page that reads the expiry from this file.
+async fn framed(file: &Path) -> Setup {
+    let frame = Frame {
+        expiry: Expiry::File(file.to_owned()),
+        workshop_page: Some(WorkshopPage::parse("https://launcher.example.org/instances/intro-a").unwrap()),
+        clock: Arc::new(At("2026-01-01T12:00:00Z".parse().unwrap())),
+    };
+    Setup::with_frame(policy(), App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await, frame).await
+}
+
+async fn get(setup: &Setup, target: &str, lines: &str) -> Response {
+    let mut client = setup.client().await;
+    client.send(format!("GET {target} HTTP/1.1\r\nHost: w\r\n{lines}\r\n")).await;
+    client.read_response().await
+}
+
+#[tokio::test]
+async fn caller_other_than_owner_gets_same_403_as_for_app() {
+    let setup = Setup::new().await;
+    for lines in ["", "X-Auth-Request-Email: bob@example.org\r\n"] {
+        let lines = format!("{lines}Accept: text/html\r\n");
+        let app = get(&setup, "/lab", &lines).await;
+        assert_eq!(app.status, 403);
+        for name in ["frame", "status", "frame.css", "frame.js", "unknown", ""] {
+            assert_eq!(get(&setup, &format!("/_launcher/{name}"), &lines).await, app, "{name}");
+        }
+    }
+    setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn frame_page_shows_the_app_and_links_to_the_launcher() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("expires-at");
+    std::fs::write(&file, "2026-01-01T13:00:00Z\n").unwrap();
+    let setup = framed(&file).await;
+    let page = get(&setup, "/_launcher/frame?path=/lab/tree/a%22b", &format!("{ALICE}Accept-Language: de\r\n")).await;
+    assert_eq!((page.status, page.header("Cache-Control")), (200, Some("no-store")));
+    assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"));
+    let policy = page.header("Content-Security-Policy").unwrap();
+    for directive in ["default-src 'none'", "script-src 'self';", "frame-src 'self'", "frame-ancestors 'none'"] {
+        assert!(policy.contains(directive), "{policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    for part in [
+        "<html lang=\"de\" dir=\"ltr\">",
+        "src=\"/lab/tree/a&quot;b\"",
+        "href=\"https://launcher.example.org/instances/intro-a\"",
+        "href=\"https://launcher.example.org/instances/intro-a/extend\" target=\"_blank\">",
+        "data-launcher=\"https://launcher.example.org\"",
+        "role=\"alert\"",
+    ] {
+        assert!(page.body.contains(part), "{part} in {}", page.body);
+    }
+    assert!(!page.body.contains("style=") && !page.body.contains("<script>"), "{}", page.body);
+    setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn link_to_extend_is_hidden_while_expiry_is_unknown() {
+    let folder = TempDir::new().unwrap();
+    let setup = framed(&folder.path().join("missing")).await;
+    let page = get(&setup, "/_launcher/frame", ALICE).await;
+    assert!(page.body.contains("/instances/intro-a/extend\" target=\"_blank\" hidden>"), "{}", page.body);
+    assert!(page.body.contains("<iframe id=\"app\" title=\"App\" src=\"/\""), "{}", page.body);
+    let bare = get(&Setup::new().await, "/_launcher/frame", ALICE).await;
+    assert!(!bare.body.contains("<nav") && !bare.body.contains("extend"), "{}", bare.body);
+}
+
+#[tokio::test]
+async fn status_follows_the_file_and_is_no_use_of_the_app() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("expires-at");
+    let setup = framed(&file).await;
+    let used = setup.sidecar.activity().last_used;
+    for (content, expected) in [
+        (None, "null"),
+        (Some(""), "null"),
+        (Some("soon"), "null"),
+        (Some("2026-01-01T13:00:00Z\n"), "\"2026-01-01T13:00:00Z\""),
+        (Some("2026-01-01T14:00:00Z"), "\"2026-01-01T14:00:00Z\""),
+    ] {
+        if let Some(content) = content {
+            std::fs::write(&file, content).unwrap();
+        }
+        let status = get(&setup, "/_launcher/status", ALICE).await;
+        assert_eq!(status.body, format!("{{\"expires_at\":{expected},\"now\":\"2026-01-01T12:00:00Z\"}}\n"));
+        assert_eq!(status.header("Cache-Control"), Some("no-store"));
+        assert_eq!(status.header("Content-Type"), Some("application/json; charset=utf-8"));
+    }
+    assert_eq!(setup.sidecar.activity().last_used, used);
+    setup.assert_app_untouched().await;
+}
+
+#[tokio::test]
+async fn files_of_frame_page_are_cached_for_ever() {
+    let setup = Setup::new().await;
+    let page = get(&setup, "/_launcher/frame", ALICE).await;
+    for (name, media) in [("frame.css", "text/css; charset=utf-8"), ("frame.js", "text/javascript; charset=utf-8")] {
+        let start = page.body.find(&format!("\"/_launcher/{name}?")).unwrap() + 1;
+        let url = page.body[start..].split('"').next().unwrap();
+        let file = get(&setup, url, ALICE).await;
+        assert_eq!((file.status, file.header("Content-Type")), (200, Some(media)), "{url}");
+        assert_eq!(file.header("Cache-Control"), Some("private, max-age=31536000, immutable"));
+        assert_eq!(file.header("X-Content-Type-Options"), Some("nosniff"));
+    }
+}
+
+#[tokio::test]
+async fn reserved_paths_never_reach_the_app() {
+    let setup = Setup::new().await;
+    let line = format!("Host: w\r\n{ALICE}");
+    for (request, status) in [
+        (format!("GET /_launcher/ HTTP/1.1\r\n{line}\r\n"), 404),
+        (format!("GET /_launcher/frame/ HTTP/1.1\r\n{line}\r\n"), 404),
+        (format!("GET http://w/_launcher/other HTTP/1.1\r\n{line}\r\n"), 404),
+        (format!("DELETE /_launcher/frame HTTP/1.1\r\n{line}\r\n"), 405),
+        (format!("POST /_launcher/status HTTP/1.1\r\n{line}Content-Length: 2\r\n\r\nok"), 405),
+        (format!("GET /_launcher/frame HTTP/1.1\r\n{line}Content-Length: 2\r\n\r\nok"), 405),
+    ] {
+        assert_eq!(setup.status(&request).await, status, "{request}");
+    }
+    setup.assert_app_untouched().await;
+    assert_eq!(get(&setup, "/_launcher", ALICE).await.body, "ok", "only the prefix with its slash is reserved");
+}
+
+#[tokio::test]
+async fn connection_stays_open_after_a_page_of_the_sidecar() {
+    let setup = Setup::new().await;
+    let mut client = setup.client().await;
+    for (target, status) in
+        [("/_launcher/frame", 200), ("/", 200), ("/_launcher/none", 404), ("/_launcher/status", 200)]
+    {
+        client.send(format!("GET {target} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        assert_eq!(client.read_response().await.status, status, "{target}");
+    }
+    client.send(format!("HEAD /_launcher/frame HTTP/1.1\r\nHost: w\r\n{ALICE}Connection: close\r\n\r\n")).await;
+    assert!(client.read_to_end().await.ends_with("Connection: close\r\n\r\n"));
+}
+
+#[tokio::test]
+async fn refusal_has_the_language_of_the_browser_and_leads_to_the_launcher() {
+    let setup = framed(Path::new("/missing")).await;
+    let lines = "X-Auth-Request-Email: bob@example.org\r\nAccept: text/html\r\nAccept-Language: ar,en;q=0.5\r\n";
+    let page = get(&setup, "/", lines).await;
+    assert_eq!(page.status, 403);
+    for part in ["<html lang=\"ar\" dir=\"rtl\">", "href=\"https://launcher.example.org/\" target=\"_top\""] {
+        assert!(page.body.contains(part), "{part} in {}", page.body);
+    }
+}

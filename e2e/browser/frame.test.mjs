@@ -1,0 +1,176 @@
+// The frame page: the app below a bar with the time left, warnings, Extend in a small window, and Home.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+
+const ALICE = "alice@example.org";
+const BOB = "bob@example.org";
+
+/** An app that forbids every frame, as RStudio Server does. Each page has its path as its title. */
+const APP = `
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        body = f"<!doctype html><title>App {self.path}</title><h1>Guarded app</h1><a href=/next?a=1>Next</a>".encode()
+        self.send_response(200)
+        for name, value in (("Content-Type", "text/html"), ("Content-Length", str(len(body))),
+                            ("X-Frame-Options", "DENY"), ("Content-Security-Policy", "frame-ancestors 'none'")):
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
+`;
+
+/** Creates a template with these lifetimes, in seconds. The page must have an admin's identity. */
+const create = (page, name, times) =>
+  page.evaluate(
+    async ([name, times, app]) => {
+      const image = "docker.io/library/python:3.13-alpine";
+      const template = { name, app_type: "custom", image, port: 8000, command: ["python3", "-c", app], ...times };
+      const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(template) };
+      const answer = await fetch("/api/v1/templates/", options);
+      if (answer.status !== 201) throw new Error(await answer.text());
+    },
+    [name, times, APP],
+  );
+
+/** Sends a request to the origin of this page as this user. Node resolves no names below localhost. */
+async function get(page, path, email, headers = {}) {
+  const { host, port } = new URL(page.url());
+  const options = { host: "127.0.0.1", port, path, headers: { Host: host, "X-Auth-Request-Email": email, ...headers } };
+  const [response] = await once(request(options).end(), "response");
+  return { status: response.statusCode, headers: response.headers, text: await text(response) };
+}
+
+/** Launches a template, and opens the workshop by its link. Returns the tab of the workshop. */
+async function openWorkshop(page, context, launcher, name) {
+  await page.goto(launcher.url);
+  await launchFromCard(page, launcher, name);
+  const open = workshopEntry(page, name).getByRole("link", { name: /^Open/ });
+  const [tab] = await Promise.all([context.waitForEvent("page"), open.click()]);
+  await tab.waitForURL(/\/_launcher\/frame$/);
+  return tab;
+}
+
+test("frame page shows the app below a bar", async (t) => {
+  const launcher = await startLauncher(t);
+  const browser = await startBrowser(t);
+  const { page: admin } = await openPage(t, browser, { email: ADMIN });
+  await admin.goto(launcher.url);
+  await create(admin, "Long", { lifetime_seconds: 615, extension_seconds: 900, max_lifetime_seconds: 7200 });
+  await create(admin, "Short", { lifetime_seconds: 70, extension_seconds: 60, max_lifetime_seconds: 7200 });
+  const { context, page } = await openPage(t, browser, { email: ALICE });
+  const tab = await openWorkshop(page, context, launcher, "Long");
+  const complaints = [];
+  tab.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  const bar = tab.getByRole("banner");
+  const level = () => tab.evaluate(() => document.body.dataset.level);
+  const name = new URL(tab.url()).hostname.split(".")[0];
+
+  await t.test("app that forbids frames is shown, and its title is the page's title", async () => {
+    await tab.frameLocator("#app").getByRole("heading", { name: "Guarded app" }).waitFor();
+    await waitFor("the title of the app", 10, async () => (await tab.title()).endsWith("App /"));
+    await waitFor("the focus in the frame", 10, () => tab.evaluate(() => document.activeElement?.id === "app"));
+    await screenshot(tab, "frame");
+  });
+
+  await t.test("page of another origin cannot show the app in a frame", async () => {
+    const frame = { "Sec-Fetch-Dest": "iframe" };
+    const options = async (site) => (await get(tab, "/", ALICE, { ...frame, "Sec-Fetch-Site": site })).headers["x-frame-options"];
+    assert.equal(await options("same-origin"), "SAMEORIGIN");
+    assert.equal(await options("cross-site"), "DENY");
+  });
+
+  await t.test("address follows the app, and a reload stays there", async () => {
+    await tab.frameLocator("#app").getByRole("link", { name: "Next" }).click();
+    await tab.waitForURL(/\/_launcher\/frame\?path=\/next%3Fa%3D1$/);
+    await tab.reload();
+    await waitFor("the title of the app", 10, async () => (await tab.title()).endsWith("App /next?a=1"));
+  });
+
+  await t.test("bar warns ten minutes before the end", async () => {
+    await waitFor("the warning", 30, async () => (await level()) === "soon");
+    await bar.locator("#warning", { hasText: /^This workshop ends in (10|9) minutes\. Save your work\.$/ }).waitFor();
+    await tab.getByRole("alert").filter({ hasText: /ends in (10|9) minutes/ }).waitFor({ state: "attached" });
+    await screenshot(tab, "frame-soon");
+    await tab.setViewportSize({ width: 390, height: 740 });
+    await screenshot(tab, "frame-soon-phone");
+    const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `on a phone the page is ${overflow} px too wide`);
+    await tab.setViewportSize({ width: 1100, height: 800 });
+  });
+
+  await t.test("Extend opens a small window, and the bar shows the new time", async () => {
+    const extend = bar.getByRole("link", { name: /^Extend/ });
+    const [popup] = await Promise.all([tab.waitForEvent("popup"), extend.click()]);
+    assert.equal(popup.url(), `${launcher.url}/instances/${name}/extend`);
+    const button = popup.getByRole("button", { name: /^Extend until \d/ });
+    await button.waitFor();
+    assert.ok(await button.evaluate((one) => one === document.activeElement), "expected the focus on the button");
+    await screenshot(popup, "extend");
+    await popup.keyboard.press("Enter");
+    await popup.getByText("The workshop is extended.").waitFor();
+    await screenshot(popup, "extended");
+    // The window reports the new end while it is still open.
+    await bar.getByText(/^2[45] minutes left$/).waitFor();
+    assert.equal(await level(), "");
+    await popup.getByRole("button", { name: "Close this window" }).click();
+    await waitFor("the window to close", 10, () => popup.isClosed());
+    const status = await tab.evaluate(async () => (await fetch("/_launcher/status")).json());
+    assert.ok(Date.parse(status.expires_at) - Date.parse(status.now) > 1_400_000, JSON.stringify(status));
+  });
+
+  await t.test("page of the app cannot extend the workshop or read the launcher", async () => {
+    const frame = tab.frames().find((one) => one !== tab.mainFrame());
+    const tried = await frame.evaluate(async (address) => {
+      const post = { method: "POST", credentials: "include", headers: { "Content-Type": "application/x-www-form-urlencoded" } };
+      const attempts = [fetch(address, { ...post, mode: "no-cors" }), fetch(address, { credentials: "include" })];
+      return (await Promise.allSettled(attempts)).map((one) => one.value?.type ?? "failed");
+    }, `${launcher.url}/instances/${name}/extend`);
+    assert.deepEqual(tried.filter((type) => !["opaque", "failed"].includes(type)), []);
+    const status = await tab.evaluate(async () => (await fetch("/_launcher/status")).json());
+    assert.ok(Date.parse(status.expires_at) - Date.parse(status.now) < 1_600_000, "expected only one extension");
+    complaints.length = 0;
+  });
+
+  await t.test("other user gets no frame page", async () => {
+    const app = await get(tab, "/", BOB);
+    assert.equal(app.status, 403);
+    for (const path of ["/_launcher/frame", "/_launcher/status", "/_launcher/frame.js"]) {
+      const { status, text } = await get(tab, path, BOB);
+      assert.deepEqual({ status, text }, { status: app.status, text: app.text }, path);
+    }
+  });
+
+  await t.test("Home leads to the launcher's page of the workshop", async () => {
+    assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
+    await bar.getByRole("link", { name: "Home", exact: true }).click();
+    await tab.waitForURL(`${launcher.url}/instances/${name}`);
+    await tab.getByRole("heading", { name: "Long" }).waitFor();
+  });
+
+  await t.test("bar warns one minute before the end, and shows the end", async () => {
+    const short = await openWorkshop(page, context, launcher, "Short");
+    await waitFor("the last warning", 40, () => short.evaluate(() => document.body.dataset.level === "urgent"));
+    await short.getByRole("alert").filter({ hasText: /ends in (1 minute|5\d seconds)\. Save your work\.$/ }).waitFor({ state: "attached" });
+    assert.match(await short.title(), /^\((1 minute|5\d seconds)\) App \/$/);
+    await screenshot(short, "frame-urgent");
+  });
+
+  await t.test("address of an ended workshop leads to the launcher", async () => {
+    const address = `${new URL(launcher.url).protocol}//${name}.localhost:${new URL(launcher.url).port}/`;
+    await page.goto(`${launcher.url}/instances/${name}/end?return_to=/`);
+    await page.getByRole("button", { name: "End workshop" }).click();
+    await waitFor("the end of the workshop", 30, async () => (await page.goto(address)).status() === 403);
+    await page.getByRole("heading", { name: "Not your workshop" }).waitFor();
+    const surface = await page.locator("main").evaluate((main) => getComputedStyle(main).borderStyle);
+    assert.equal(surface, "solid", "expected the content policy to allow the style of the page");
+    await screenshot(page, "ended");
+    await page.getByRole("link", { name: "Back to the launcher" }).click();
+    await page.waitForURL(`${launcher.url}/`);
+  });
+});
