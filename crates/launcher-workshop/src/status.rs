@@ -86,15 +86,14 @@ pub struct WorkshopStatus {
     pub conditions: Vec<Condition>,
 }
 
-/// Schema of [`CodedText`].
+/// Code of a text, with its arguments.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, reason = "the schema of CodedText: the domain has no schemas")]
 struct TextSchema {
     /// Code of the text, as in `exit-status`.
     code: String,
     /// Values by argument name.
-    #[serde(default)]
-    args: BTreeMap<String, String>,
+    args: Option<BTreeMap<String, String>>,
 }
 
 impl WorkshopStatus {

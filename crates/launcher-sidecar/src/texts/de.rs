@@ -6,7 +6,7 @@ pub(super) const TEXTS: Texts = Texts {
     code: "de",
     direction: "ltr",
     workshop: "Workshop",
-    bar: "Workshop-Launcher",
+    bar: "Workshop Launcher",
     app: "App",
     left: "noch {left}",
     warning: "Dieser Workshop endet in {left}. Speichern Sie Ihre Arbeit.",
@@ -15,7 +15,7 @@ pub(super) const TEXTS: Texts = Texts {
     extend: "Verlängern",
     extend_hint: "der Zeit dieses Workshops (in einem kleinen Fenster)",
     home: "Übersicht",
-    launcher: "Zurück zum Launcher",
+    launcher: "Zurück zum Workshop Launcher",
     not_yours: NoticeText {
         title: "Nicht Ihr Workshop",
         text: "Sie haben unter dieser Adresse keinen Workshop. Er ist vielleicht beendet oder gehört einer anderen \
@@ -23,7 +23,7 @@ pub(super) const TEXTS: Texts = Texts {
     },
     not_signed_in: NoticeText {
         title: "Nicht angemeldet",
-        text: "Die Anfrage enthält keine Identität. Öffnen Sie den Workshop über den Launcher, und melden Sie sich \
+        text: "Die Anfrage enthält keine Identität. Öffnen Sie den Workshop über den Workshop Launcher, und melden Sie sich \
                dort an.",
     },
     unknown: NoticeText {

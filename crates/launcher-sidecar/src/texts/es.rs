@@ -6,24 +6,24 @@ pub(super) const TEXTS: Texts = Texts {
     code: "es",
     direction: "ltr",
     workshop: "Taller",
-    bar: "Lanzador de talleres",
+    bar: "Workshop Launcher",
     app: "Aplicación",
     left: "Tiempo restante: {left}",
-    warning: "Este taller termina en {left}. Guarde su trabajo.",
+    warning: "Este taller termina en {left}. Guarda tu trabajo.",
     over: "Este taller ha terminado.",
-    signed_out: "Su sesión se ha cerrado. Recargue esta página para iniciar sesión de nuevo.",
+    signed_out: "Tu sesión se ha cerrado. Recarga esta página para iniciar sesión de nuevo.",
     extend: "Prolongar",
     extend_hint: "el tiempo de este taller (en una ventana pequeña)",
     home: "Inicio",
-    launcher: "Volver al lanzador",
+    launcher: "Volver a Workshop Launcher",
     not_yours: NoticeText {
-        title: "Este taller no es suyo",
-        text: "No tiene ningún taller en esta dirección. Puede que haya terminado o que pertenezca a otra persona. Si \
-               usted lo inició, acceda con la misma cuenta.",
+        title: "Este taller no es tuyo",
+        text: "No tienes ningún taller en esta dirección. Puede que haya terminado o que pertenezca a otra persona. Si \
+               lo iniciaste, inicia sesión con la misma cuenta.",
     },
     not_signed_in: NoticeText {
         title: "Sin sesión iniciada",
-        text: "La solicitud no contiene ninguna identidad. Abra el taller desde el lanzador e inicie sesión allí.",
+        text: "La solicitud no contiene ninguna identidad. Abre el taller desde Workshop Launcher e inicia sesión allí.",
     },
     unknown: NoticeText {
         title: "El taller no existe",
@@ -35,10 +35,10 @@ pub(super) const TEXTS: Texts = Texts {
     },
     no_answer: NoticeText {
         title: "El taller no responde",
-        text: "Se ha perdido la conexión con la aplicación, o la aplicación ha enviado una respuesta no válida. Recargue \
+        text: "Se ha perdido la conexión con la aplicación, o la aplicación ha enviado una respuesta no válida. Recarga \
                esta página.",
     },
-    failed: NoticeText { title: "Su taller ha fallado", text: "Se desconoce la causa." },
-    terminated: NoticeText { title: "Su taller ha terminado", text: "Se terminó antes de agotar su tiempo." },
-    expired: NoticeText { title: "Su taller ha terminado", text: "Su tiempo se ha agotado." },
+    failed: NoticeText { title: "Tu taller ha fallado", text: "Se desconoce la causa." },
+    terminated: NoticeText { title: "Tu taller ha terminado", text: "Se terminó antes de agotar su tiempo." },
+    expired: NoticeText { title: "Tu taller ha terminado", text: "Su tiempo se ha agotado." },
 };

@@ -6,7 +6,7 @@ pub(super) const TEXTS: Texts = Texts {
     code: "fr",
     direction: "ltr",
     workshop: "Atelier",
-    bar: "Lanceur d’ateliers",
+    bar: "Workshop Launcher",
     app: "Application",
     left: "{left} restantes",
     warning: "Cet atelier se termine dans {left}. Enregistrez votre travail.",
@@ -15,7 +15,7 @@ pub(super) const TEXTS: Texts = Texts {
     extend: "Prolonger",
     extend_hint: "la durée de cet atelier (dans une petite fenêtre)",
     home: "Accueil",
-    launcher: "Retour au lanceur",
+    launcher: "Retour à Workshop Launcher",
     not_yours: NoticeText {
         title: "Cet atelier n’est pas le vôtre",
         text: "Vous n’avez pas d’atelier à cette adresse. Il est peut-être terminé, ou il appartient à une autre \
@@ -23,7 +23,7 @@ pub(super) const TEXTS: Texts = Texts {
     },
     not_signed_in: NoticeText {
         title: "Non connecté",
-        text: "La requête ne contient pas d’identité. Ouvrez l’atelier depuis le lanceur et connectez-vous là-bas.",
+        text: "La requête ne contient pas d’identité. Ouvrez l’atelier depuis Workshop Launcher et connectez-vous-y.",
     },
     unknown: NoticeText {
         title: "Atelier introuvable",

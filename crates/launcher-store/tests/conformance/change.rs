@@ -12,7 +12,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         let mut after = before.clone();
         after.state = InstanceState::Failed;
         after.start_step = Some(StartStep::PullingImage);
-        after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.")));
+        after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.".into())));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.url = Some("https://a.example.org/".to_owned());
         after.frame_url = Some("https://a.example.org/_launcher/frame".to_owned());

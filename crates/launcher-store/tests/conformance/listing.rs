@@ -1,6 +1,6 @@
 //! Tags, icon, slug and visibility of templates.
 
-use launcher_domain::{Icon, Listing, Template};
+use launcher_domain::{Caller, Icon, Listing, Template};
 use launcher_store::{Page, Store, StoreError};
 use sqlx::{AnyConnection, Connection};
 use uuid::Uuid;
@@ -90,17 +90,17 @@ async fn unlisted_templates_are_listed_for_admins_only() {
             let listing = Listing { unlisted, ..Listing::default() };
             store.create_template(&Template { listing, active, ..template(number) }).await.unwrap();
         }
-        let pages = async |caller| {
+        let pages = async |caller: Caller| {
             let (mut ids, mut after) = (Vec::new(), None);
             loop {
-                let page = store.templates(caller, &Page { limit: 1, after }).await.unwrap();
+                let page = store.templates(&caller, &Page { limit: 1, after }).await.unwrap();
                 let Some(last) = page.last() else { return ids };
                 after = Some(last.template_id);
                 ids.push(last.template_id.as_u128());
             }
         };
-        assert_eq!(pages(&bob()).await, [5, 3, 1]);
-        assert_eq!(pages(&admin()).await, [5, 4, 3, 2, 1]);
+        assert_eq!(pages(bob()).await, [5, 3, 1]);
+        assert_eq!(pages(admin()).await, [5, 4, 3, 2, 1]);
         assert!(store.template(Uuid::from_u128(2)).await.unwrap().is_some(), "readable by its identifier");
     })
     .await;
