@@ -27,7 +27,7 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> PageResult {
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
         // The same URL returns the whole page to a browser, and a part of the page to htmx, each in the reader's language.
-        (header::VARY, HeaderValue::from_static("HX-Request, Accept-Language, Cookie")),
+        (header::VARY, HeaderValue::from_static("HX-Request, Accept-Encoding, Accept-Language, Cookie")),
     ];
     Ok((status, headers, html).into_response())
 }

@@ -61,6 +61,7 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
         ("PATCH", _) => request.json(&BTreeMap::from([fields[0]])),
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
+        ("POST", "/language") => request.form(&[("language", "en")]),
         ("POST", path) if !path.starts_with("/api/v1") => request.form::<[(&str, &str)]>(&[]),
         _ => request,
     }
@@ -69,14 +70,22 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
 /// Sends the request of one line as the client `who`. Creates a new template and a new instance first, so that the
 /// requests are independent of each other.
 async fn ask(app: &TestApp, line: &Line, owner: &Client, admin: &Client, who: &Client) -> Reply {
-    let needs_template = line.path.contains("{template_id}") || line.path.contains("{k8s_name}");
+    let needs_template = ["{template_id}", "{k8s_name}", "{slug}"].iter().any(|part| line.path.contains(part));
     let template = if needs_template { app.template(admin).await } else { String::new() };
     let name =
         if line.path.contains("{k8s_name}") { app.launched(owner, &template, "running").await } else { String::new() };
     let asset = admin.page("/").await.text();
     let asset = asset.split('"').find_map(|part| part.strip_prefix("/assets/")).unwrap_or_default().to_owned();
     let file = if line.path.starts_with("/assets") { asset } else { "swagger-ui.css".to_owned() };
-    let path = line.path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
+    if line.path.contains("{slug}") {
+        // The id of a template is also a valid slug.
+        let slug = BTreeMap::from([("slug", &template)]);
+        let path = format!("/api/v1/templates/{template}");
+        let patched = admin.request(Method::PATCH, &path).json(&slug).send().await.unwrap();
+        assert_eq!(patched.status(), 200);
+    }
+    let path = line.path.replace("{slug}", &template);
+    let path = path.replace("{template_id}", &template).replace("{k8s_name}", &name).replace("{file}", &file);
     let request = who.request(line.method.clone(), &path);
     let reply = with_body(request, line).send().await.unwrap();
     // The body of an event stream does not end, so the test reads only the head.

@@ -13,7 +13,8 @@ async fn get(person: &Client, path: &str, accepted: &str) -> Reply {
 }
 
 fn unpacked(reply: &Reply) -> Vec<u8> {
-    assert_eq!((reply.header("content-encoding"), reply.header("vary")), ("gzip", "Accept-Encoding"));
+    assert_eq!(reply.header("content-encoding"), "gzip");
+    assert!(reply.header("vary").contains("Accept-Encoding"), "{}", reply.header("vary"));
     assert_eq!(reply.header("content-length"), reply.body.len().to_string());
     let mut plain = Vec::new();
     GzDecoder::new(&*reply.body).read_to_end(&mut plain).unwrap();
@@ -40,7 +41,8 @@ async fn texts_of_api_documents_and_pages_are_compressed() {
         "/no-such-page".to_owned(),
     ] {
         let plain = get(&alice, &path, "br, gzip;q=0").await;
-        assert_eq!((plain.header("content-encoding"), plain.header("vary")), ("", "Accept-Encoding"), "{path}");
+        assert_eq!(plain.header("content-encoding"), "", "{path}");
+        assert!(plain.header("vary").contains("Accept-Encoding"), "{path}: {}", plain.header("vary"));
         let packed = get(&alice, &path, "br, GZIP").await;
         assert_eq!((packed.status, packed.header("etag")), (plain.status, plain.header("etag")), "{path}");
         assert_eq!(packed.header("content-type"), plain.header("content-type"), "{path}");

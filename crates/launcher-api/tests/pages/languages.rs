@@ -42,7 +42,7 @@ async fn page_has_the_language_that_the_browser_prefers_and_the_service_has() {
     }
     let page = read(&alice, "/", &[("accept-language", "ar")]).await;
     assert!(page.body.contains("<html lang=\"ar\" dir=\"rtl\">") && page.body.contains("ورشاتي"), "{}", page.body);
-    assert_eq!(page.header("vary"), "HX-Request, Accept-Language, Cookie");
+    assert_eq!(page.header("vary"), "HX-Request, Accept-Encoding, Accept-Language, Cookie");
     app.finish().await;
 }
 

@@ -60,7 +60,7 @@ async fn short_link_leads_to_the_template_and_keeps_the_query() {
     let alice = app.browser(ALICE);
     assert_eq!(alice.get("/go/penguins").await.location(), format!("/launch/{template}"));
     assert_eq!(alice.get("/go/penguins?start=1").await.location(), format!("/launch/{template}?start=1"));
-    for unknown in ["/go/gulls", "/go/PENGUINS", "/go/%2e%2e", "/go/a%00b", "/go/%ff"] {
+    for unknown in ["/go/gulls", "/go/PENGUINS", "/go/a%00b", "/go/%ff"] {
         let status = alice.get(unknown).await.status;
         assert!([StatusCode::NOT_FOUND, StatusCode::BAD_REQUEST].contains(&status), "{unknown}: {status}");
     }

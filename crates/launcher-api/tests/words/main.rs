@@ -20,7 +20,7 @@ const NOT_READ: [&str; 11] = [
     "text/javascript; charset=utf-8",
     "private, max-age=31536000, immutable",
     "Accept-Encoding",
-    "HX-Request, Accept-Language, Cookie",
+    "HX-Request, Accept-Encoding, Accept-Language, Cookie",
     "=; Path=/; Max-Age=; HttpOnly; SameSite=Lax",
     "Locale",
     "noopener noreferrer",

@@ -76,11 +76,12 @@ impl FormErrors {
             let path = path.strip_prefix("resources/").unwrap_or(path);
             let (field, rest) = path.split_once('/').unwrap_or((path, ""));
             let wrong = match rest.parse::<usize>() {
-                Ok(index) if field != "env" => {
+                // A list of words names the wrong one by its position. The rules of a tag name the tag.
+                Ok(index) if !["env", "tags"].contains(&field) => {
                     let wrong = t.coded(&error.key());
                     t.with("editor-wrong-word", [("number", (index + 1).into()), ("wrong", wrong.into())])
                 }
-                _ if rest.is_empty() => t.coded(&error.key()),
+                _ if rest.is_empty() || field == "tags" => t.coded(&error.key()),
                 _ => format!("{}: {}", rest.replace("~1", "/").replace("~0", "~"), t.coded(&error.key())),
             };
             found.add(field, &wrong);
