@@ -1,13 +1,17 @@
-//! The admins' pages: the overview, all instances, the template editor, and the activity log.
+//! The admins' pages: the overview, all instances, the classes, the template editor, and the activity log.
 
 pub(crate) mod activity;
 pub(crate) mod bulk;
 mod chart;
+pub(crate) mod class;
+pub(crate) mod class_extension;
 pub(super) mod editor;
 mod fields;
 mod form;
 pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
+mod roster;
 mod sorting;
+mod table;
 pub(crate) mod templates;
