@@ -5,6 +5,7 @@
 mod activity;
 mod bulk;
 mod catalog;
+mod class;
 mod creating;
 mod editor;
 mod forms;
@@ -13,6 +14,7 @@ mod instances;
 mod languages;
 mod overview;
 mod safety;
+mod search;
 mod sharing;
 mod sorting;
 mod support;
