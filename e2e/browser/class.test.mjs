@@ -56,7 +56,7 @@ test("teacher extends a class, compares it with a list, and finds workshops", as
     const group = compared.locator("div > div").filter({ has: admin.getByText("carol@example.org") });
     await group.getByRole("heading", { name: /^Ready/ }).waitFor({ timeout: 40_000 });
     assert.equal(await admin.getByRole("checkbox", { name: /^Select files-/, checked: true }).count(), 1);
-    assert.equal(await admin.getByText("Selected instances: 1").count(), 1);
+    assert.equal(await admin.locator("#bulk").getByText("Selected instances: 1").count(), 1);
     assert.equal(await admin.getByLabel("E-mail addresses of the class").inputValue(), "half typed");
     assert.equal(admin.url(), address);
   });
