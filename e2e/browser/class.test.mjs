@@ -64,10 +64,20 @@ test("teacher extends a class, compares it with a list, and finds workshops", as
   await t.test("all instances: each row is one line, the search finds, the number of ticks is announced", async () => {
     await admin.goto(`${launcher.url}/admin/instances`);
     await admin.getByText("3 instances", { exact: true }).waitFor();
+    await admin.evaluate(() => {
+      const fill = (selector, text) => document.querySelectorAll(`tbody ${selector}`).forEach((node) => (node.textContent = text));
+      fill("th bdi", "first-name.middle-name.last-name@department.university.example");
+      fill(".cell-template bdi", "Introduction to statistics and data science");
+      fill("code", "introduction-to-a7k3m9qz2x");
+      fill(".cell-state .state", "Failed: the app stopped unexpectedly, and did not start again");
+      fill("time", "30 Sept 2026, 23:59");
+    });
     const heights = await admin.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
     assert.ok(heights.every((height) => height < 48), `expected rows of one line: ${heights}`);
     const hidden = await admin.locator(".table-wrap").evaluate((wrap) => wrap.scrollWidth - wrap.clientWidth);
     assert.ok(hidden <= 0, `the table is ${hidden} px wider than its frame`);
+    await screenshot(admin, "all-instances-long");
+    await admin.reload();
     await admin.getByRole("checkbox", { name: "Select all" }).check();
     await waitFor("the announcement", 5, async () => (await admin.locator("#announcer").textContent()) === "Selected instances: 3");
     await screenshot(admin, "all-instances-wide");

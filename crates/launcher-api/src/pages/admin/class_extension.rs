@@ -28,6 +28,7 @@ struct ResultPage {
     /// The requested time.
     until: Instant,
     sums: Vec<Sum>,
+    /// One row for each instance: refusals first, then by owner.
     rows: Vec<Row>,
     back: String,
 }
@@ -73,13 +74,15 @@ pub(crate) async fn extend(
     let until: Timestamp =
         form.until.parse().map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("class-until-invalid")))?;
     let results = state.launcher.extend_class(&caller, id, until).await?;
+    let mut rows: Vec<Row> = results.iter().map(|result| Row::new(t, result)).collect();
+    rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
     let result = ResultPage {
         t,
         shell: shell(&state, &caller, t, "admin-templates"),
         name: template.settings.name,
         until: Instant::new(t, until),
         sums: sums(t, &results),
-        rows: results.iter().map(|result| Row::new(t, result)).collect(),
+        rows,
         back: class_path(id),
     };
     page(StatusCode::OK, &result)
