@@ -38,6 +38,10 @@ const startsForever = (page) =>
     return (await send(`/templates/${template_id}/launch`, {})).k8s_name;
   });
 
+/** Returns the id of the template of this instance. */
+const templateOf = (page, instance) =>
+  page.evaluate(async (name) => (await (await fetch(`/api/v1${name}`)).json()).template_id, instance);
+
 test("every page passes axe in light, dark and phone layout", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
@@ -48,6 +52,8 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
   const waiting = await startsForever(setup);
   const link = (name) => setup.getByRole("link", { name, exact: true }).first().getAttribute("href");
   const instance = await workshopEntry(setup, "Files").getByRole("link", { name: "Files", exact: true }).getAttribute("href");
+  const template = (await link("JupyterLab")).split("/").at(-1);
+  const filesTemplate = await templateOf(setup, instance);
   const pages = {
     home: "/",
     launch: await link("JupyterLab"),
@@ -59,6 +65,9 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     overview: "/admin",
     instances: "/admin/instances",
     sorted: "/admin/instances?sort=owner",
+    searched: "/admin/instances?q=files&owner=admin@example.org",
+    class: `/admin/templates/${filesTemplate}/class`,
+    "class-empty": `/admin/templates/${template}/class`,
     templates: "/admin/templates",
     editor: "/admin/templates/new",
     activity: "/admin/activity",
@@ -126,6 +135,17 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
       await page.getByRole("heading", { name: "End 2 workshops?" }).waitFor();
       await check(page, "bulk-question", look);
       await page.getByRole("link", { name: "Keep running" }).click();
+    });
+    await t.test(`class passes axe after its forms are sent, ${look}`, async () => {
+      await page.goto(launcher.url + pages.class);
+      await page.getByText("Who has not launched?").click();
+      await page.getByLabel("E-mail addresses of the class").fill(`${ADMIN}, nobody@example.org; wrong`);
+      await page.getByRole("button", { name: "Compare" }).click();
+      await page.getByRole("region", { name: "Your list" }).waitFor();
+      await check(page, "class-compared", look);
+      await page.getByRole("button", { name: "Extend all" }).click();
+      await page.getByRole("heading", { name: /^Extension until/ }).waitFor();
+      await check(page, "class-extended", look);
     });
     await t.test(`signed-out page passes axe, ${look}`, async () => {
       const { page: guest, complaints } = await openPage(t, browser, options);

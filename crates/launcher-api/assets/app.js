@@ -54,6 +54,10 @@
       time.textContent = (date.toDateString() === today ? hours : full).format(date);
       time.title = full.format(date);
     });
+    each("option[data-local]", (option) => {
+      const date = new Date(option.value);
+      option.textContent = (date.toDateString() === today ? hours : full).format(date);
+    });
   }
 
   // Enables the checkbox that selects all rows of a table.
@@ -63,6 +67,16 @@
     all.hidden = false;
     all.onchange = () => each("input[name=ticked]", (box) => (box.checked = all.checked));
   }
+
+  function countTicked() {
+    const count = document.querySelector("[data-ticked]");
+    if (count) count.textContent = document.querySelectorAll("input[name=ticked]:checked").length;
+    return count?.parentElement.textContent;
+  }
+  // Announces the number only after a change by the user: a refresh of the table changes no ticks.
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches("[name=ticked], [data-tick-all]")) say(countTicked());
+  });
 
   const canNotify = () => "Notification" in window && Notification.permission === "granted";
 
@@ -171,6 +185,7 @@
     localTimes();
     countdown();
     tickAll();
+    countTicked();
     speakStates(first);
     logStart();
     openWhenReady();

@@ -31,7 +31,7 @@ macro_rules! permissions {
     };
 }
 
-permissions!(LaunchActive, LaunchInactive, ListAllInstances, ManageTemplates, ReadActivities);
+permissions!(LaunchActive, LaunchInactive, ListAllInstances, ManageClass, ManageTemplates, ReadActivities);
 
 /// A caller with a permission. Only [`Allowed::check`] creates it.
 ///

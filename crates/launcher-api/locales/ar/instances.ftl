@@ -29,7 +29,7 @@ try-again = لا تستطيع الخدمة الاستجابة حاليًا. يُ
 nothing-ticked = لم يُحدَّد أي مثيل.
 bulk-what = في النموذج إجراء غير معروف.
 
-sorted-by-template = المثيل
+sorted-by-template = القالب
 sorted-by-owner = المالك
 sorted-by-state = الحالة
 sorted-by-launch = وقت التشغيل
@@ -50,3 +50,17 @@ bulk-extended = تم تمديد { $done } من { $all }
 bulk-extended-none = التمديد
 
 bulk-too-many = الحد الأقصى للمثيلات المحددة في المرة الواحدة: { $most }.
+instance-search = بحث
+instance-search-hint = المالك أو القالب أو المثيل
+only-owner = مثيلات { $owner } فقط.
+
+instance-count = { $count ->
+    [zero] لا توجد مثيلات
+    [one] مثيل واحد
+    [two] مثيلان
+    [few] { $count } مثيلات
+    [many] { $count } مثيلًا
+   *[other] { $count } مثيل
+}
+instance-count-more = أكثر من 20,000 مثيل
+instance-count-newest = عدد النتائج بين أحدث 20,000 مثيل: { $count }

@@ -56,7 +56,7 @@ nothing-ticked = Es wurde keine Instanz ausgewählt.
 
 bulk-what = Das Formular enthält eine unbekannte Aktion.
 
-sorted-by-template = Instanz
+sorted-by-template = Vorlage
 sorted-by-owner = Person
 sorted-by-state = Status
 sorted-by-launch = Gestartet
@@ -75,3 +75,13 @@ bulk-extended = { $done } von { $all } verlängert
 bulk-extended-none = Verlängern
 
 bulk-too-many = Wählen Sie höchstens { $most } Instanzen auf einmal aus.
+instance-search = Suche
+instance-search-hint = Person, Vorlage oder Instanz
+only-owner = Nur Instanzen von { $owner }.
+
+instance-count = { $count ->
+    [one] 1 Instanz
+   *[other] { $count } Instanzen
+}
+instance-count-more = Mehr als 20.000 Instanzen
+instance-count-newest = { $count } unter den neuesten 20.000 Instanzen

@@ -30,7 +30,7 @@ action = Action
 # Text below the filter if no instance matches.
 no-instances = No instance matches the filter.
 
-# Error if the value of the filter is not an e-mail address.
+# Error if the owner in the address of the page is not an e-mail address.
 not-an-email = This is not an e-mail address. The list shows everyone's instances.
 
 # Link to the next page of a list that is not sorted by time.
@@ -42,7 +42,7 @@ tick-all = Select all
 # Name of the form with the bulk actions, for screen readers.
 bulk-form = Selected instances
 
-# Text before the buttons of the bulk actions.
+# Text before the buttons of the bulk actions. The script adds the number of selected instances.
 bulk-form-title = Selected instances:
 
 # Button that extends the selected instances.
@@ -85,7 +85,7 @@ nothing-ticked = No instance was selected.
 bulk-what = The form has an unknown action.
 
 # Heads of the sortable columns.
-sorted-by-template = Instance
+sorted-by-template = Template
 sorted-by-owner = Owner
 sorted-by-state = State
 sorted-by-launch = Launched
@@ -108,3 +108,24 @@ bulk-extended-none = Extended
 
 # Error if the form selects more instances than any list shows.
 bulk-too-many = Select at most { $most } instances at a time.
+
+# Label of the search field.
+instance-search = Search
+
+# Placeholder of the search field: the texts that it searches.
+instance-search-hint = Owner, template or instance
+
+# Note above the list if its address selects the instances of one owner.
+only-owner = Only instances of { $owner }.
+
+# Number of instances that match the filter.
+instance-count = { $count ->
+    [one] 1 instance
+   *[other] { $count } instances
+}
+
+# Number of instances, if there are more than the service counts.
+instance-count-more = More than 20,000 instances
+
+# Number of instances that match a search, if the service searched only the newest.
+instance-count-newest = { $count } among the newest 20,000 instances

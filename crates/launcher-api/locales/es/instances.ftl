@@ -56,7 +56,7 @@ nothing-ticked = No se seleccionó ninguna instancia.
 
 bulk-what = El formulario contiene una acción desconocida.
 
-sorted-by-template = Instancia
+sorted-by-template = Plantilla
 sorted-by-owner = Propietario
 sorted-by-state = Estado
 sorted-by-launch = Inicio
@@ -75,3 +75,13 @@ bulk-extended = Prolongados: { $done } de { $all }
 bulk-extended-none = Prolongar talleres
 
 bulk-too-many = Selecciona como máximo { $most } instancias a la vez.
+instance-search = Buscar
+instance-search-hint = Propietario, plantilla o instancia
+only-owner = Solo instancias de { $owner }.
+
+instance-count = { $count ->
+    [one] 1 instancia
+   *[other] { $count } instancias
+}
+instance-count-more = Más de 20 000 instancias
+instance-count-newest = { $count } entre las 20 000 instancias más recientes

@@ -56,7 +56,7 @@ nothing-ticked = Aucune instance n’a été sélectionnée.
 
 bulk-what = Le formulaire contient une action inconnue.
 
-sorted-by-template = Instance
+sorted-by-template = Modèle
 sorted-by-owner = Propriétaire
 sorted-by-state = État
 sorted-by-launch = Lancement
@@ -75,3 +75,13 @@ bulk-extended = Ateliers prolongés : { $done } sur { $all }
 bulk-extended-none = Ateliers prolongés
 
 bulk-too-many = Sélectionnez au maximum { $most } instances à la fois.
+instance-search = Recherche
+instance-search-hint = Propriétaire, modèle ou instance
+only-owner = Seulement les instances de { $owner }.
+
+instance-count = { $count ->
+    [one] { $count } instance
+   *[other] { $count } instances
+}
+instance-count-more = Plus de 20 000 instances
+instance-count-newest = { $count } parmi les 20 000 instances les plus récentes

@@ -19,6 +19,8 @@ pub const BUFFERED_BYTES: usize = REQUEST_BYTES + RESPONSE_BYTES;
 pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
 /// Maximum body of the bulk form in the admins' list, with one entry for each of 500 instances.
 const BULK_BYTES: usize = 64 * KIB;
+/// Maximum body of the form with the addresses of a class: 500 addresses with names.
+const ROSTER_BYTES: usize = 128 * KIB;
 /// Maximum body of all other routes. Such a body contains at most a key, an expiry or a return path.
 const SMALL_BYTES: usize = KIB;
 
@@ -31,6 +33,7 @@ pub(super) fn body_limit(request: &Request, base_path: &str) -> usize {
             MAX_BODY_BYTES
         }
         "/admin/instances/bulk" => BULK_BYTES,
+        "/admin/templates/{template_id}/class" => ROSTER_BYTES,
         _ => SMALL_BYTES,
     }
 }

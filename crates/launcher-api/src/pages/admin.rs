@@ -1,8 +1,10 @@
-//! The admins' pages: the overview, all instances, the template editor, and the activity log.
+//! The admins' pages: the overview, all instances, the classes, the template editor, and the activity log.
 
 pub(crate) mod activity;
 pub(crate) mod bulk;
 mod chart;
+pub(crate) mod class;
+pub(crate) mod class_extension;
 mod command;
 pub(super) mod editor;
 mod fields;
@@ -10,6 +12,8 @@ mod form;
 pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;
+mod roster;
 mod sorting;
 mod starting;
+mod table;
 pub(crate) mod templates;

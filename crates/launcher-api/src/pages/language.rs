@@ -11,10 +11,9 @@ use std::borrow::Cow;
 
 use axum::extract::FromRequestParts;
 use fluent_bundle::{FluentArgs, FluentValue};
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
-pub(crate) use choice::remember;
 use locale::{LOCALES, Locale};
 
 /// Text of a message. A message without values is borrowed.
@@ -50,12 +49,19 @@ impl Language {
     /// Returns the language that the reader chose earlier, else the best one for the browser's `Accept-Language`, else
     /// English.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        choice::remembered(headers).or_else(|| choice::negotiated(headers)).unwrap_or_else(Self::english)
+        let remembered = choice::remembered(headers).and_then(Self::with_code);
+        let negotiated = || choice::negotiated(headers, Self::all().map(Self::code));
+        remembered.or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
     }
 
     /// Returns the language with this code.
     pub(crate) fn with_code(code: &str) -> Option<Self> {
         Self::all().find(|language| language.code() == code)
+    }
+
+    /// Returns the header that makes the browser remember this language.
+    pub(crate) fn cookie(self, is_https: bool) -> (HeaderName, HeaderValue) {
+        choice::cookie(self.code(), is_https)
     }
 
     /// Returns the default language.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::forms::{self, Fields};
 use super::html::PageResult;
-use super::language::{Language, remember};
+use super::language::Language;
 use crate::identity::Identified;
 use crate::state::AppState;
 
@@ -28,7 +28,7 @@ pub(crate) async fn choose(
 ) -> PageResult {
     let mut response = forms::see_other(&forms::return_to(page_of(&headers).as_deref()));
     if let Some(language) = Language::with_code(&form.language) {
-        let (name, value) = remember(language, state.settings.is_https());
+        let (name, value) = language.cookie(state.settings.is_https());
         response.headers_mut().insert(name, value);
     }
     Ok(response)

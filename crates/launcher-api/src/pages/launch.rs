@@ -18,7 +18,6 @@ use super::{assets, markdown, paths, workshops};
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::identity::Identified;
 use crate::permission::{Allowed, LaunchActive, LaunchInactive};
-use crate::problem::Problem;
 use crate::state::AppState;
 
 #[derive(Debug, Template)]
@@ -67,12 +66,14 @@ pub(crate) async fn show(
     Identified(caller): Identified,
     Query(query): Query<LaunchQuery>,
     headers: HeaderMap,
-    launch_active: Result<Allowed<LaunchActive>, Problem>,
-    launch_inactive: Result<Allowed<LaunchInactive>, Problem>,
     TemplateId(template_id): TemplateId,
 ) -> PageResult {
     let template = state.launcher.template(&caller, template_id).await?;
-    let can_launch = if template.active { launch_active.is_ok() } else { launch_inactive.is_ok() };
+    let can_launch = if template.active {
+        Allowed::<LaunchActive>::check(caller.clone()).is_ok()
+    } else {
+        Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
+    };
     let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());

@@ -2,6 +2,7 @@
 //! message that a template or handler names by its key.
 
 mod activity;
+mod counts;
 mod errors;
 mod kinds;
 mod notices;

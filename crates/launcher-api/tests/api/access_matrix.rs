@@ -60,8 +60,9 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
         }
         ("PATCH", _) => request.json(&BTreeMap::from([fields[0]])),
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
-        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
         ("POST", "/language") => request.form(&[("language", "en")]),
+        ("POST", "/admin/templates/{template_id}/extend") => request.form(&[("until", "2026-01-01T12:30:00Z")]),
+        ("POST", "/admin/templates" | "/admin/templates/{template_id}") => request.form(&fields),
         ("POST", path) if !path.starts_with("/api/v1") => request.form::<[(&str, &str)]>(&[]),
         _ => request,
     }

@@ -80,6 +80,7 @@ async fn each_page_renders_in_each_language() {
     let running = format!("/instances/{name}");
     admin.get_until(&running, "state-running").await;
     let edit = format!("/admin/templates/{template}/edit");
+    let class = format!("/admin/templates/{template}/class");
     let (launch, end) = (format!("/launch/{template}"), format!("{running}/end"));
     let pages = [
         "/",
@@ -95,6 +96,7 @@ async fn each_page_renders_in_each_language() {
         "/admin/templates",
         "/admin/templates/new",
         &edit,
+        &class,
     ];
     for code in ALL {
         for path in pages {

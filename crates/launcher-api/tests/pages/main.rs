@@ -5,6 +5,7 @@
 mod activity;
 mod bulk;
 mod catalog;
+mod class;
 mod creating;
 mod editor;
 mod extend;
@@ -15,6 +16,7 @@ mod languages;
 mod listing;
 mod overview;
 mod safety;
+mod search;
 mod sharing;
 mod sorting;
 mod support;

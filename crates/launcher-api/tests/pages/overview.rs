@@ -98,8 +98,8 @@ async fn overview_shows_last_day_in_figures_charts_and_tables() {
 
     let page = app.browser(ADMIN).get_until(PAGE, "class=\"state-starting\"").await.body;
     assert_eq!(tiles(&page), [0, 1, 2, 0, 1]);
-    assert_eq!(cells(&page, "Penguins"), ["3", "1", "2", "12 s", "3 min 20 s"]);
-    assert_eq!(cells(&page, "Whales"), ["2", "0", "0", "4.0 s", "4.0 s"]);
+    assert_eq!(cells(&page, "Penguins"), ["3", "1", "2", "12 s", "3 min 20 s", ""]);
+    assert_eq!(cells(&page, "Whales"), ["2", "0", "0", "4.0 s", "4.0 s", ""]);
     assert!(page.find("<bdi>Penguins") < page.find("<bdi>Whales"), "the most launched comes first");
     assert_eq!(
         chart(&page, "launches"),
@@ -122,7 +122,7 @@ async fn running_instance_launched_over_24_hours_ago_counts_as_in_use() {
     app.test.clock.advance(25 * HOUR);
     let page = app.browser(ADMIN).get(PAGE).await.body;
     assert!(page.contains("No launches in the last 24 hours."), "{page}");
-    assert_eq!(cells(&page, "Penguins"), ["0", "0", "1", "–", "–"]);
+    assert_eq!(cells(&page, "Penguins"), ["0", "0", "1", "–", "–", ""]);
     let drawn = between(&page, "id=\"chart-in-use\"", "</svg>");
     assert_eq!(drawn.matches("<rect").count(), 24, "all day: {page}");
     assert_eq!(chart(&page, "ready"), "No workshop became ready in the last 24 hours.");

@@ -48,7 +48,7 @@ async fn column_head_sorts_list_and_second_click_reverses_order() {
 
     for (label, first, second) in [
         ("Owner", [&penguin, &whale, &bobs], [&bobs, &penguin, &whale]),
-        ("Instance", [&penguin, &bobs, &whale], [&whale, &penguin, &bobs]),
+        ("Template", [&penguin, &bobs, &whale], [&whale, &penguin, &bobs]),
         ("State", [&penguin, &bobs, &whale], [&penguin, &bobs, &whale]),
         ("Ends", [&whale, &bobs, &penguin], [&penguin, &bobs, &whale]),
     ] {
@@ -69,7 +69,7 @@ async fn instance_filter_and_bulk_action_keep_sort_order() {
     let (app, [whale, _, penguin]) = three().await;
     let admin = app.browser(ADMIN);
     let filtered = admin.get(&format!("{LIST}?owner={ALICE}")).await.body;
-    let here = href(&filtered, "Instance");
+    let here = href(&filtered, "Template");
     let page = admin.get(&here).await;
     assert_eq!(rows(&page.body), [&penguin, &whale], "the order keeps the filter");
 

@@ -1,14 +1,15 @@
-//! `GET /admin/instances`: all instances, filtered by owner, template and state, and sorted by a column.
+//! `GET /admin/instances`: all instances, filtered by text, owner, template and state, and sorted by a column.
 
 use askama::Template;
 use axum::extract::{OriginalUri, State};
 use http::{StatusCode, Uri};
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{Cursor, InstanceFilter, SortOrder, StateFilter};
+use launcher_service::{Cursor, InstanceFilter, SearchText, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::sorting::{Head, heads, order};
+use super::sorting::{heads, order};
+use super::table::InstanceTable;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
@@ -26,15 +27,16 @@ struct InstancesPage {
     t: Language,
     shell: Shell,
     filter: InstancesQuery,
+    /// Owner whose instances the list shows; `None` for all owners.
+    owner: Option<EmailAddress>,
     owner_error: Option<Text>,
     templates: Vec<Choice>,
     states: Vec<Choice>,
-    heads: Vec<Head>,
-    workshops: Vec<WorkshopView>,
+    /// Number of instances that match the filter, on all pages of the list.
+    total: String,
+    table: InstanceTable,
     more: Option<String>,
     more_label: Text,
-    /// Path and query of this page, which its forms return to.
-    here: String,
     now: String,
 }
 
@@ -42,6 +44,9 @@ struct InstancesPage {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct InstancesQuery {
+    /// Part of an owner's address, a template's name or an instance's name.
+    q: String,
+    /// Exact address of an owner. The form has no field for it, but links do.
     owner: String,
     template: String,
     state: String,
@@ -62,23 +67,29 @@ pub(crate) async fn show(
     let order = order(&query.sort, filter.state);
     let after: Option<Cursor> = query.after.parse().ok();
     let listed = launcher.sorted_instances(&caller, &filter, order, after.as_ref(), ROWS).await?;
+    let count = launcher.count_instances(&caller, &filter).await?;
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let mut templates = workshops::all_templates(launcher, &caller).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let instances = InstancesPage {
         t,
         shell: shell(&state, &caller, t, "admin-instances"),
+        owner: filter.owner_email,
         owner_error: query.owner_error(t),
         templates: templates
             .iter()
             .map(|template| choice(&template.template_id.to_string(), &template.settings.name, &query.template))
             .collect(),
         states: states(t, &query.state),
-        heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
+        total: t.instance_count(count, filter.search.is_some()),
+        table: InstanceTable {
+            heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
+            workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, &caller, listed)).collect(),
+            shows_template: true,
+            here: path_and_query(&uri),
+        },
         more: last.map(|last| query.address(&query.sort, Some(&order.cursor(&last.instance)))),
         more_label: if order == SortOrder::NEWEST { t.text("older") } else { t.text("more") },
-        workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, &caller, listed)).collect(),
-        here: path_and_query(&uri),
         now: machine_now(launcher.clock()),
         filter: query,
     };
@@ -96,7 +107,7 @@ impl InstancesQuery {
             state,
             owner_email: EmailAddress::parse(&self.owner).ok(),
             template_id: Uuid::try_parse(&self.template).ok(),
-            search: None,
+            search: SearchText::new(&self.q),
         }
     }
 
@@ -109,7 +120,8 @@ impl InstancesQuery {
     fn address(&self, sort: &str, after: Option<&Cursor>) -> String {
         let after = after.map(ToString::to_string).unwrap_or_default();
         let fields = [
-            ("owner", self.owner.as_str()),
+            ("q", self.q.as_str()),
+            ("owner", &self.owner),
             ("template", &self.template),
             ("state", &self.state),
             ("sort", sort),

@@ -44,7 +44,7 @@ pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
 pub(crate) fn to_env(text: &str) -> Result<BTreeMap<String, String>, LineError> {
     let mut env = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) = line.split_once('=').ok_or_else(|| LineError::NotAVariable { line: number })?;
+        let (name, value) = line.split_once('=').ok_or(LineError::NotAVariable { line: number })?;
         let name = name.trim();
         if env.insert(name.to_owned(), decode(value, number)?).is_some() {
             return Err(LineError::SetAgain { line: number, name: name.to_owned() });

@@ -6,12 +6,15 @@ use crate::pages::language::{Language, Text};
 
 /// Names of the sort orders in a URL. A leading minus reverses the order.
 const NAMES: [(SortBy, &str); 5] = [
-    (SortBy::Template, "template"),
     (SortBy::Owner, "owner"),
+    (SortBy::Template, "template"),
     (SortBy::State, "state"),
     (SortBy::Launch, "launch"),
     (SortBy::End, "end"),
 ];
+
+/// Position of the column with the instance's name, which cannot sort the list.
+const NAME_COLUMN: usize = 2;
 
 /// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ pub(super) fn order(asked: &str, state: StateFilter) -> SortOrder {
 
 /// Returns the column heads of a list in this order. `href` returns the URL of the same list in another order.
 pub(super) fn heads(t: Language, order: SortOrder, state: StateFilter, href: impl Fn(&str) -> String) -> Vec<Head> {
-    NAMES
+    let mut heads: Vec<Head> = NAMES
         .into_iter()
         .map(|(by, name)| {
             let is_sorted = by == order.by;
@@ -51,7 +54,17 @@ pub(super) fn heads(t: Language, order: SortOrder, state: StateFilter, href: imp
                 sorted: is_sorted.then_some(if order.descending { "descending" } else { "ascending" }),
             }
         })
-        .collect()
+        .collect();
+    heads.insert(NAME_COLUMN, Head { label: t.text("instance"), href: None, sorted: None });
+    heads
+}
+
+/// Returns the column heads of a class, which is sorted by owner and has no column for the template.
+pub(super) fn class_heads(t: Language) -> Vec<Head> {
+    let head = |key: &str, sorted| Head { label: t.text(key), href: None, sorted };
+    let mut heads = vec![head("sorted-by-owner", Some("ascending"))];
+    heads.extend(["instance", "sorted-by-state", "sorted-by-launch", "sorted-by-end"].map(|key| head(key, None)));
+    heads
 }
 
 fn can_sort(by: SortBy, state: StateFilter) -> bool {

@@ -1,11 +1,8 @@
 //! The reader's language: chosen in the footer and remembered in a cookie, or negotiated with the browser.
 
 use fluent_langneg::{LanguageIdentifier, NegotiationStrategy, negotiate_languages};
-use http::header::{ACCEPT_LANGUAGE, COOKIE as COOKIE_HEADER};
+use http::header::{ACCEPT_LANGUAGE, COOKIE as COOKIE_HEADER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
-
-use super::Language;
-use super::locale::LOCALES;
 
 /// Name of the cookie with the code of the chosen language.
 const COOKIE: &str = "language";
@@ -14,34 +11,31 @@ const REMEMBERED_SECONDS: u32 = 365 * 24 * 3600;
 /// Maximum length of `Accept-Language` in bytes. Browsers send far less.
 const MAX_ACCEPT_LANGUAGE: usize = 1000;
 
-/// Returns the language of the reader's cookie.
-pub(super) fn remembered(headers: &HeaderMap) -> Option<Language> {
+/// Returns the code in the reader's cookie. It may be the code of no language.
+pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
     headers
         .get_all(COOKIE_HEADER)
         .iter()
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .filter(|(name, _)| *name == COOKIE)
-        .find_map(|(_, code)| Language::with_code(code))
+        .find_map(|(name, code)| (name == COOKIE).then_some(code))
 }
 
-/// Returns the best language for the browser's `Accept-Language` (RFC 9110, 12.5.4).
-pub(super) fn negotiated(headers: &HeaderMap) -> Option<Language> {
+/// Returns the best of the codes for the browser's `Accept-Language` (RFC 9110, 12.5.4).
+pub(super) fn negotiated(headers: &HeaderMap, codes: impl Iterator<Item = &'static str>) -> Option<String> {
     let accepted = headers.get(ACCEPT_LANGUAGE)?.to_str().ok().filter(|text| text.len() <= MAX_ACCEPT_LANGUAGE)?;
     let requested: Vec<LanguageIdentifier> =
         accept_language::parse(accepted).iter().filter_map(|code| code.parse().ok()).collect();
-    let available: Vec<LanguageIdentifier> = LOCALES.iter().filter_map(|locale| locale.code.parse().ok()).collect();
+    let available: Vec<LanguageIdentifier> = codes.filter_map(|code| code.parse().ok()).collect();
     let found = negotiate_languages(&requested, &available, None, NegotiationStrategy::Lookup);
-    Language::with_code(&found.first()?.to_string())
+    found.first().map(ToString::to_string)
 }
 
-/// Returns the header that makes the browser remember a language.
-pub(crate) fn remember(language: Language, is_https: bool) -> (HeaderName, HeaderValue) {
+/// Returns the header that makes the browser remember the language with this code.
+pub(super) fn cookie(code: &str, is_https: bool) -> (HeaderName, HeaderValue) {
     let secure = if is_https { "; Secure" } else { "" };
-    let code = language.code();
     let cookie = format!("{COOKIE}={code}; Path=/; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax{secure}");
     // A language code has only letters, digits and hyphens, which are valid in a header.
-    let value = HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static(""));
-    (http::header::SET_COOKIE, value)
+    (SET_COOKIE, HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static("")))
 }

@@ -1,5 +1,6 @@
 //! The folders of `locales/`, embedded in the program.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -8,8 +9,6 @@ use fluent_bundle::{FluentArgs, FluentResource};
 use fluent_syntax::ast::Pattern;
 use include_dir::{Dir, include_dir};
 use unic_langid::{CharacterDirection, LanguageIdentifier};
-
-use super::Text;
 
 static FOLDERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/locales");
 
@@ -76,7 +75,7 @@ impl Locale {
         key: &str,
         attribute: Option<&str>,
         values: Option<&FluentArgs<'_>>,
-    ) -> Option<Text> {
+    ) -> Option<Cow<'static, str>> {
         let pattern = self.pattern(key, attribute)?;
         let mut errors = Vec::new();
         let text = match values {

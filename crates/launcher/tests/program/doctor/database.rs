@@ -93,7 +93,8 @@ async fn doctor_reports_stalled_queue() {
     let data = data("here").await;
     told(
         data.path(),
-        "INSERT INTO workshop_templates VALUES ('01900000-0000-7000-8000-000000000001', '{}', 0, 1, 'x', 0, 0); \
+        "INSERT INTO workshop_templates (template_id, settings, active, version, created_by, created_at, updated_at) \
+         VALUES ('01900000-0000-7000-8000-000000000001', '{}', 0, 1, 'x', 0, 0); \
          INSERT INTO workshop_instances (instance_id, k8s_name, owner_email, template_id, settings, state, created_at, \
          spec_version, applied_version, revision, launch_number) VALUES ('1', 'a', 'a@example.org', \
          '01900000-0000-7000-8000-000000000001', '{}', 'queued', 0, 0, 0, 1, 1)",

@@ -1,0 +1,31 @@
+### Texts of the page of a class, and of the extension of all its workshops.
+
+class = الصف
+class-title = الصف: { $name }
+class-all-instances = كل مثيلات هذا القالب
+class-states = الورشات حسب الحالة
+class-extend-until = تمديد كل الورشات حتى
+class-extend = تمديد الكل
+class-extend-hint = يمدّد كل ورشة جاهزة، حتى مدتها القصوى على الأكثر. لا تنتهي أي ورشة قبل موعدها.
+class-roster = من لم يشغّل ورشة بعد؟
+class-addresses = عناوين البريد الإلكتروني للصف
+class-addresses-hint = يُفصل بين العناوين بأسطر جديدة أو فواصل أو فواصل منقوطة. الحد الأقصى للعناوين: { $most }. لا تُحفظ العناوين.
+class-compare = مقارنة
+class-too-many = الحد الأقصى لعدد العناوين في القائمة هو { $most }. لم تُجرَ أي مقارنة.
+class-compared = قائمتك
+class-not-launched = لم يشغّلوا ورشة
+class-unreadable = ليس عنوان بريد إلكتروني
+class-instances = الورشات الحالية
+class-empty = لا توجد ورشات من هذا القالب حاليًا.
+class-only-first = لا يعرض الجدول كل الورشات.
+class-result = التمديد حتى { $value }
+class-extended = مُدِّدت حتى { $value }
+class-shortened = مُدِّدت حتى { $value } فقط، وهو حدّها الأقصى
+class-unchanged = دون تغيير: تنتهي في { $value }
+class-count-extended = مُدِّدت
+class-count-shortened = مُدِّدت حتى الحد الأقصى
+class-count-unchanged = دون تغيير
+class-count-refused = لم تُمدَّد
+class-nothing-ready = لا توجد ورشة جاهزة من هذا القالب. لم يُمدَّد شيء.
+class-back = العودة إلى الصف
+class-until-invalid = يُرجى اختيار وقت من القائمة.

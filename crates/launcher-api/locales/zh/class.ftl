@@ -1,0 +1,31 @@
+### Texts of the page of a class, and of the extension of all its workshops.
+
+class = 班级
+class-title = 班级：{ $name }
+class-all-instances = 此模板的所有实例
+class-states = 按状态统计的实验环境
+class-extend-until = 将所有实验环境延长至
+class-extend = 全部延长
+class-extend-hint = 延长每个已就绪的实验环境，最多延长到其最长使用时长。不会提前结束任何实验环境。
+class-roster = 谁还没有启动？
+class-addresses = 班级的电子邮件地址
+class-addresses-hint = 用换行、逗号或分号分隔地址。最多 { $most } 个地址。地址不会被保存。
+class-compare = 比较
+class-too-many = 列表超过 { $most } 项。未进行比较。
+class-compared = 您的列表
+class-not-launched = 未启动
+class-unreadable = 不是电子邮件地址
+class-instances = 当前的实验环境
+class-empty = 目前没有此模板的实验环境。
+class-only-first = 表格未显示所有实验环境。
+class-result = 延长至 { $value }
+class-extended = 已延长至 { $value }
+class-shortened = 仅延长至 { $value }，已达最长使用时长
+class-unchanged = 未更改：结束时间为 { $value }
+class-count-extended = 已延长
+class-count-shortened = 已延长到上限
+class-count-unchanged = 未更改
+class-count-refused = 未延长
+class-nothing-ready = 此模板没有已就绪的实验环境。未延长任何实验环境。
+class-back = 返回班级
+class-until-invalid = 请从列表中选择时间。

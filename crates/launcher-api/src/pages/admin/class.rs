@@ -1,0 +1,225 @@
+//! `/admin/templates/{template_id}/class`: the workshops of a class, which are the instances of one template.
+//!
+//! A pasted list of addresses is part of the request only: the launcher does not store it.
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use jiff::Timestamp;
+use launcher_domain::{Caller, InstanceState};
+use launcher_service::{
+    ClassStates, InstanceFilter, Launcher, ListedInstance, Page, ServiceError, SortBy, SortOrder, StateFilter,
+};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::roster::{MAX_ENTRIES, Roster, TooManyEntries};
+use super::sorting::class_heads;
+use super::table::InstanceTable;
+use crate::extract::TemplateId;
+use crate::pages::assets;
+use crate::pages::forms::Fields;
+use crate::pages::html::{PageResult, page, shell};
+use crate::pages::language::{Language, Text};
+use crate::pages::view::{Choice, Shell, WorkshopView};
+use crate::permission::{Allowed, ManageClass};
+use crate::problem::Problem;
+use crate::state::AppState;
+
+/// Maximum number of rows in the table.
+const ROWS: u32 = 200;
+/// Number of instances that one query reads for the comparison with a list of addresses.
+const BATCH: u32 = 500;
+/// Distance between two times to which a class can be extended, in seconds.
+const STEP_SECONDS: i64 = 1800;
+/// Number of times to which a class can be extended: those of the next 8 hours.
+const STEPS: i64 = 16;
+/// Order of the table, in which a teacher finds a person.
+const ORDER: SortOrder = SortOrder { by: SortBy::Owner, descending: false };
+
+#[derive(Debug, Template)]
+#[template(path = "admin/class.html")]
+struct ClassPage {
+    t: Language,
+    shell: Shell,
+    template_id: Uuid,
+    name: String,
+    tiles: Vec<Tile>,
+    /// Times to which the class can be extended.
+    times: Vec<Choice>,
+    table: InstanceTable,
+    /// True if the class has more workshops than the table has rows.
+    has_more: bool,
+    most: usize,
+    list: List,
+}
+
+/// A state, and the number of instances in this state.
+#[derive(Debug)]
+struct Tile {
+    state: InstanceState,
+    label: Text,
+    count: u64,
+}
+
+/// The pasted list of addresses. Empty before the form is sent.
+#[derive(Debug, Default)]
+struct List {
+    /// The text of the form, as it was typed.
+    text: String,
+    error: Option<String>,
+    /// The readable addresses, one per line; empty if the list has none. The script sends them at each update.
+    addresses: String,
+    groups: Vec<Group>,
+}
+
+/// People of the list with the same standing, or entries of the list that are not addresses.
+#[derive(Debug)]
+struct Group {
+    label: Text,
+    /// CSS class with the colour of the group.
+    class: String,
+    entries: Vec<String>,
+}
+
+/// Form with the addresses of a class.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RosterForm {
+    addresses: String,
+}
+
+/// Serves the class.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    t: Language,
+    Allowed { caller, .. }: Allowed<ManageClass>,
+    TemplateId(id): TemplateId,
+) -> PageResult {
+    page(StatusCode::OK, &class_page(&state, &caller, t, id, List::default()).await?)
+}
+
+/// Serves the class, compared with a list of addresses.
+pub(crate) async fn compare(
+    State(state): State<AppState>,
+    t: Language,
+    Allowed { caller, .. }: Allowed<ManageClass>,
+    TemplateId(id): TemplateId,
+    Fields(form): Fields<RosterForm>,
+) -> PageResult {
+    let (status, list) = match Roster::parse(&form.addresses) {
+        Ok(roster) => {
+            let live = live_instances(&state.launcher, &caller, id).await?;
+            (StatusCode::OK, List::new(t, form.addresses, &roster, &live))
+        }
+        Err(TooManyEntries) => {
+            let error = Some(t.with_one("class-too-many", "most", MAX_ENTRIES));
+            (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
+        }
+    };
+    page(status, &class_page(&state, &caller, t, id, list).await?)
+}
+
+async fn class_page(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template_id: Uuid,
+    list: List,
+) -> Result<ClassPage, Problem> {
+    let launcher = &state.launcher;
+    let class = launcher.class_states(caller, template_id).await?;
+    let filter = of_template(template_id);
+    let listed = launcher.sorted_instances(caller, &filter, ORDER, None, ROWS + 1).await?;
+    let shown = listed.iter().take(ROWS as usize);
+    let table = InstanceTable {
+        heads: class_heads(t),
+        workshops: shown.map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect(),
+        shows_template: false,
+        here: class_path(template_id),
+    };
+    Ok(ClassPage {
+        t,
+        shell: shell(state, caller, t, "admin-templates"),
+        template_id,
+        tiles: tiles(t, &class),
+        name: class.template.settings.name,
+        times: times(t, launcher.clock().now()),
+        has_more: listed.len() > ROWS as usize,
+        table,
+        most: MAX_ENTRIES,
+        list,
+    })
+}
+
+/// Returns the path of a class.
+pub(super) fn class_path(template_id: Uuid) -> String {
+    format!("/admin/templates/{template_id}/class")
+}
+
+fn of_template(template_id: Uuid) -> InstanceFilter {
+    InstanceFilter { state: StateFilter::Live, template_id: Some(template_id), ..InstanceFilter::default() }
+}
+
+/// Returns all instances of a template that are not terminated.
+async fn live_instances(launcher: &Launcher, caller: &Caller, id: Uuid) -> Result<Vec<ListedInstance>, ServiceError> {
+    let (filter, mut live) = (of_template(id), Vec::<ListedInstance>::new());
+    loop {
+        let after = live.last().map(|listed| listed.instance.instance_id);
+        let batch = launcher.instances(caller, &filter, &Page { limit: BATCH, after }).await?;
+        let is_last = batch.len() < BATCH as usize;
+        live.extend(batch);
+        if is_last {
+            return Ok(live);
+        }
+    }
+}
+
+/// Returns the numbers of a class. A queued instance counts as starting.
+fn tiles(t: Language, class: &ClassStates) -> Vec<Tile> {
+    use InstanceState::{Failed, Queued, Running, Starting, Terminating};
+    let count = |states: &[InstanceState]| {
+        class.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
+    };
+    let tile = |state, states: &[InstanceState]| Tile { state, label: t.state_name(state), count: count(states) };
+    vec![
+        tile(Starting, &[Queued, Starting]),
+        tile(Running, &[Running]),
+        tile(Failed, &[Failed]),
+        tile(Terminating, &[Terminating]),
+    ]
+}
+
+/// Returns each full and half hour of the next 8 hours.
+fn times(t: Language, now: Timestamp) -> Vec<Choice> {
+    let last = now.as_second().div_euclid(STEP_SECONDS) * STEP_SECONDS;
+    let times = (1..=STEPS).filter_map(|step| Timestamp::from_second(last + step * STEP_SECONDS).ok());
+    times.map(|time| Choice { value: time.to_string(), label: t.time_of_day(time), selected: false }).collect()
+}
+
+impl List {
+    fn new(t: Language, text: String, roster: &Roster, live: &[ListedInstance]) -> Self {
+        let mut groups: Vec<Group> = roster
+            .by_standing(live)
+            .into_iter()
+            .map(|(standing, people)| Group {
+                label: standing.state().map_or_else(|| t.text("class-not-launched"), |state| t.state_name(state)),
+                class: standing.state().map_or_else(String::new, |state| format!("state-{}", state.as_str())),
+                entries: people.iter().map(ToString::to_string).collect(),
+            })
+            .collect();
+        groups.push(Group {
+            label: t.text("class-unreadable"),
+            class: String::new(),
+            entries: roster.unreadable.clone(),
+        });
+        groups.retain(|group| !group.entries.is_empty());
+        let addresses: Vec<&str> = roster.people.iter().map(|email| email.as_str()).collect();
+        Self { text, error: None, addresses: addresses.join("\n"), groups }
+    }
+
+    /// Returns true if the folded form is open.
+    fn is_open(&self) -> bool {
+        !self.text.is_empty()
+    }
+}

@@ -1,0 +1,253 @@
+//! The view of a class: all instances of one template, a list of its people, and the extension of all workshops.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use launcher_domain::{AdminList, EmailAddress, FailureCode};
+use launcher_service::LaunchRequest;
+use launcher_testkit::{Options, eventually};
+
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed, unescape, with};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn class_of(template: &str) -> String {
+    format!("/admin/templates/{template}/class")
+}
+
+fn extend_path(template: &str) -> String {
+    format!("/admin/templates/{template}/extend")
+}
+
+/// Returns the values of the list of times.
+fn times(page: &str) -> Vec<String> {
+    let list = page.split("name=\"until\"").nth(1).unwrap().split("</select>").next().unwrap();
+    list.split("<option value=\"").skip(1).map(|option| option.split('"').next().unwrap().to_owned()).collect()
+}
+
+/// Returns the numbers on the tiles of a page.
+fn tiles(page: &str) -> Vec<u64> {
+    let numbers = page.split("class=\"figure\">").skip(1);
+    numbers.map(|part| part.split('<').next().unwrap().parse().unwrap()).collect()
+}
+
+/// Returns the names of the instances in the table, from top to bottom.
+fn rows(page: &str) -> Vec<&str> {
+    page.split("id=\"row-").skip(1).map(|row| row.split('"').next().unwrap()).collect()
+}
+
+/// Returns the groups of the compared list: label and entries.
+fn groups(page: &str) -> Vec<(String, Vec<String>)> {
+    let Some((_, compared)) = page.split_once("<div class=\"standings\">") else { return Vec::new() };
+    let compared = compared.split("</section>").next().unwrap();
+    let inner = |text: &str| unescape(text.split('<').next().unwrap());
+    let group = |part: &str| {
+        let label = inner(part.split("aria-hidden=\"true\"></span>").nth(1).unwrap());
+        (label, part.split("<li><bdi>").skip(1).map(inner).collect())
+    };
+    compared.split("<h3>").skip(1).map(group).collect()
+}
+
+/// Launches a ready workshop for each of `count` people.
+async fn launch_class(app: &App, template: &str, count: usize) {
+    for number in 0..count {
+        let email = EmailAddress::parse(&format!("student{number:02}@example.org")).unwrap();
+        let caller = AdminList::parse("").unwrap().caller(email);
+        app.test.launcher.launch(&caller, template.parse().unwrap(), &LaunchRequest::default()).await.unwrap();
+    }
+    let admin = app.browser(ADMIN);
+    let all_ready = [0, count as u64, 0, 0];
+    eventually(SOON, async || (tiles(&admin.get(&class_of(template)).await.body) == all_ready).then_some(())).await;
+}
+
+#[tokio::test]
+async fn class_of_30_is_extended_in_two_requests_and_repetition_changes_nothing() {
+    let app = App::start().await;
+    let (template, other) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);
+    app.browser(BOB).launch(&other).await;
+    launch_class(&app, &template, 30).await;
+    let admin = app.browser(ADMIN);
+
+    let page = admin.get(&class_of(&template)).await;
+    assert_eq!(tiles(&page.body), [0, 30, 0, 0]);
+    let until = times(&page.body).pop().unwrap();
+    let form = page.form(&extend_path(&template));
+    let report = admin.post(&extend_path(&template), &with(&form, "until", &until)).await;
+    assert_eq!(report.status, StatusCode::OK);
+    assert_eq!(tiles(&report.body), [30, 0, 0, 0], "{}", report.body);
+    assert_eq!(report.body.matches("Extended until <time").count(), 30, "{}", report.body);
+    let back = format!("<a href=\"{}\">Back to the class</a>", class_of(&template));
+    assert!(report.body.contains(&back) && report.body.contains("student07@example.org"), "{}", report.body);
+
+    let again = admin.post(&extend_path(&template), &[("until", &until)]).await;
+    assert_eq!(tiles(&again.body), [0, 0, 30, 0], "{}", again.body);
+    assert_eq!(again.body.matches("Unchanged: ends at <time").count(), 30);
+    let class = admin.get(&class_of(&template)).await.body;
+    assert_eq!(class.matches(&format!("<td><time datetime=\"{until}\"")).count(), 30, "{class}");
+    assert!(!admin.get("/admin/instances?q=whales").await.body.contains(&until), "another class is unchanged");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn class_extension_reports_maximum_and_refusal() {
+    let app = App::start().await;
+    let template = app.template("Short", |draft| {
+        draft.lifetime_seconds = Some(1800);
+        draft.max_lifetime_seconds = Some(3600);
+    });
+    let template = template.await;
+    let (admin, action) = (app.browser(ADMIN), extend_path(&template));
+    let until = times(&admin.get(&class_of(&template)).await.body).pop().unwrap();
+    let nothing = admin.post(&action, &[("until", &until)]).await;
+    assert!(nothing.body.contains("No workshop of this template is ready."), "{}", nothing.body);
+
+    launch_class(&app, &template, 1).await;
+    let shortened = admin.post(&action, &[("until", &until)]).await;
+    assert_eq!(tiles(&shortened.body), [0, 1, 0, 0]);
+    assert!(shortened.body.contains("Extended only until <time"), "{}", shortened.body);
+    let refused = admin.post(&action, &[("until", &until)]).await;
+    assert_eq!(tiles(&refused.body), [0, 0, 0, 1]);
+    assert!(refused.body.contains("Not done:") && refused.body.contains("maximum lifetime"), "{}", refused.body);
+
+    for wrong in ["", "12:30", "tomorrow", "<script>", "2026-13-01T00:00:00Z"] {
+        let answer = admin.post(&action, &[("until", wrong)]).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");
+        assert!(answer.body.contains("Choose a time from the list."), "{}", answer.body);
+    }
+    let past = admin.post(&action, &[("until", "1970-01-01T00:00:00Z")]).await;
+    assert_eq!(tiles(&past.body), [0, 0, 1, 0], "an expiry never becomes earlier: {}", past.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn times_are_the_half_hours_of_the_next_eight_hours() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let page = app.browser(ADMIN).get(&class_of(&template)).await.body;
+    let times: Vec<jiff::Timestamp> = times(&page).iter().map(|time| time.parse().unwrap()).collect();
+    let now = launcher_domain::Clock::now(&*app.test.clock).as_second();
+    assert_eq!(times.len(), 16);
+    let seconds: Vec<i64> = times.iter().map(|time| time.as_second()).collect();
+    assert!(seconds.iter().all(|at| at % 1800 == 0 && (1..=8 * 3600).contains(&(at - now))), "{times:?}");
+    assert!(page.contains(&format!("data-local>{}</option>", times[0].strftime("%H:%M UTC"))), "{page}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn class_of_unknown_template_is_404_and_class_is_for_admins_only() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let until = [("until", "2100-01-01T00:00:00Z")];
+    let (admin, alice) = (app.browser(ADMIN), app.browser(ALICE));
+    for unknown in ["00000000-0000-4000-8000-000000000404", "x"] {
+        assert_eq!(admin.get(&class_of(unknown)).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(admin.post(&class_of(unknown), &[("addresses", ALICE)]).await.status, StatusCode::NOT_FOUND);
+        assert_eq!(admin.post(&extend_path(unknown), &until).await.status, StatusCode::NOT_FOUND);
+    }
+    for path in [&template, "00000000-0000-4000-8000-000000000404"] {
+        assert_eq!(alice.get(&class_of(path)).await.status, StatusCode::FORBIDDEN);
+        assert_eq!(alice.post(&class_of(path), &[("addresses", ALICE)]).await.status, StatusCode::FORBIDDEN);
+        assert_eq!(alice.post(&extend_path(path), &until).await.status, StatusCode::FORBIDDEN);
+    }
+    for page in ["/admin/templates", "/admin"] {
+        let shown = admin.get(page).await.body;
+        let is_listed = shown.contains(&format!("href=\"{}\">Class<", class_of(&template)));
+        assert_eq!(is_listed, page == "/admin/templates", "{page}: {shown}");
+    }
+    app.browser(ALICE).launch(&template).await;
+    assert!(admin.get("/admin").await.body.contains(&format!("href=\"{}\">Class<", class_of(&template))));
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn pasted_list_is_compared_with_the_class() {
+    let app = App::with(Options { runs_at_once: false, ..Options::default() }).await;
+    let (template, other) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);
+    let (alice, bob) = (app.browser(ALICE), app.browser(BOB));
+    let (hers, his) = (alice.launch(&template).await, bob.launch(&template).await);
+    alice.launch(&other).await;
+    for name in [&hers, &his] {
+        eventually(SOON, async || app.test.fleet.workshop(name)).await;
+    }
+    app.test.fleet.ready(&hers);
+    alice.get_until(&format!("/instances/{hers}"), "Ready").await;
+    let text = "Alice Ä <ALICE@example.org>, bob@example.org;carol@example.org\nbob@example.org\nDoe, Dave\t<dave@example.org>\n\
+                ü@example.org; <script>alert(1)</script>";
+    let (admin, path) = (app.browser(ADMIN), class_of(&template));
+    let list = [("addresses", text)];
+    let page = admin.post(&path, &list).await;
+    assert_eq!(page.status, StatusCode::OK);
+    let group =
+        |label: &str, entries: &[&str]| (label.to_owned(), entries.iter().map(|one| (*one).to_owned()).collect());
+    let wrong = group("Not an e-mail address", &["ü@example.org", "<script>alert(1)</script>"]);
+    let missing = group("Not launched", &["carol@example.org", "dave@example.org"]);
+    let expected = [missing.clone(), group("Starting", &[BOB]), group("Ready", &[ALICE]), wrong.clone()];
+    assert_eq!(groups(&page.body), expected, "{}", page.body);
+    assert!(!page.body.contains("<script>alert"), "{}", page.body);
+    assert_eq!(tiles(&page.body), [1, 1, 0, 0]);
+
+    let kept = page.form(&path);
+    assert_eq!(kept.iter().find(|(name, _)| name == "addresses").unwrap().1, text, "the text stays in the field");
+    app.test.fleet.fail(&his, FailureCode::Crashed, "");
+    bob.get_until(&format!("/instances/{his}"), "Failed").await;
+    let later = admin.post(&path, &borrowed(&kept)).await;
+    let expected = [missing, group("Failed", &[BOB]), group("Ready", &[ALICE]), wrong];
+    assert_eq!(groups(&later.body), expected, "{}", later.body);
+    assert!(!admin.get(&path).await.body.contains("carol"), "nothing is stored");
+
+    let update = later.body.split("<input type=\"hidden\" name=\"addresses\" ").nth(1).unwrap();
+    let sent = format!("value=\"{ALICE}\n{BOB}\ncarol@example.org\ndave@example.org\" hx-post=\"{path}\"");
+    assert!(update.starts_with(&sent), "an update sends the addresses: {update}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn unusable_lists_of_addresses_are_answered_with_the_form() {
+    let app = App::start().await;
+    let path = class_of(&app.template("Penguins", |_| {}).await);
+    let admin = app.browser(ADMIN);
+    for text in ["", " \n,;\t", "<", ">", "@", "<<@>>", "\0", "%", "\u{202e}a@b", &"<".repeat(4000), &",".repeat(4000)]
+    {
+        let page = admin.post(&path, &[("addresses", text)]).await;
+        assert_eq!(page.status, StatusCode::OK, "{text:?}");
+        assert!(groups(&page.body).iter().all(|(label, _)| label == "Not an e-mail address"), "{text:?}");
+    }
+    let people = |count: usize| (0..count).map(|number| format!("student{number}@example.org\n")).collect::<String>();
+    let most = admin.post(&path, &[("addresses", &people(500))]).await;
+    assert_eq!((most.status, groups(&most.body)[0].1.len()), (StatusCode::OK, 500));
+    let refused = admin.post(&path, &[("addresses", &people(501))]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("more than 500 entries") && refused.body.contains("student500@"), "{}", refused.body);
+    assert!(refused.body.contains("aria-invalid=\"true\"") && groups(&refused.body).is_empty());
+    let large = admin.post(&path, &[("addresses", &people(10_000))]).await;
+    assert_eq!(large.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(admin.post(&path, &[("other", "x")]).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn class_lists_its_instances_by_owner_with_bulk_actions() {
+    let app = App::start().await;
+    let (template, other) = (app.template("Penguins", |_| {}).await, app.template("Whales", |_| {}).await);
+    let mut names = Vec::new();
+    for email in [BOB, ALICE] {
+        let name = app.browser(email).launch(&template).await;
+        app.browser(email).get_until(&format!("/instances/{name}"), "Ready").await;
+        names.insert(0, name);
+    }
+    app.browser(ALICE).launch(&other).await;
+    let (admin, path) = (app.browser(ADMIN), class_of(&template));
+    let page = admin.get(&path).await;
+    assert_eq!(rows(&page.body), names);
+    assert!(page.body.contains("<h1><bdi>Penguins</bdi></h1>"), "{}", page.body);
+
+    let bulk = page.form("/admin/instances/bulk");
+    assert!(bulk.contains(&("return_to".to_owned(), path.clone())), "{bulk:?}");
+    let mut end = borrowed(&bulk);
+    end.extend([("action", "end"), ("confirmed", "yes"), ("ticked", names[0].as_str())]);
+    let report = admin.post("/admin/instances/bulk", &end).await;
+    assert!(report.body.contains(&format!("href=\"{path}\"")), "{}", report.body);
+    let is_left = |page: &str| rows(page) == [names[1].as_str()] && tiles(page) == [0, 1, 0, 0];
+    eventually(SOON, async || is_left(&admin.get(&path).await.body).then_some(())).await;
+    app.finish().await;
+}
