@@ -28,7 +28,8 @@ test("admin creates a template, a user launches it, the admin ends the workshop"
     await admin.getByLabel("App type").selectOption({ value: "custom" });
     await admin.getByLabel("Image").fill("docker.io/library/python:3.13-alpine");
     await admin.getByLabel("Port").fill("8080");
-    await admin.getByLabel("Command").fill("python3\n-m\nhttp.server\n$(PORT)\n--bind\n127.0.0.1");
+    await admin.getByText("Advanced", { exact: true }).click();
+    await admin.getByLabel("Command").fill("python3 -m http.server $(PORT) --bind 127.0.0.1");
     await admin.getByRole("button", { name: "Create template" }).click();
     const port = admin.getByLabel("Port");
     assert.equal(await port.getAttribute("aria-invalid"), "true");

@@ -60,24 +60,6 @@
     });
   }
 
-  // Enables the checkbox that selects all rows of a table.
-  function tickAll() {
-    const all = document.querySelector("[data-tick-all]");
-    if (!all) return;
-    all.hidden = false;
-    all.onchange = () => each("input[name=ticked]", (box) => (box.checked = all.checked));
-  }
-
-  function countTicked() {
-    const count = document.querySelector("[data-ticked]");
-    if (count) count.textContent = document.querySelectorAll("input[name=ticked]:checked").length;
-    return count?.parentElement.textContent;
-  }
-  // Announces the number only after a change by the user: a refresh of the table changes no ticks.
-  document.addEventListener("change", ({ target }) => {
-    if (target.matches("[name=ticked], [data-tick-all]")) say(countTicked());
-  });
-
   const canNotify = () => "Notification" in window && Notification.permission === "granted";
 
   function speakOnce(workshop, level, text) {
@@ -184,8 +166,6 @@
     readSkew();
     localTimes();
     countdown();
-    tickAll();
-    countTicked();
     speakStates(first);
     logStart();
     openWhenReady();

@@ -49,10 +49,14 @@ macro_rules! asset {
 
 /// The style sheet of the pages.
 pub(crate) static STYLE: Asset = asset!(["app.css"], "app", "css", "text/css; charset=utf-8");
-/// htmx, its extension for event streams, and the pages' own script. They are one file because htmx starts when it
+/// htmx, its extension for event streams, and the pages' own scripts. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.
-pub(crate) static SCRIPT: Asset =
-    asset!(["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js"], "app", "js", "text/javascript; charset=utf-8");
+pub(crate) static SCRIPT: Asset = asset!(
+    ["vendor/htmx.min.js", "vendor/hx-sse.min.js", "app.js", "ticks.js"],
+    "app",
+    "js",
+    "text/javascript; charset=utf-8"
+);
 /// The script of the page that extends a workshop.
 pub(crate) static EXTEND_SCRIPT: Asset = asset!(["extend.js"], "extend", "js", "text/javascript; charset=utf-8");
 /// The icon of the pages.
