@@ -1,27 +1,15 @@
 // Automatic accessibility checks (WCAG 2.2 AA) of every page in light, dark and phone layout.
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { overflow, violations } from "./axe.mjs";
 import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
-const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const LOOKS = [
   { name: "light", viewport: { width: 1280, height: 800 }, colorScheme: "light" },
   { name: "dark", viewport: { width: 1280, height: 800 }, colorScheme: "dark" },
   { name: "phone", viewport: { width: 360, height: 740 }, colorScheme: "light" },
 ];
-
-/** Returns the violations that axe finds on the current page, one line each. */
-async function violations(page) {
-  await page.evaluate(AXE);
-  const found = await page.evaluate((rules) => globalThis.axe.run({ runOnly: rules }), RULES);
-  return found.violations.map(
-    (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.target.join(" ")).join(", ")}`,
-  );
-}
 
 /** Launches a workshop whose app never answers. Returns its name. */
 const startsForever = (page) =>
@@ -84,8 +72,8 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
   const check = async (page, name, look) => {
     await screenshot(page, `look-${name}-${look}`);
     assert.deepEqual(await violations(page), []);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+    const surplus = await overflow(page);
+    assert.ok(surplus <= 0, `the page is ${surplus} px wider than the window`);
   };
   for (const { name: look, ...options } of LOOKS) {
     const { page } = await openPage(t, browser, { email: ADMIN, ...options });
