@@ -182,6 +182,18 @@ impl FailureReason {
         }
     }
 
+    /// Returns the key of the remedy for a user who is not an admin: the standard remedy instead of one that only an
+    /// admin can apply. See [`Self::remedy_key`].
+    #[must_use]
+    pub fn user_remedy_key(&self) -> TextKey {
+        match &self.remedy_code {
+            Some(remedy) if FailureRemedy::FOR_ADMINS.contains(&remedy.code.as_str()) => {
+                TextKey::plain("failure-remedy", self.code.as_str())
+            }
+            _ => self.remedy_key(),
+        }
+    }
+
     /// Returns the key of the remedy for translators: `failure-remedy-<code>` for the standard remedy of a failure code,
     /// `failure-advice-<code>` for a special remedy. A special remedy of an earlier version, which has no code, is the
     /// advice `text`, with the English text as its argument `text`.

@@ -74,20 +74,19 @@ pub(crate) async fn show(
     } else {
         Allowed::<LaunchInactive>::check(caller.clone()).is_ok()
     };
+    // Before the list is read: another tab may launch in between. The list then has its workshop, or the key is the same.
+    let start_key = if query.start == "1" { Some(start_key(&state, &caller, template_id).await?) } else { None };
     let mut mine = workshops::own_workshops_of(t, &state.launcher, &caller, template_id).await?;
     let failed = mine.first().filter(|newest| newest.is_failed()).cloned();
     mine.retain(|workshop| !workshop.is_failed());
-    if query.start == "1" {
+    if start_key.is_some() {
         if let Some(workshop) = mine.iter().find(|workshop| workshop.can_end()) {
             return Ok(forms::redirect(&paths::open(&workshop.k8s_name)));
         }
         if !can_launch || !is_opened_directly(&headers) {
             return Ok(forms::redirect(&format!("/launch/{template_id}")));
         }
-        let request = LaunchRequest {
-            idempotency_key: Some(start_key(&state, &caller, template_id).await?),
-            ..LaunchRequest::default()
-        };
+        let request = LaunchRequest { idempotency_key: start_key, ..LaunchRequest::default() };
         let launched = state.launcher.launch(&caller, template_id, &request).await;
         let next = next(&LocalPath::root(), launched.as_ref().ok());
         return workshops::answer(&state, &caller, t, &headers, launched.map(drop), &next).await;

@@ -107,6 +107,12 @@ coded_texts! {
     }
 }
 
+impl FailureRemedy {
+    /// Codes of the remedies that only an admin or an administrator can apply.
+    pub const FOR_ADMINS: [&'static str; 5] =
+        ["install-jupyter", "install-rstudio", "install-program", "choose-app-type", "add-command"];
+}
+
 impl From<&str> for FailureDetail {
     /// Wraps an English text without a code of its own, for example a message of the cluster.
     fn from(text: &str) -> Self {

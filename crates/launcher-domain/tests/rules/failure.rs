@@ -108,3 +108,25 @@ fn text_codes_are_distinct_and_texts_contain_their_arguments() {
         }
     }
 }
+
+#[test]
+fn user_sees_standard_remedy_instead_of_one_for_admins() {
+    let standard = FailureReason::new(FailureCode::AppNotAvailable, None);
+    for (code, _, _) in FailureRemedy::TEXTS {
+        let remedy = match *code {
+            "install-jupyter" => FailureRemedy::InstallJupyter,
+            "install-rstudio" => FailureRemedy::InstallRstudio,
+            "install-program" => FailureRemedy::InstallProgram { program: "x".to_owned() },
+            "choose-app-type" => FailureRemedy::ChooseAppType,
+            "add-command" => FailureRemedy::AddCommand,
+            _ => continue,
+        };
+        let failure = standard.clone().with_remedy(&remedy);
+        assert_eq!(failure.user_remedy_key(), standard.remedy_key(), "{code}");
+        assert_ne!(failure.remedy_key(), standard.remedy_key(), "{code}");
+    }
+    let for_users = standard.clone().with_remedy(&FailureRemedy::TellAdministrator);
+    assert_eq!(for_users.user_remedy_key(), for_users.remedy_key());
+    let known: Vec<&str> = FailureRemedy::TEXTS.iter().map(|(code, _, _)| *code).collect();
+    assert!(FailureRemedy::FOR_ADMINS.iter().all(|code| known.contains(code)));
+}

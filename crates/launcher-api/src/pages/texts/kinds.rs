@@ -51,9 +51,9 @@ impl Language {
         keys.iter().map(|text| self.coded(text)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns what the reader can do after a failure.
-    pub(crate) fn failure_remedy(self, failure: &FailureReason) -> String {
-        let key = failure.remedy_key();
+    /// Returns what the reader can do after a failure. Only admins see the remedies that need an admin.
+    pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
+        let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }
 
