@@ -25,6 +25,20 @@
     if (!form) close.focus();
   }
 
+  // The app can open this window while its user types or clicks. Such a key press or click must not extend: the button
+  // works a moment after the window appears or is shown again.
+  const GUARD = 700;
+  let timer;
+  function guard() {
+    const button = form?.querySelector("button");
+    if (!button) return;
+    button.disabled = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => (button.disabled = false), GUARD);
+  }
+  guard();
+  document.addEventListener("visibilitychange", guard);
+
   // A double click extends only once.
   let isSent = false;
   form?.addEventListener("submit", (event) => {

@@ -9,6 +9,8 @@
   const POLL = 60_000;
   const FAST_POLL = 3_000;
   const FAST_TIME = 60_000;
+  // Key of the app's last path in the storage of this tab.
+  const LAST_PATH = "launcher-frame-path";
   // Time in which the status may still show the expiry before an extension, in milliseconds. On a cluster, the kubelet
   // writes the new expiry with this delay.
   const LAG = 150_000;
@@ -97,10 +99,20 @@
     }
   }
 
-  // Stores the app's path in the address, so that a reload and a bookmark lead to the same page of the app.
+  // Shows the app's last page again after a reload. The sidecar ignores the path in the address if another site led here.
+  function resume() {
+    const [navigation] = performance.getEntriesByType("navigation");
+    const path = sessionStorage.getItem(LAST_PATH);
+    const isLocal = path?.startsWith("/") && !path.startsWith("//") && !path.startsWith(said.prefix);
+    const isRepeated = ["reload", "back_forward"].includes(navigation?.type);
+    if (isRepeated && isLocal && app.getAttribute("src") !== path) app.src = path;
+  }
+
+  // Stores the app's path in the address, so that a bookmark leads to the same page of the app, and for a reload.
   function follow() {
     const path = appPath();
     if (path === null) return;
+    sessionStorage.setItem(LAST_PATH, path);
     const query = path === "/" ? "" : `?path=${encodeURIComponent(path).replaceAll("%2F", "/")}`;
     const here = said.frame + query;
     if (location.pathname + location.search !== here) history.replaceState(null, "", here);
@@ -152,6 +164,7 @@
   });
   addEventListener("online", poll);
 
+  resume();
   poll();
   setInterval(tick, 1000);
 })();

@@ -54,8 +54,16 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn run(settings: &Settings) -> Result<(), String> {
+/// Maximum number of threads that read files: the expiry and the proxy secret. More would exceed the memory limit.
+const FILE_THREADS: usize = 2;
+
+fn run(settings: &Settings) -> Result<(), String> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(FILE_THREADS).build();
+    runtime.map_err(|error| format!("the runtime cannot be started: {error}"))?.block_on(forward(settings))
+}
+
+async fn forward(settings: &Settings) -> Result<(), String> {
     logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     files::raise_open_file_limit();
     for name in unknown_names::<Settings>(std::env::vars_os()) {

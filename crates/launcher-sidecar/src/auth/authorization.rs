@@ -65,7 +65,8 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         return Err(refuse(Reason::Method));
     }
     let path = check_target(request).map_err(refuse)?;
-    let resource = resource::requested(method, path.1, framing).transpose().map_err(refuse)?;
+    let resource =
+        resource::requested(method, path.1, framing, summary.is_from_another_site()).transpose().map_err(refuse)?;
     let is_upgrade = method == "GET" && is_http11 && summary.asks_for_websocket();
     if is_upgrade {
         check_upgrade(summary, framing).map_err(refuse)?;

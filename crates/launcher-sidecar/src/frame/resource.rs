@@ -24,7 +24,12 @@ pub(crate) enum Resource {
 /// # Errors
 /// Returns the reason of the refusal for an unknown path below the prefix, another method than GET or HEAD, and a
 /// request with a body.
-pub(crate) fn requested(method: &str, target: &[u8], framing: Framing) -> Option<Result<Resource, Reason>> {
+pub(crate) fn requested(
+    method: &str,
+    target: &[u8],
+    framing: Framing,
+    is_from_another_site: bool,
+) -> Option<Result<Resource, Reason>> {
     let rest = target.strip_prefix(PREFIX.as_bytes())?;
     if !matches!(method, "GET" | "HEAD") || framing != Framing::Empty {
         return Some(Err(Reason::ReadOnly));
@@ -32,6 +37,8 @@ pub(crate) fn requested(method: &str, target: &[u8], framing: Framing) -> Option
     let end = rest.iter().position(|&byte| byte == b'?').unwrap_or(rest.len());
     let (name, query) = rest.split_at(end);
     Some(match name {
+        // The app could not tell a request of the frame from one of its own pages. Another site must not choose it.
+        b"frame" if is_from_another_site => Ok(Resource::Page(LocalPath::root())),
         b"frame" => Ok(Resource::Page(app_path(query))),
         b"status" => Ok(Resource::Status),
         b"frame.css" => Ok(Resource::Style),
@@ -93,5 +100,17 @@ mod tests {
         ] {
             assert_eq!(app_path(query.as_bytes()).as_str(), expected, "{query}");
         }
+    }
+
+    #[test]
+    fn another_site_cannot_choose_the_page_of_the_app() {
+        let page = |is_from_another_site| {
+            let target = b"/_launcher/frame?path=/files/x";
+            match requested("GET", target, Framing::Empty, is_from_another_site) {
+                Some(Ok(Resource::Page(path))) => path.as_str().to_owned(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((page(false), page(true)), ("/files/x".to_owned(), "/".to_owned()));
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct HeaderSummary<'h> {
     is_for_frame: bool,
     /// True if a page of the workshop's own origin causes the request (Sec-Fetch-Site).
     is_same_origin: bool,
+    is_from_another_site: bool,
 }
 
 impl<'h> HeaderSummary<'h> {
@@ -81,10 +82,18 @@ impl<'h> HeaderSummary<'h> {
     fn record_other(&mut self, name: &[u8], value: &'h [u8]) {
         match name.len() {
             14 if name.eq_ignore_ascii_case(b"sec-fetch-dest") => self.is_for_frame = value == b"iframe",
-            14 if name.eq_ignore_ascii_case(b"sec-fetch-site") => self.is_same_origin = value == b"same-origin",
+            14 if name.eq_ignore_ascii_case(b"sec-fetch-site") => {
+                self.is_same_origin = value == b"same-origin";
+                self.is_from_another_site = !self.is_same_origin && value != b"none";
+            }
             15 if name.eq_ignore_ascii_case(b"accept-language") => self.accept_language = Some(value),
             _ => self.has_alias |= is_alias_of_framing(name),
         }
+    }
+
+    /// Returns true if a page of another origin caused the request, as far as the browser says.
+    pub(crate) fn is_from_another_site(&self) -> bool {
+        self.is_from_another_site
     }
 
     /// Returns true if a page of the workshop's own origin loads the response into a frame. Only browsers set the two

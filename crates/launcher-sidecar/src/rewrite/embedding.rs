@@ -6,15 +6,23 @@ use crate::http1::lines::put;
 /// Appends the header line if it forbids every frame, changed so that it permits frames of the same origin. Returns
 /// false, and appends nothing, for any other line.
 pub(super) fn put_permitting_own_frames(name: &[u8], value: &[u8], out: &mut Vec<u8>) -> bool {
-    if name.eq_ignore_ascii_case(b"x-frame-options") && value.trim_ascii().eq_ignore_ascii_case(b"deny") {
+    if !forbids_every_frame(name, value) {
+        return false;
+    }
+    if name.eq_ignore_ascii_case(b"x-frame-options") {
         put(out, name, b"SAMEORIGIN");
-        return true;
-    }
-    if name.eq_ignore_ascii_case(b"content-security-policy") && value.split(is_separator).any(forbids_frames) {
+    } else {
         put(out, name, &permit_own_frames(value));
-        return true;
     }
-    false
+    true
+}
+
+/// True for a header of the app that forbids every frame.
+pub(super) fn forbids_every_frame(name: &[u8], value: &[u8]) -> bool {
+    if name.eq_ignore_ascii_case(b"x-frame-options") {
+        return value.trim_ascii().eq_ignore_ascii_case(b"deny");
+    }
+    name.eq_ignore_ascii_case(b"content-security-policy") && value.split(is_separator).any(forbids_frames)
 }
 
 /// True for the byte between two directives of a policy, and between two policies.

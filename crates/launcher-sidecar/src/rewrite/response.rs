@@ -7,7 +7,7 @@ use crate::http1::framing::{Framing, FramingError, FramingLines};
 use crate::http1::head::MAX_RESPONSE_LINES;
 use crate::http1::header::{HeaderKind, HeaderStorage, elements};
 use crate::http1::lines::{is_nominated, put, put_framing, put_length};
-use crate::rewrite::embedding::put_permitting_own_frames;
+use crate::rewrite::embedding::{forbids_every_frame, put_permitting_own_frames};
 
 /// Type of a response, as its head defines it.
 #[derive(Debug)]
@@ -96,7 +96,13 @@ pub(crate) fn translate(
             | HeaderKind::HopByHop => {}
             HeaderKind::SetCookie if login_cookies.is_set_by(header.value) => {}
             HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
-            HeaderKind::Other if request.is_own_frame && put_permitting_own_frames(name, header.value, out) => {}
+            HeaderKind::Other if forbids_every_frame(name, header.value) => {
+                // A cached response for the frame must not be used outside of it, and the reverse.
+                put(out, b"Vary", b"Sec-Fetch-Dest, Sec-Fetch-Site");
+                if !request.is_own_frame || !put_permitting_own_frames(name, header.value, out) {
+                    put(out, name, header.value);
+                }
+            }
             _ => put(out, name, header.value),
         }
     }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use launcher_domain::template::FieldRule;
 use launcher_domain::{EmailAddress, FieldError, TemplateDraft};
 use launcher_service::{Launcher, ServiceError};
 use serde_json::{Map, Value};
@@ -37,13 +38,23 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
         let (template_id, draft) = read(seed).map_err(broken)?;
         let created_by = settings.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
-        match launcher.seed_template(template_id, draft, created_by).await {
+        let without_slug = TemplateDraft { slug: None, ..draft.clone() };
+        let mut seeded = launcher.seed_template(template_id, draft, created_by.clone()).await;
+        if matches!(&seeded, Err(ServiceError::Invalid(errors)) if errors.iter().all(is_slug_taken)) {
+            tracing::warn!(%template_id, entry, "another template has the slug of this seed, storing it without a slug");
+            seeded = launcher.seed_template(template_id, without_slug, created_by).await;
+        }
+        match seeded {
             Ok(created) => tracing::debug!(%template_id, created, "stored seed template unless it already existed"),
             Err(ServiceError::Invalid(errors)) => return Err(broken(sentence(&errors))),
             Err(error) => return Err(SeedError::Store { path, entry, error }),
         }
     }
     Ok(())
+}
+
+fn is_slug_taken(error: &FieldError) -> bool {
+    matches!(error.rule, FieldRule::SlugTaken { .. })
 }
 
 /// Validates the seed file with the same rules as a start of the service. Returns the number of templates.

@@ -6,10 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use http::StatusCode;
 use jiff::Timestamp;
-use launcher_domain::{Caller, InstanceState};
-use launcher_service::{
-    ClassStates, InstanceFilter, Launcher, ListedInstance, Page, ServiceError, SortBy, SortOrder, StateFilter,
-};
+use launcher_domain::{Caller, EmailAddress, InstanceState};
+use launcher_service::{ClassStates, InstanceFilter, Launcher, Page, ServiceError, SortBy, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -29,7 +27,7 @@ use crate::state::AppState;
 /// Maximum number of rows in the table.
 const ROWS: u32 = 200;
 /// Number of instances that one query reads for the comparison with a list of addresses.
-const BATCH: u32 = 500;
+const BATCH: u32 = 50;
 /// Distance between two times to which a class can be extended, in seconds.
 const STEP_SECONDS: i64 = 1800;
 /// Number of times to which a class can be extended: those of the next 8 hours.
@@ -161,17 +159,19 @@ fn of_template(template_id: Uuid) -> InstanceFilter {
     InstanceFilter { state: StateFilter::Live, template_id: Some(template_id), ..InstanceFilter::default() }
 }
 
-/// Returns all instances of a template that are not terminated.
-async fn live_instances(launcher: &Launcher, caller: &Caller, id: Uuid) -> Result<Vec<ListedInstance>, ServiceError> {
-    let (filter, mut live) = (of_template(id), Vec::<ListedInstance>::new());
+/// Returns owner and state of each instance of a template that is not terminated. Keeps no more of an instance than
+/// that: its settings can have 256 KiB.
+async fn live_instances(
+    launcher: &Launcher,
+    caller: &Caller,
+    id: Uuid,
+) -> Result<Vec<(EmailAddress, InstanceState)>, ServiceError> {
+    let (filter, mut live, mut after) = (of_template(id), Vec::new(), None);
     loop {
-        let after = live.last().map(|listed| listed.instance.instance_id);
         let batch = launcher.instances(caller, &filter, &Page { limit: BATCH, after }).await?;
-        let is_last = batch.len() < BATCH as usize;
-        live.extend(batch);
-        if is_last {
-            return Ok(live);
-        }
+        let Some(last) = batch.last() else { return Ok(live) };
+        after = Some(last.instance.instance_id);
+        live.extend(batch.into_iter().map(|listed| (listed.instance.owner_email, listed.instance.state)));
     }
 }
 
@@ -198,7 +198,7 @@ fn times(t: Language, now: Timestamp) -> Vec<Choice> {
 }
 
 impl List {
-    fn new(t: Language, text: String, roster: &Roster, live: &[ListedInstance]) -> Self {
+    fn new(t: Language, text: String, roster: &Roster, live: &[(EmailAddress, InstanceState)]) -> Self {
         let mut groups: Vec<Group> = roster
             .by_standing(live)
             .into_iter()

@@ -127,7 +127,7 @@ impl TemplateForm {
     pub(crate) fn copy_of(t: Language, template: &Template) -> Self {
         let form = Self::of(template);
         let name = t.with_one("editor-copy-of", "name", form.name.as_str()).chars().take(MAX_NAME).collect();
-        Self { version: String::new(), active: String::new(), name, ..form }
+        Self { version: String::new(), active: String::new(), slug: String::new(), name, ..form }
     }
 
     /// Returns a form that reproduces this template if it is sent unchanged.

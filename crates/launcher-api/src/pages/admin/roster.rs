@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::ListedInstance;
 
 /// Maximum number of entries in one list.
 pub(super) const MAX_ENTRIES: usize = 500;
@@ -56,7 +55,8 @@ impl Roster {
         if found.is_empty() {
             found.push(part);
         }
-        found.into_iter().for_each(|entry| self.add(entry));
+        // One more than the limit is enough to report it.
+        found.into_iter().take(MAX_ENTRIES + 1).for_each(|entry| self.add(entry));
     }
 
     fn add(&mut self, entry: &str) {
@@ -72,13 +72,16 @@ impl Roster {
         }
     }
 
-    /// Returns the people of the list by standing, in the order of [`Standing::ALL`]. `live` are all instances of the
-    /// class that are not terminated.
-    pub(super) fn by_standing<'r>(&'r self, live: &[ListedInstance]) -> Vec<(Standing, Vec<&'r EmailAddress>)> {
+    /// Returns the people of the list by standing, in the order of [`Standing::ALL`]. `live` has the owner and the
+    /// state of each instance of the class that is not terminated.
+    pub(super) fn by_standing<'r>(
+        &'r self,
+        live: &[(EmailAddress, InstanceState)],
+    ) -> Vec<(Standing, Vec<&'r EmailAddress>)> {
         let mut best: HashMap<&EmailAddress, Standing> = HashMap::new();
-        for ListedInstance { instance, .. } in live {
-            let standing = best.entry(&instance.owner_email).or_insert(Standing::NotLaunched);
-            *standing = Standing::of(instance.state).max(*standing);
+        for (owner, state) in live {
+            let standing = best.entry(owner).or_insert(Standing::NotLaunched);
+            *standing = Standing::of(*state).max(*standing);
         }
         let standing = |email: &EmailAddress| best.get(email).copied().unwrap_or(Standing::NotLaunched);
         let people = |wanted| self.people.iter().filter(|email| standing(email) == wanted).collect();

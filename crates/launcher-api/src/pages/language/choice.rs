@@ -26,10 +26,37 @@ pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
 pub(super) fn negotiated(headers: &HeaderMap, codes: impl Iterator<Item = &'static str>) -> Option<String> {
     let accepted = headers.get(ACCEPT_LANGUAGE)?.to_str().ok().filter(|text| text.len() <= MAX_ACCEPT_LANGUAGE)?;
     let requested: Vec<LanguageIdentifier> =
-        accept_language::parse(accepted).iter().filter_map(|code| code.parse().ok()).collect();
+        preferred(accepted).into_iter().filter_map(|tag| tag.parse().ok()).collect();
     let available: Vec<LanguageIdentifier> = codes.filter_map(|code| code.parse().ok()).collect();
     let found = negotiate_languages(&requested, &available, None, NegotiationStrategy::Lookup);
     found.first().map(ToString::to_string)
+}
+
+/// Returns the language tags of an `Accept-Language`, most preferred first. A tag with the weight 0 or an invalid weight
+/// is not acceptable.
+fn preferred(accepted: &str) -> Vec<&str> {
+    let weighted = accepted.split(',').filter_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let tag = parts.next().filter(|tag| !tag.is_empty())?;
+        let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1000), thousandths)?;
+        (weight > 0).then_some((weight, tag))
+    });
+    let mut weighted: Vec<(u16, &str)> = weighted.collect();
+    weighted.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    weighted.into_iter().map(|(_, tag)| tag).collect()
+}
+
+/// Parses a weight from 0 to 1 with at most three decimals, in thousandths. Whole numbers have a total order, so that no
+/// header can break the sorting.
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
+    let is_number = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let thousandths: u16 = format!("{decimals:0<3}").parse().ok().filter(|_| is_number)?;
+    match whole {
+        "0" => Some(thousandths),
+        "1" if thousandths == 0 => Some(1000),
+        _ => None,
+    }
 }
 
 /// Returns the header that makes the browser remember the language with this code.
