@@ -155,14 +155,15 @@ function drawPointer({ x, y }) {
 
 /** Opens a notebook in JupyterLab and runs a cell. */
 async function workInJupyter(page, film) {
-  const card = page.locator('.jp-LauncherCard[data-category="Notebook"]').first();
+  const lab = page.frameLocator("#app");
+  const card = lab.locator('.jp-LauncherCard[data-category="Notebook"]').first();
   await film.record(card.waitFor({ timeout: START_SECONDS * 1000 }), 15);
   await film.hold(4);
   await film.pointAt(card);
   await card.click();
   // JupyterLab ignores a cell that runs before the kernel is connected.
-  await film.record(page.getByText(/\| Idle$/).waitFor({ timeout: START_SECONDS * 1000 }), 12);
-  const cell = page.locator(".jp-Notebook .jp-CodeCell").first();
+  await film.record(lab.getByText(/\| Idle$/).waitFor({ timeout: START_SECONDS * 1000 }), 12);
+  const cell = lab.locator(".jp-Notebook .jp-CodeCell").first();
   await cell.locator(".cm-content").click();
   for (const key of "sum(range(101))") {
     // JupyterLab closes parentheses: it types over a closing parenthesis that it added.
