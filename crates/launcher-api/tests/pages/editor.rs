@@ -191,7 +191,12 @@ async fn archived_template_leaves_catalog_until_restored() {
 async fn template_copy_is_prefilled_and_inactive() {
     let app = App::start().await;
     let long = "P".repeat(80);
-    let template = app.template(&long, |draft| draft.args = vec!["--quiet".to_owned(), "a b".to_owned()]).await;
+    let template = app
+        .template(&long, |draft| {
+            draft.args = vec!["--quiet".to_owned(), "a b".to_owned()];
+            draft.slug = Some("penguins".to_owned());
+        })
+        .await;
     let admin = app.browser(ADMIN);
     let list = admin.get("/admin/templates").await;
     let path = format!("/admin/templates/new?from={template}");

@@ -14,6 +14,7 @@ async fn app_that_refuses_every_frame_permits_frame_of_its_own_origin() {
     let setup = Setup::answering(REFUSING).await;
     let answer = head(&setup, "Sec-Fetch-Dest: iframe\r\nSec-Fetch-Site: same-origin\r\n").await;
     assert!(answer.contains("\r\nX-Frame-Options: SAMEORIGIN\r\n"), "{answer}");
+    assert!(answer.contains("\r\nVary: Sec-Fetch-Dest, Sec-Fetch-Site\r\n"), "{answer}");
     assert!(answer.contains("\r\nContent-Security-Policy: default-src 'self'; frame-ancestors 'self'\r\n"), "{answer}");
     assert!(setup.app.seen().contains("Sec-Fetch-Dest: iframe\r\n"), "{}", setup.app.seen());
 }
@@ -33,6 +34,7 @@ async fn app_that_refuses_every_frame_refuses_frame_of_other_origin() {
     ] {
         let answer = head(&setup, lines).await;
         assert!(answer.contains("\r\nX-Frame-Options: DENY\r\n"), "{lines}: {answer}");
+        assert!(answer.contains("\r\nVary: Sec-Fetch-Dest, Sec-Fetch-Site\r\n"), "{lines}: {answer}");
         assert!(answer.contains("default-src 'self'; frame-ancestors 'none'\r\n"), "{lines}: {answer}");
     }
 }

@@ -106,6 +106,15 @@ fn start_error_for_invalid_seed_template_names_entry_and_reason() {
             r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "", "app_type": "notebook", "image": "x"}]"#,
             "entry 1: /name: 1 to 80 characters",
         ),
+        // The second seed has the slug of the first. It is stored without a slug, so the start fails at the third.
+        (
+            r#"[{"template_id": "01900000-0000-7000-8000-000000000001", "name": "A", "app_type": "notebook", "image": "x",
+                 "slug": "same"},
+                {"template_id": "01900000-0000-7000-8000-000000000002", "name": "B", "app_type": "notebook", "image": "x",
+                 "slug": "same"},
+                {"template_id": "01900000-0000-7000-8000-000000000003", "name": "", "app_type": "notebook", "image": "x"}]"#,
+            "entry 3: /name: 1 to 80 characters",
+        ),
     ] {
         std::fs::write(&file, seeds).unwrap();
         let output = launcher(&["serve"], &[("SERVICE_SEED_TEMPLATES", file.to_str().unwrap())]);

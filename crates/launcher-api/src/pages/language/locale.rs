@@ -44,8 +44,8 @@ impl Locale {
         let code = folder.path().file_name()?.to_str()?;
         let id: LanguageIdentifier = code.parse().ok()?;
         let mut bundle = FluentBundle::new_concurrent(vec![id.clone()]);
-        // Marks the direction of inserted names only where most text runs from right to left. Elsewhere the marks are
-        // characters that nobody expects, for example in a copied text.
+        // Insert invisible direction marks around values only in right-to-left languages. Other languages do not need
+        // them, and a reader would copy them with the text.
         bundle.set_use_isolating(id.character_direction() == CharacterDirection::RTL);
         for file in folder.files().filter(|file| file.path().extension().is_some_and(|kind| kind == "ftl")) {
             let source = file.contents_utf8().unwrap_or_default().to_owned();
