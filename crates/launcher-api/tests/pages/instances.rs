@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use launcher_domain::{FailureCode, StartStep};
+use launcher_domain::{FailureCode, FailureReason, FailureRemedy, StartStep};
 use launcher_testkit::{Options, eventually};
 use serde_json::Value;
 
@@ -244,6 +244,26 @@ async fn failed_instance_shows_its_remedy_and_offers_launch_again_only_if_retrya
         }
         assert_eq!(page.contains("Launch again"), reason["retryable"] == true, "{code:?}");
         alice.post(&format!("/instances/{name}/end"), &[]).await;
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn remedy_that_needs_an_admin_is_shown_to_admins_only() {
+    let app = App::start().await;
+    let template = app.template("Penguins", |_| {}).await;
+    let advice = FailureRemedy::InstallJupyter.to_string();
+    let reason = FailureReason::new(FailureCode::AppNotAvailable, None).with_remedy(&FailureRemedy::InstallJupyter);
+    for (user, sees_advice) in [(ALICE, false), (ADMIN, true)] {
+        let browser = app.browser(user);
+        let name = browser.launch(&template).await;
+        browser.get_until("/", "Ready").await;
+        app.test.fleet.fail_because(&name, reason.clone(), "");
+        for path in [format!("/instances/{name}"), format!("/launch/{template}")] {
+            let page = unescape(&browser.get_until(&path, "is not installed here").await.body);
+            assert_eq!(page.contains(&advice), sees_advice, "{user} at {path}: {page}");
+            assert_eq!(page.contains(FailureCode::AppNotAvailable.remedy()), !sees_advice, "{user} at {path}: {page}");
+        }
     }
     app.finish().await;
 }

@@ -34,7 +34,12 @@ impl FakeFleet {
 
     /// Makes a Workshop fail, with these last lines of output.
     pub fn fail(&self, name: &str, code: FailureCode, log_tail: &str) {
-        self.report(name, WorkshopStatus::failed(FailureReason::new(code, None), Some(log_tail.to_owned())));
+        self.fail_because(name, FailureReason::new(code, None), log_tail);
+    }
+
+    /// Fails a Workshop with this reason.
+    pub fn fail_because(&self, name: &str, reason: FailureReason, log_tail: &str) {
+        self.report(name, WorkshopStatus::failed(reason, Some(log_tail.to_owned())));
     }
 
     /// Terminates a Workshop's workload because of its expiry.
