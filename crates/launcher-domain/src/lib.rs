@@ -4,6 +4,7 @@
 //! ([`names`]) and activity log entries ([`activity`]). [`clock`] passes in time and randomness, and
 //! [`sync`] locks shared state.
 
+pub mod accept_language;
 pub mod access;
 pub mod activity;
 pub mod caller;

@@ -1,5 +1,7 @@
 //! Choice of the language of a page.
 
+use launcher_domain::accept_language::{MAX_WEIGHT, weight};
+
 /// A language of the frame page and of the notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
@@ -25,9 +27,9 @@ impl Language {
         for range in accept_language.split(|&byte| byte == b',') {
             let mut parts = range.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
             let Some(language) = parts.next().and_then(Self::of_tag) else { continue };
-            let weight = parts.find_map(|part| part.strip_prefix(b"q=")).map_or(1000, thousandths);
-            if weight > best.0 {
-                best = (weight, language);
+            let preference = parts.find_map(|part| part.strip_prefix(b"q=")).map_or(MAX_WEIGHT, weight);
+            if preference > best.0 {
+                best = (preference, language);
             }
         }
         best.1
@@ -37,18 +39,6 @@ impl Language {
     fn of_tag(tag: &[u8]) -> Option<Self> {
         let primary = tag.split(|&byte| byte == b'-').next().unwrap_or_default();
         Self::ALL.into_iter().find(|language| language.texts().code.as_bytes().eq_ignore_ascii_case(primary))
-    }
-}
-
-/// Parses a weight of `Accept-Language`, from 0 to 1 with up to three decimals. An invalid weight is 0.
-fn thousandths(weight: &[u8]) -> u16 {
-    match weight {
-        [b'1', ..] => 1000,
-        [b'0', b'.', digits @ ..] if digits.len() <= 3 && digits.iter().all(u8::is_ascii_digit) => {
-            let padded = digits.iter().copied().chain(std::iter::repeat(b'0')).take(3);
-            padded.fold(0, |number, digit| number * 10 + u16::from(digit - b'0'))
-        }
-        _ => 0,
     }
 }
 

@@ -3,6 +3,7 @@
 use fluent_langneg::{LanguageIdentifier, NegotiationStrategy, negotiate_languages};
 use http::header::{ACCEPT_LANGUAGE, COOKIE as COOKIE_HEADER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use launcher_domain::accept_language::{MAX_WEIGHT, weight};
 
 /// Name of the cookie with the code of the chosen language.
 const COOKIE: &str = "language";
@@ -38,25 +39,13 @@ fn preferred(accepted: &str) -> Vec<&str> {
     let weighted = accepted.split(',').filter_map(|range| {
         let mut parts = range.split(';').map(str::trim);
         let tag = parts.next().filter(|tag| !tag.is_empty())?;
-        let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1000), thousandths)?;
-        (weight > 0).then_some((weight, tag))
+        let preference =
+            parts.find_map(|part| part.strip_prefix("q=")).map_or(MAX_WEIGHT, |text| weight(text.as_bytes()));
+        (preference > 0).then_some((preference, tag))
     });
     let mut weighted: Vec<(u16, &str)> = weighted.collect();
-    weighted.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    weighted.sort_by_key(|(preference, _)| std::cmp::Reverse(*preference));
     weighted.into_iter().map(|(_, tag)| tag).collect()
-}
-
-/// Parses a weight from 0 to 1 with at most three decimals, in thousandths. Whole numbers have a total order, so that no
-/// header can break the sorting.
-fn thousandths(weight: &str) -> Option<u16> {
-    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
-    let is_number = decimals.len() <= 3 && decimals.bytes().all(|byte| byte.is_ascii_digit());
-    let thousandths: u16 = format!("{decimals:0<3}").parse().ok().filter(|_| is_number)?;
-    match whole {
-        "0" => Some(thousandths),
-        "1" if thousandths == 0 => Some(1000),
-        _ => None,
-    }
 }
 
 /// Returns the header that makes the browser remember the language with this code.
