@@ -114,7 +114,7 @@ impl FailureRemedy {
 }
 
 impl From<&str> for FailureDetail {
-    /// Wraps an English text without a code of its own, for example a message of the cluster.
+    /// Wraps an English text that has no code, for example a message of the cluster.
     fn from(text: &str) -> Self {
         Self::Text { text: text.to_owned() }
     }

@@ -37,7 +37,7 @@ pub(crate) fn requested(
     let end = rest.iter().position(|&byte| byte == b'?').unwrap_or(rest.len());
     let (name, query) = rest.split_at(end);
     Some(match name {
-        // The app could not tell a request of the frame from one of its own pages. Another site must not choose it.
+        // Ignore the path: the frame requests it as same-origin, so another site could bypass a check of the app.
         b"frame" if is_from_another_site => Ok(Resource::Page(LocalPath::root())),
         b"frame" => Ok(Resource::Page(app_path(query))),
         b"status" => Ok(Resource::Status),
