@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down
+.PHONY: help run test soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -49,6 +49,9 @@ cluster-smoke: ## show that the cluster works, with timings
 
 cluster-down: ## stop that cluster and revert all its changes to this machine
 	@exec e2e/cluster/down.sh
+
+server-images: ## build the images of deploy/server from this checkout into the container engine
+	@exec images/server.sh
 
 clean: ## remove builds and downloads in this folder; keep ./data and ~/.cache/workshop-launcher, which clones share
 	cargo clean

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the tests of chosen crates with the test programs of `cargo test --workspace`.
 
-rust_tests.py run CRATE...: runs the tests of these crates.
+rust_tests.py run CRATE...: runs the tests of these crates, without the test programs that other tiers run (OWN_TIERS).
+rust_tests.py run CRATE:TARGET...: runs only this test program of the crate.
 rust_tests.py covered CRATE...: fails if a crate that is not listed has tests.
 
 `cargo test --package CRATE` would build many dependencies a second time, with the features that this crate alone
@@ -17,6 +18,9 @@ import sys
 
 BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json-render-diagnostics".split()
 
+# Test programs with needs of their own: the tier `containers` runs them with real engines.
+OWN_TIERS = {"launcher-fleet:containers"}
+
 
 def built_programs():
     """Builds the test programs of the workspace. Returns [(crate, target, directory, program)]."""
@@ -31,11 +35,16 @@ def built_programs():
 
 
 def run(crates, programs):
-    chosen = sorted((program for program in programs if program[0] in crates), key=lambda found: crates.index(found[0]))
+    chosen = [program for wanted in crates for program in sorted(programs) if is_chosen(wanted, *program[:2])]
     # Two at a time, because many tests wait for locks, timeouts and other programs.
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         failed = [name for name in pool.map(run_program, chosen) if name]
     return f"failed: {', '.join(failed)}" if failed else None
+
+
+def is_chosen(wanted, crate, target):
+    program = f"{crate}:{target}"
+    return wanted == program or (wanted == crate and program not in OWN_TIERS)
 
 
 def run_program(found):
@@ -59,7 +68,7 @@ def covered(crates, programs):
 def main():
     command, *crates = sys.argv[1:]
     programs = built_programs()
-    unknown = set(crates) - {program[0] for program in programs}
+    unknown = set(crates) - {program[0] for program in programs} - {":".join(program[:2]) for program in programs}
     if unknown:
         sys.exit(f"no test programs of: {', '.join(sorted(unknown))}")
     sys.exit({"run": run, "covered": covered}[command](crates, programs))

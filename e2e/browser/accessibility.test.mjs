@@ -85,7 +85,7 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
     }
     await t.test(`API documentation passes axe, ${look}`, async () => {
       await page.goto(`${launcher.url}/api/v1/docs`);
-      const extend = page.getByRole("button", { name: /^POST .*\/extend/ });
+      const extend = page.getByRole("button", { name: /^POST \/instances\/.*\/extend/ });
       await extend.waitFor();
       await check(page, "api", look);
       await extend.click();

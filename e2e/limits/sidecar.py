@@ -27,8 +27,8 @@ IDENTITY = "X-Auth-Request-Email: alice@example.org"
 
 
 def container_limit():
-    """Returns the memory limit that the operator sets for the sidecar's container, in bytes."""
-    source = (ROOT / "crates/launcher-operator/src/build/limits.rs").read_text()
+    """Returns the memory limit that the fleets set for the sidecar's container, in bytes."""
+    source = (ROOT / "crates/launcher-workshop/src/app/sidecar.rs").read_text()
     return int(re.search(r'SIDECAR_LIMITS: \[&str; 2\] = \["1", "(\d+)Mi"\]', source)[1]) << 20
 
 

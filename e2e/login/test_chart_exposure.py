@@ -7,12 +7,13 @@ import re
 import pytest
 import yaml
 
-from chart import RELEASE, ROOT, SETS, containers, objects
+from chart import RELEASE, ROOT, SETS, containers, objects, render
 
 MIDDLEWARES = "traefik.ingress.kubernetes.io/router.middlewares"
+PRIORITY = "traefik.ingress.kubernetes.io/router.priority"
 TRAEFIK_SETS = [name for name in SETS if name != "any"]
 LAUNCHER, LOGIN, WORKSHOPS_LOGIN = RELEASE, f"{RELEASE}-login", f"{RELEASE}-workshops-login"
-FRONT = f"{RELEASE}-front"
+FRONT, NOTICE = f"{RELEASE}-front", f"{RELEASE}-notice"
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 
 
@@ -58,6 +59,7 @@ def test_each_host_and_path_routes_to_expected_service(name):
         (HOST, "/signed-out"): LAUNCHER,
         (HOST, "/oauth2"): LOGIN,
         (login, "/oauth2"): WORKSHOPS_LOGIN,
+        (f"*.{DOMAIN}", "/"): NOTICE,
     }
 
 
@@ -73,12 +75,60 @@ def test_all_ingresses_have_the_configured_class(name):
 
 @pytest.mark.parametrize("name", TRAEFIK_SETS)
 def test_traefik_strips_identity_headers_before_authentication(name):
-    for (_, path), (_, annotations) in routes(name).items():
+    for (host, path), (_, annotations) in routes(name).items():
+        assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
+        if host == f"*.{DOMAIN}":
+            # The same login as for workshops: a visitor without a session cannot tell which addresses have a workshop.
+            assert middlewares(annotations) == middlewares(workshop_annotations(name))
+            continue
         login = {"/": ["pages"], "/oauth2": [], "/signed-out": []}.get(path, ["api"])
         login += ["launcher-proof"] if login else []
         assert middlewares(annotations) == ["strip", *login], path
-        assert annotations["traefik.ingress.kubernetes.io/router.tls"] == "true"
     assert middlewares(workshop_annotations(name)) == ["strip", "workshops", "workshops-proof"]
+
+
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
+def test_every_route_precedes_route_of_notice(name):
+    """Without a priority, Traefik takes the length of the rule. Every rule is longer than one character."""
+    priorities = {service: annotations.get(PRIORITY) for service, annotations in routes(name).values()}
+    assert priorities.pop(NOTICE) == "1"
+    assert set(priorities.values()) == {None} and PRIORITY not in workshop_annotations(name)
+
+
+def test_configured_priority_does_not_apply_to_notice():
+    escaped = PRIORITY.replace(".", "\\.")
+    text = render("minimal", "--set-string", f"ingress.annotations.{escaped}=500,ingress.annotations.other=x")
+    found = [one for one in yaml.safe_load_all(text) if one and one["kind"] == "Ingress"]
+    annotations = {one["metadata"]["name"]: one["metadata"]["annotations"] for one in found}
+    assert {(one[PRIORITY], one["other"]) for one in [annotations.pop(NOTICE)]} == {("1", "x")}
+    assert annotations and {(one[PRIORITY], one["other"]) for one in annotations.values()} == {("500", "x")}
+
+
+def test_ingress_of_notice_names_no_certificate():
+    """With cert-manager, two Ingresses with one Secret and different hosts would overwrite each other's certificate."""
+    tls = {one["metadata"]["name"]: one["spec"].get("tls") for one in objects("full", "Ingress")}
+    assert tls[NOTICE] is None
+    assert tls[WORKSHOPS_LOGIN] == [{"hosts": [f"login.{DOMAIN}"], "secretName": "workshops-certificate"}]
+    assert tls[LAUNCHER] == [{"hosts": [HOST], "secretName": "launcher-certificate"}]
+
+
+@pytest.mark.parametrize("name", TRAEFIK_SETS)
+def test_pod_of_notice_has_no_secret_and_connects_to_nothing(name):
+    (deployment,) = [one for one in objects(name, "Deployment") if one["metadata"]["name"] == NOTICE]
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert (container["image"], container["args"]) == ("registry.example.org/sidecar:0.1.0", ["notice"])
+    launcher = next(other for _, _, other in containers(name) if other["name"] == "launcher")
+    public_url = next(one["value"] for one in launcher["env"] if one["name"] == "SERVICE_PUBLIC_URL")
+    assert container["env"] == [{"name": "SERVICE_PUBLIC_URL", "value": public_url}]
+    assert "volumes" not in pod and pod["automountServiceAccountToken"] is False
+    policy = next(one for one in objects(name, "NetworkPolicy") if one["metadata"]["name"] == NOTICE)["spec"]
+    assert (policy["policyTypes"], policy["egress"]) == (["Ingress", "Egress"], [])
+    assert [rule["ports"] for rule in policy["ingress"]] == [[{"protocol": "TCP", "port": 8080}]]
+
+
+def test_front_needs_no_program_for_notice():
+    assert not [one for one in objects("any") if one["metadata"]["name"] == NOTICE]
 
 
 def test_traefik_takes_identity_only_from_login_proxy():
@@ -125,6 +175,7 @@ def test_ingress_policies_allow_only_edge_proxy_and_monitoring(name):
     assert policies[LAUNCHER + "-operator"]["ingress"] == telemetry(9091)
     assert policies[LOGIN]["ingress"] == [rule(controller, 4180)]
     assert policies["workshops-ingress"]["ingress"] == [rule(controller, 8080)]
+    assert name == "any" or policies[NOTICE]["ingress"] == [rule(controller, 8080)]
     assert all("Ingress" in spec["policyTypes"] for name, spec in policies.items() if name != "workshops-egress")
 
 

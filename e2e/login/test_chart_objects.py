@@ -29,6 +29,7 @@ IMAGES = {
     "quay.io/oauth2-proxy/oauth2-proxy:v7.15.3@sha256:"
     "10a1165743a192e1940b4708fb9647027185ce11a681a1c5519b442ff7f1f561",
 }
+SIDECAR_IMAGE = "registry.example.org/sidecar:0.1.0"
 FRONT_IMAGE = (
     "docker.io/nginxinc/nginx-unprivileged:1.30.5-alpine-slim@sha256:"
     "3af0c10d960cc2502427fe1219c52989d309e7d65596869c60a34fd2fa2406f0"
@@ -189,11 +190,11 @@ def test_login_proxies_have_separate_cookies_and_secrets():
 
 @every_set
 def test_pods_have_expected_images_and_service_account_tokens(name):
-    front = {FRONT_IMAGE} if name == "any" else set()
-    assert {container["image"] for _, _, container in containers(name)} == IMAGES | front
-    assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == "registry.example.org/sidecar:0.1.0"
+    image, of_image = (FRONT_IMAGE, "nginx") if name == "any" else (SIDECAR_IMAGE, "notice")
+    assert {container["image"] for _, _, container in containers(name)} == IMAGES | {image}
+    assert settings(container_of(name, "operator"))["SERVICE_SIDECAR_IMAGE"] == SIDECAR_IMAGE
     tokens = {container["name"]: pod["automountServiceAccountToken"] for _, pod, container in containers(name)}
-    assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False} | ({"nginx": False} if front else {})
+    assert tokens == {"launcher": True, "operator": True, "oauth2-proxy": False, of_image: False}
     assert not any(account["automountServiceAccountToken"] for account in objects(name, "ServiceAccount"))
 
 

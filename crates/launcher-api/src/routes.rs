@@ -30,6 +30,7 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
             templates::archive::archive_template
         ),
         routes!(templates::launch::launch_template),
+        routes!(templates::extend::extend_class),
         routes!(activity::list::list_activity),
         routes!(events::stream::follow_instances),
         routes!(docs::document::read_openapi),

@@ -1,6 +1,7 @@
 //! Request and response bodies, and their schemas.
 
 mod activity;
+mod class;
 mod instance;
 mod named;
 mod parameters;
@@ -11,10 +12,11 @@ mod template_body;
 mod time;
 
 pub(crate) use activity::ActivityResponse;
+pub(crate) use class::ClassExtensionResponse;
 pub(crate) use instance::WorkshopInstanceResponse;
 pub(crate) use parameters::StateParameter;
 pub(crate) use person::MeResponse;
-pub(crate) use requests::{ExtendBody, LaunchBody};
+pub(crate) use requests::{ExtendBody, ExtendClassBody, LaunchBody};
 pub(crate) use template::WorkshopTemplateResponse;
 pub(crate) use template_body::{
     TemplateBody, TemplatePatch, TemplateReplacement, template_body_schema, template_patch_schema,

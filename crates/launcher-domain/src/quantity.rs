@@ -72,6 +72,12 @@ impl Quantity {
         &self.text
     }
 
+    /// Returns the amount in thousandths of the unit: millicores, or thousandths of a byte.
+    #[must_use]
+    pub fn milli(&self) -> u128 {
+        self.milli
+    }
+
     /// Compares two quantities by value, regardless of their suffixes (`1000m` equals `1`).
     #[must_use]
     pub fn compare(&self, other: &Self) -> Ordering {

@@ -1,16 +1,26 @@
-//! The port [`Fleet`], which turns Workshops into running workloads, and its adapters for Kubernetes and one machine.
+//! The port [`Fleet`], which turns Workshops into running workloads, and its adapters: Kubernetes, containers and processes
+//! on one machine.
 
+mod containers;
 mod kubernetes;
 mod local;
+mod machine;
 mod port;
 
+pub use containers::{ContainerFleet, ContainerFleetError, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
-pub use local::{Gateway, LocalFleet, LocalFleetError, LocalSettings};
+pub use local::{LocalFleet, LocalFleetError, LocalSettings};
+pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
 pub use port::{Deletion, Fleet, FleetError, FleetEvent};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {
+    pub use crate::containers::{ContainerExamination, ExaminedEngine};
     pub use crate::kubernetes::{ApiServer, Definition, KubernetesExamination, Leader, PendingWorkshops};
     pub use crate::local::{LocalExamination, ProgramFault};
 }
+
+/// For the tests with a container engine.
+#[cfg(feature = "test-containers")]
+pub use containers::tested as engine;

@@ -3,7 +3,7 @@
 //! **The local fleet does not isolate workshops from each other.** Every workshop runs as the launcher's user and may
 //! read that user's files. Every program on this machine can connect to an app's loopback port; JupyterLab requires a
 //! token there. Otherwise a Workshop is the same as on a cluster: the same spec and status, a separate origin, and the
-//! same sidecar (see [`Gateway`]).
+//! same sidecar (see [`Gateway`](crate::Gateway)).
 //!
 //! Each Workshop has one task, its supervisor. The supervisor starts the process group of the app, waits until the app
 //! answers, terminates it at its expiry, and explains its failure. The state of each Workshop is in one file, which is
@@ -12,18 +12,15 @@
 
 mod doctor;
 mod fleet;
-mod gateway;
 mod open;
 mod ports;
 mod process;
 mod records;
-mod registry;
 mod settings;
 mod workload;
 
 pub use doctor::LocalExamination;
 pub use fleet::LocalFleet;
-pub use gateway::Gateway;
 pub use process::keeper;
 pub use settings::{LocalFleetError, LocalSettings};
 pub use workload::ProgramFault;

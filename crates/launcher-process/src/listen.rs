@@ -24,6 +24,13 @@ pub struct ListenOptions {
 /// Default of [`ListenOptions::backlog`].
 const BACKLOG: u32 = 1024;
 
+impl ListenOptions {
+    /// Returns the backlog as the kernel takes it.
+    pub(crate) fn backlog(&self) -> i32 {
+        self.backlog.unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX)
+    }
+}
+
 /// Listens on an address. Must be called within a tokio runtime.
 ///
 /// An unspecified address, `0.0.0.0` or `[::]`, means every IPv4 and IPv6 address. If the kernel has IPv6, one
@@ -74,6 +81,6 @@ fn bind(address: SocketAddr, options: &ListenOptions) -> io::Result<TcpListener>
     }
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
-    socket.listen(options.backlog.unwrap_or(BACKLOG).try_into().unwrap_or(i32::MAX))?;
+    socket.listen(options.backlog())?;
     TcpListener::from_std(socket.into())
 }

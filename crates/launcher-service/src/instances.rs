@@ -9,7 +9,8 @@ use crate::error::ServiceError;
 use crate::launcher::Launcher;
 
 impl Launcher {
-    /// Lists a page of the caller's instances, newest first. An admin gets the instances of all owners.
+    /// Lists a page of the caller's instances, newest first. An admin gets the instances of all owners. A search
+    /// examines only the newest 20,000 instances that match the rest of the filter.
     ///
     /// # Errors
     /// Unavailable.

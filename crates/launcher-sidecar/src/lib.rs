@@ -8,6 +8,7 @@
 //! The modules form layers. Each module imports only modules of later entries in this list:
 //!
 //! - [`serve`] and [`telemetry`]: the two listeners
+//! - [`isolation`] and [`network_rules`]: the other modes of the program
 //! - `sidecar`: one owner and one app
 //! - `connection`: the requests of one client connection
 //! - `exchange`, `websocket`: one request and its response; one WebSocket after its upgrade
@@ -16,7 +17,7 @@
 //! - `auth`, `error_response`: access control; error responses of the sidecar
 //! - [`notice`], [`texts`]: pages without an app; texts of all pages, in several languages
 //! - `refusal`: reasons not to forward a request
-//! - `http1`, `transport`, `metrics`: parsing without I/O; sockets and buffers; counters
+//! - `http1`, `transport`, `metrics`, `resolv_conf`: parsing without I/O; sockets and buffers; counters; name servers
 //! - [`memory`]: the limits
 
 mod auth;
@@ -29,8 +30,10 @@ mod http1;
 pub mod isolation;
 pub mod memory;
 mod metrics;
+pub mod network_rules;
 pub mod notice;
 mod refusal;
+mod resolv_conf;
 mod rewrite;
 pub mod serve;
 pub mod settings;

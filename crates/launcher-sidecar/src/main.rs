@@ -1,33 +1,45 @@
 //! `launcher-sidecar`: forwards only the workshop owner's requests to the app.
 
+use std::ffi::OsStr;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
+use clap::CommandFactory;
 use launcher_domain::clock::SystemClock;
+use launcher_process::address::Address;
 use launcher_process::files;
+use launcher_process::listener::Listener;
 use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry as logs;
 use launcher_sidecar::isolation::{IsolationError, IsolationSettings, wait_isolated};
+use launcher_sidecar::network_rules::{NetworkRulesSettings, limit_network};
 use launcher_sidecar::serve::{listen, reject_connections, serve};
-use launcher_sidecar::settings::Settings;
+use launcher_sidecar::settings::{NoticeSettings, ServerSettings, Settings};
 use launcher_sidecar::telemetry::{self, Telemetry};
 use launcher_sidecar::{Policy, Sidecar, secret_file};
-use tokio::net::TcpListener;
 
 /// First argument that selects the init container mode `wait-isolated`.
 const WAIT_ISOLATED: &str = "wait-isolated";
-/// Exit code when the forbidden address is still reachable at the timeout.
+/// First argument that selects the mode `limit-network`, which the launcher executes in the container of a sidecar.
+const LIMIT_NETWORK: &str = "limit-network";
+/// First argument that selects the mode `notice`, for addresses without a workshop.
+const NOTICE: &str = "notice";
+/// Exit code when the forbidden address is still reachable at the timeout, or when the network rules could not be
+/// installed.
 const NOT_ISOLATED: u8 = 3;
 
 #[expect(clippy::print_stderr, reason = "logging may not be set up yet, and this one line is for people")]
 fn main() -> ExitCode {
-    let outcome = if std::env::args_os().nth(1).is_some_and(|mode| mode == WAIT_ISOLATED) {
-        read_from::<IsolationSettings>(std::env::args_os().skip(1)).and_then(|settings| isolate(&settings))
-    } else {
-        read::<Settings>().and_then(|settings| run(&settings)).map(|()| ExitCode::SUCCESS)
+    let arguments = || std::env::args_os().skip(1);
+    let outcome = match arguments().next().as_deref().and_then(OsStr::to_str) {
+        Some(WAIT_ISOLATED) => read_from::<IsolationSettings>(arguments()).and_then(|settings| isolate(&settings)),
+        Some(LIMIT_NETWORK) => read_from::<NetworkRulesSettings>(arguments()).and_then(|settings| limit(&settings)),
+        Some(NOTICE) => read_from::<NoticeSettings>(arguments()).and_then(|settings| run(show_notice(&settings))),
+        _ => read::<Settings>().and_then(|settings| run(forward(&settings))),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("launcher-sidecar: {error}");
@@ -54,21 +66,34 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "the launcher shows this one line, which must have no log format")]
+fn limit(settings: &NetworkRulesSettings) -> Result<ExitCode, String> {
+    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    match limit_network(settings) {
+        Ok(rules) => {
+            tracing::info!(rules, "network rules are installed, the app may start");
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            eprintln!("launcher-sidecar: {error}");
+            Ok(ExitCode::from(NOT_ISOLATED))
+        }
+    }
+}
+
 /// Maximum number of threads that read files: the expiry and the proxy secret. More would exceed the memory limit.
 const FILE_THREADS: usize = 2;
 
-fn run(settings: &Settings) -> Result<(), String> {
+fn run(program: impl Future<Output = Result<(), String>>) -> Result<ExitCode, String> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().max_blocking_threads(FILE_THREADS).build();
-    runtime.map_err(|error| format!("the runtime cannot be started: {error}"))?.block_on(forward(settings))
+    runtime.map_err(|error| format!("the runtime cannot be started: {error}"))?.block_on(program)?;
+    Ok(ExitCode::SUCCESS)
 }
 
+/// Serves one workshop.
 async fn forward(settings: &Settings) -> Result<(), String> {
-    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
-    files::raise_open_file_limit();
-    for name in unknown_names::<Settings>(std::env::vars_os()) {
-        tracing::warn!(name, "ignoring unknown setting");
-    }
+    prepare::<Settings>(&settings.server)?;
     if !settings.require_authentication {
         tracing::warn!("authentication is off: requests of every user are forwarded");
     }
@@ -76,28 +101,75 @@ async fn forward(settings: &Settings) -> Result<(), String> {
         Some(path) => Some(secret_file::load(path).await?),
         None => None,
     };
-    let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
-    let listener = named("SERVICE_LISTEN_ADDR", settings.listen_addr, listen(settings.listen_addr))?;
-    let telemetry = telemetry::listen(settings.telemetry_addr);
-    let telemetry = named("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, telemetry)?;
+    let server = Server::open(&settings.server)?;
     if let (Some(path), Some(secret)) = (settings.proxy_secret_file.clone(), proxy_secret.clone()) {
         tokio::spawn(async move { secret_file::follow(&path, &secret).await });
     }
-    let sidecar = Sidecar::with_frame(Policy { proxy_secret, ..settings.policy() }, settings.app(), settings.frame());
-    tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
-    let app = settings.app();
-    tracing::info!(listen = %settings.listen_addr, %app, owner = %settings.owner_email, "serving requests");
-    serve(&listener, sidecar, stop.clone()).await;
-    let in_time = tokio::select! {
-        in_time = stop.finish(settings.grace()) => in_time,
-        () = reject_connections(&listener) => false,
-    };
-    if !in_time {
-        tracing::warn!("in-flight requests dropped: SERVICE_SHUTDOWN_GRACE expired, or a second stop signal arrived");
+    let policy = Policy { proxy_secret, ..settings.policy() };
+    let sidecar = Sidecar::with_frame(policy, settings.app(), settings.frame());
+    let (listen, app) = (&settings.server.listen_addr, settings.app());
+    tracing::info!(%listen, %app, owner = %settings.owner_email, "serving requests");
+    server.serve(sidecar).await;
+    Ok(())
+}
+
+/// Serves the addresses that no workshop has.
+async fn show_notice(settings: &NoticeSettings) -> Result<(), String> {
+    prepare::<NoticeSettings>(&settings.server)?;
+    let server = Server::open(&settings.server)?;
+    // The policy admits no request, so the sidecar never connects to an app.
+    let no_app = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let sidecar = Sidecar::with_frame(settings.policy(), no_app, settings.frame());
+    tracing::info!(listen = %settings.server.listen_addr, "serving requests for addresses without a workshop");
+    server.serve(sidecar).await;
+    Ok(())
+}
+
+/// Starts the log, raises the limit of open files, and reports unknown settings.
+fn prepare<S: CommandFactory>(settings: &ServerSettings) -> Result<(), String> {
+    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    files::raise_open_file_limit();
+    for name in unknown_names::<S>(std::env::vars_os()) {
+        tracing::warn!(name, "ignoring unknown setting");
     }
     Ok(())
 }
 
-fn named(setting: &str, address: SocketAddr, listener: io::Result<TcpListener>) -> Result<TcpListener, String> {
+/// The open listeners, and the stop of this process.
+struct Server {
+    listener: Listener,
+    telemetry: Listener,
+    stop: Stop,
+    grace: Duration,
+}
+
+impl Server {
+    /// Opens the listeners.
+    fn open(settings: &ServerSettings) -> Result<Self, String> {
+        let stop = Stop::on_signals().map_err(|error| format!("signals cannot be handled: {error}"))?;
+        let listener = named("SERVICE_LISTEN_ADDR", &settings.listen_addr, listen(&settings.listen_addr))?;
+        let telemetry = telemetry::listen(&settings.telemetry_addr);
+        let telemetry = named("SERVICE_TELEMETRY_ADDR", &settings.telemetry_addr, telemetry)?;
+        Ok(Self { listener, telemetry, stop, grace: settings.grace() })
+    }
+
+    /// Serves requests until a stop signal, and then completes the requests in flight.
+    async fn serve(self, sidecar: Sidecar) {
+        let Self { listener, telemetry, stop, grace } = self;
+        tokio::spawn(Telemetry::new(sidecar.clone(), Arc::new(SystemClock), stop.clone()).serve(telemetry));
+        serve(&listener, sidecar, stop.clone()).await;
+        let in_time = tokio::select! {
+            in_time = stop.finish(grace) => in_time,
+            () = reject_connections(&listener) => false,
+        };
+        if !in_time {
+            tracing::warn!(
+                "in-flight requests dropped: SERVICE_SHUTDOWN_GRACE expired, or a second stop signal arrived"
+            );
+        }
+    }
+}
+
+fn named(setting: &str, address: &Address, listener: io::Result<Listener>) -> Result<Listener, String> {
     listener.map_err(|error| format!("{setting} {address} cannot be listened on: {error}; choose another address"))
 }

@@ -2,7 +2,7 @@
 //!
 //! Under cgroup v2, a container's memory limit covers the memory of its processes and the kernel buffers of its
 //! sockets. This module defines the sizes of all buffers. A test asserts that [`WORST_CASE`] is below the memory limit
-//! that the operator sets for the sidecar's container.
+//! that the fleets set for the sidecar's container.
 
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
@@ -99,9 +99,16 @@ mod tests {
 
     #[test]
     fn worst_case_memory_is_below_sidecar_container_limit() {
-        let limits = include_str!("../../launcher-operator/src/build/limits.rs");
-        let limit = limits.split("SIDECAR_LIMITS: [&str; 2] = [\"1\", \"").nth(1).unwrap();
-        let limit: usize = limit.split("Mi\"]").next().unwrap().parse().unwrap();
+        let limits = include_str!("../../launcher-workshop/src/app/sidecar.rs");
+        assert_is_below_limit(limits, "SIDECAR_LIMITS: [&str; 2] = [\"1\", \"");
+        let chart = include_str!("../../../charts/workshop-launcher/templates/notice.yaml");
+        assert_is_below_limit(chart, "limits: {memory: ");
+    }
+
+    /// Asserts that the worst case is below the limit that follows `words` in `text`.
+    fn assert_is_below_limit(text: &str, words: &str) {
+        let limit = text.split(words).nth(1).unwrap();
+        let limit: usize = limit.split("Mi").next().unwrap().parse().unwrap();
         assert!(WORST_CASE < limit * MIB, "{} of {limit} MiB", WORST_CASE / MIB);
     }
 }

@@ -3,13 +3,13 @@
 mod slots;
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
+use launcher_process::address::Address;
 use launcher_process::listen::ListenOptions;
+use launcher_process::listener::Listener;
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;
-use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::memory::{BACKLOG, FULL, LEAN};
@@ -23,12 +23,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// close, as after a power failure.
 const KEEPALIVE: Duration = Duration::from_secs(60);
 
-/// Listens for the workshop's requests. An unspecified address means all IPv4 and IPv6 addresses. Connections inherit
-/// the socket options from the listener, which saves four system calls per connection.
+/// Listens for the workshop's requests. An unspecified IP address means all IPv4 and IPv6 addresses. TCP connections
+/// inherit the socket options from the listener, which saves four system calls per connection.
 ///
 /// # Errors
 /// Fails if the address is in use, does not belong to this host, or is not permitted.
-pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+pub fn listen(address: &Address) -> io::Result<Listener> {
     let options = ListenOptions {
         backlog: Some(BACKLOG),
         receive_buffer: Some(FULL.receive),
@@ -36,14 +36,14 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         nodelay: true,
         keepalive: Some(TcpKeepalive::new().with_time(KEEPALIVE).with_interval(KEEPALIVE / 4)),
     };
-    launcher_process::listen::listen(address, &options)
+    Listener::bind(address, &options)
 }
 
 /// Accepts and serves connections until a stop is requested. The stop waits for the task of each connection.
 ///
 /// The number of connections is limited, because untrusted code in the app can connect too: it must not make the
 /// sidecar exceed its memory limit. At the connection limit, a new connection displaces another one.
-pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
+pub async fn serve(listener: &Listener, sidecar: Sidecar, stop: Stop) {
     let (slots, buffers) = (ConnectionSlots::new(), BufferPermits::new(LEAN));
     loop {
         let accepted = async {
@@ -57,7 +57,7 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
         match accepted {
             Ok((stream, peer, Some(permit))) => {
                 let (served, stopped) = (sidecar.clone(), stop.clone());
-                let (socket, peer) = (Socket::new(stream, buffers.take()), peer.ip().to_canonical());
+                let socket = Socket::new(stream, buffers.take());
                 if !socket.has_full_buffers() {
                     socket.narrow(Direction::Receive);
                     socket.narrow(Direction::Send);
@@ -73,10 +73,10 @@ pub async fn serve(listener: &TcpListener, sidecar: Sidecar, stop: Stop) {
     }
 }
 
-/// Accepts new connections and closes them at once. Never returns. The port stays bound until the process exits:
-/// otherwise an app that keeps running after the stop signal could listen on this port and receive the owner's
+/// Accepts new connections and closes them at once. Never returns. The address stays bound until the process exits:
+/// otherwise an app that keeps running after the stop signal could listen on this address and receive the owner's
 /// requests.
-pub async fn reject_connections(listener: &TcpListener) {
+pub async fn reject_connections(listener: &Listener) {
     loop {
         if let Err(error) = listener.accept().await {
             handle_accept_error(&error).await;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use launcher_domain::email::EmailAddress;
 use launcher_domain::identity::TrustedHeader;
+use launcher_process::address::Address;
 use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
@@ -18,7 +19,9 @@ use crate::frame::{Expiry, Frame, WorkshopPage};
 #[derive(Debug, Clone, clap::Parser)]
 #[command(
     version,
-    after_help = "`launcher-sidecar wait-isolated --help` lists the settings of the init container mode."
+    after_help = "`launcher-sidecar wait-isolated --help` lists the settings of the init container mode, \
+                  `launcher-sidecar limit-network --help` those of the mode that installs network rules, and \
+                  `launcher-sidecar notice --help` those of the mode for addresses without a workshop."
 )]
 pub struct Settings {
     /// E-mail address of the owner; only the owner's requests are forwarded
@@ -28,19 +31,6 @@ pub struct Settings {
     /// Port of the app on 127.0.0.1
     #[arg(long, env = "SERVICE_APP_PORT", value_name = "PORT")]
     pub app_port: NonZeroU16,
-
-    /// Listen address for the workshop's users
-    #[arg(long, env = "SERVICE_LISTEN_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8080")]
-    pub listen_addr: SocketAddr,
-
-    /// Listen address for /healthz, /readyz, /metrics and /activity
-    #[arg(long, env = "SERVICE_TELEMETRY_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8081")]
-    pub telemetry_addr: SocketAddr,
-
-    /// Header with the caller's identity, which the auth proxy sets
-    #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", value_name = "NAME", default_value = TrustedHeader::DEFAULT,
-          value_parser = TrustedHeader::parse)]
-    pub trusted_auth_header: TrustedHeader,
 
     /// File with one or two proxy secrets, one per line; the auth proxy sends one of them in X-Auth-Request-Proof.
     /// An identity without a valid secret is refused. Changes of the file take effect without a restart
@@ -66,13 +56,9 @@ pub struct Settings {
     #[arg(long, env = "SERVICE_WORKSHOP_PAGE_URL", value_name = "URL", value_parser = WorkshopPage::parse)]
     pub workshop_page_url: Option<WorkshopPage>,
 
-    /// Seconds for in-flight requests to finish after a stop signal
-    #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
-    pub shutdown_grace: u32,
-
-    /// Log settings
+    /// Settings of the server
     #[command(flatten)]
-    pub logs: LogSettings,
+    pub server: ServerSettings,
 }
 
 impl Settings {
@@ -81,8 +67,8 @@ impl Settings {
     #[must_use]
     pub fn policy(&self) -> Policy {
         Policy {
-            owner: self.owner_email.clone(),
-            trusted_header: self.trusted_auth_header.clone(),
+            owner: Some(self.owner_email.clone()),
+            trusted_header: self.server.trusted_auth_header.clone(),
             require_authentication: self.require_authentication,
             session_cookie_prefix: self.session_cookie_prefix.clone(),
             proxy_secret: None,
@@ -104,7 +90,63 @@ impl Settings {
     pub fn app(&self) -> SocketAddr {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.app_port.get()))
     }
+}
 
+/// Answers at the addresses that no workshop has. Each answer equals that of a sidecar whose owner is another user, so
+/// that it does not reveal whether a workshop exists
+#[derive(Debug, Clone, clap::Parser)]
+#[command(name = "launcher-sidecar notice", version)]
+pub struct NoticeSettings {
+    /// URL of the launcher, to which the notice links
+    #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "URL", value_parser = WorkshopPage::start_page)]
+    pub public_url: WorkshopPage,
+
+    /// Settings of the server
+    #[command(flatten)]
+    pub server: ServerSettings,
+}
+
+impl NoticeSettings {
+    /// Returns the access policy of these settings: no caller is the owner. It needs no proxy secrets, because it refuses
+    /// proven and unproven identities in the same way.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        Policy { trusted_header: self.server.trusted_auth_header.clone(), ..Policy::without_owner() }
+    }
+
+    /// Returns the source of the notice's link.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        Frame { workshop_page: Some(self.public_url.clone()), ..Frame::default() }
+    }
+}
+
+/// Settings of the server: listeners, identity of the callers, stop and logs.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ServerSettings {
+    /// Listen address for the workshop's users: IP:PORT, or unix:/path of a Unix socket
+    #[arg(long, env = "SERVICE_LISTEN_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8080")]
+    pub listen_addr: Address,
+
+    /// Listen address for /healthz, /readyz, /metrics and /activity: IP:PORT, or unix:/path of a Unix socket
+    #[arg(long, env = "SERVICE_TELEMETRY_ADDR", value_name = "ADDR", default_value = "0.0.0.0:8081")]
+    pub telemetry_addr: Address,
+
+    /// Header with the caller's identity, which the auth proxy sets
+    #[arg(long, env = "SERVICE_TRUSTED_AUTH_HEADER", value_name = "NAME", default_value = TrustedHeader::DEFAULT,
+          value_parser = TrustedHeader::parse)]
+    pub trusted_auth_header: TrustedHeader,
+
+    /// Seconds for in-flight requests to finish after a stop signal
+    #[arg(long, env = "SERVICE_SHUTDOWN_GRACE", value_name = "SECONDS", default_value = "25")]
+    pub shutdown_grace: u32,
+
+    /// Log settings
+    #[command(flatten)]
+    pub logs: LogSettings,
+}
+
+impl ServerSettings {
     /// Returns the time in which in-flight requests may complete after a stop signal.
     #[must_use]
     pub fn grace(&self) -> Duration {

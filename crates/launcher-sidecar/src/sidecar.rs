@@ -48,8 +48,8 @@ impl Sidecar {
     }
 
     /// Serves one client connection. Its `progress` determines whether a new connection displaces it.
-    pub(crate) async fn serve_socket(&self, socket: Socket, peer: IpAddr, progress: Arc<Progress>, stop: Stop) {
-        self.serve_io(socket, Some(peer), progress, &stop).await;
+    pub(crate) async fn serve_socket(&self, socket: Socket, peer: Option<IpAddr>, progress: Arc<Progress>, stop: Stop) {
+        self.serve_io(socket, peer, progress, &stop).await;
     }
 
     async fn serve_io<IO: PeerIo>(&self, io: IO, peer: Option<IpAddr>, progress: Arc<Progress>, stop: &Stop) {

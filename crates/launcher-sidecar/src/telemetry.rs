@@ -1,20 +1,21 @@
-//! The listener for health probes, metrics and activity. It has a separate port, so that users cannot reach its paths
-//! through the workshop's address.
+//! The listener for health probes, metrics and activity. It has a separate address, so that users cannot reach its
+//! paths through the workshop's address.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use launcher_domain::clock::Clock;
+use launcher_process::address::Address;
 use launcher_process::listen::ListenOptions;
+use launcher_process::listener::{Listener, Stream};
 use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::http1::head::{MAX_REQUEST_LINES, Scan, Scanner};
@@ -26,18 +27,18 @@ const REQUEST: Duration = Duration::from_secs(2);
 /// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Listens for telemetry requests. An unspecified address means all IPv4 and IPv6 addresses.
+/// Listens for telemetry requests. An unspecified IP address means all IPv4 and IPv6 addresses.
 ///
 /// # Errors
 /// Fails if the address is in use, does not belong to this host, or is not permitted.
-pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+pub fn listen(address: &Address) -> io::Result<Listener> {
     let options = ListenOptions {
         backlog: Some(TELEMETRY_BACKLOG),
         receive_buffer: Some(TELEMETRY_BUFFER),
         send_buffer: Some(TELEMETRY_BUFFER),
         ..ListenOptions::default()
     };
-    launcher_process::listen::listen(address, &options)
+    Listener::bind(address, &options)
 }
 
 /// Health probes, metrics and activity of a sidecar.
@@ -69,7 +70,7 @@ impl Telemetry {
     /// Answers `/healthz` (200 while the process lives), `/readyz` (200 when the app accepts a connection, else 503
     /// with the reason), `/metrics` (OpenMetrics text) and `/activity` (JSON: `last_activity_seconds_ago`,
     /// `open_connections`, `open_websockets`). Serves one request per connection. Never returns.
-    pub async fn serve(self, listener: TcpListener) {
+    pub async fn serve(self, listener: Listener) {
         let telemetry = Arc::new(self);
         // The app can connect too, from this host. Separate limits for local and remote peers ensure that the app's
         // connections do not block the kubelet's probes: after failed probes, Kubernetes would restart the sidecar.
@@ -100,7 +101,7 @@ impl Telemetry {
         }
     }
 
-    async fn serve_one(&self, mut stream: TcpStream) -> io::Result<()> {
+    async fn serve_one(&self, mut stream: Stream) -> io::Result<()> {
         let mut head = Vec::new();
         let mut scanner = Scanner::default();
         let answer = loop {
@@ -163,9 +164,10 @@ impl Telemetry {
     }
 }
 
-/// Returns true if the peer has an address of this host. On Kubernetes, this host is the pod.
-fn is_local_peer(stream: &TcpStream, peer: SocketAddr) -> bool {
-    let peer = peer.ip().to_canonical();
+/// Returns true if the peer has an address of this host. On Kubernetes, this host is the pod. The app cannot connect to
+/// a Unix socket, so its peers do not count as local.
+fn is_local_peer(stream: &Stream, peer: Option<IpAddr>) -> bool {
+    let (Stream::Tcp(stream), Some(peer)) = (stream, peer) else { return false };
     peer.is_loopback() || stream.local_addr().is_ok_and(|own| own.ip().to_canonical() == peer)
 }
 

@@ -6,14 +6,11 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::instances::{push_filter, push_scope};
+use crate::filter::{push_filter, push_scope};
 use crate::page::{InstanceCount, InstanceFilter};
-use crate::search::push_match;
+use crate::search::{SearchRules, push_match};
 use crate::sql::Sql;
 use crate::store::Store;
-
-/// Maximum number of instances that one count examines. It bounds the time of a count over a long history.
-pub(crate) const MAX_EXAMINED: i64 = 20_000;
 
 impl Store {
     /// Counts the instances that the caller may see and that match the filter. Examines only the newest 20,000 that
@@ -22,10 +19,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn count_instances(&self, caller: &Caller, filter: &InstanceFilter) -> Result<InstanceCount, StoreError> {
-        let row = count(caller.scope(), filter, self.engine.template_name).fetch_optional(&self.pool).await?;
+        let rules = self.search_rules();
+        let row = count(caller.scope(), filter, rules).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(InstanceCount { matches: 0, is_complete: true }) };
         let (matches, examined): (i64, i64) = (row.try_get("matches")?, row.try_get("examined")?);
-        Ok(InstanceCount { matches: u64::try_from(matches).unwrap_or(0), is_complete: examined <= MAX_EXAMINED })
+        Ok(InstanceCount { matches: u64::try_from(matches).unwrap_or(0), is_complete: examined <= rules.max_examined })
     }
 
     /// Counts the instances of a template that have not ended and that the caller may see, by state. Omits states
@@ -61,22 +59,22 @@ pub(crate) fn states(scope: Scope<'_>, template_id: Uuid) -> Sql {
 }
 
 /// Builds the query of [`Store::count_instances`]. It reads one instance more than the maximum, to learn if there are
-/// more. This instance does not count as examined, but may count as a match.
-pub(crate) fn count(scope: Scope<'_>, filter: &InstanceFilter, template_name: &'static str) -> Sql {
+/// more. A search does not examine this instance.
+pub(crate) fn count(scope: Scope<'_>, filter: &InstanceFilter, rules: SearchRules) -> Sql {
     let mut sql =
         Sql::new("SELECT count(CASE WHEN found = 1 THEN 1 END) AS matches, count(*) AS examined FROM (SELECT ");
     match &filter.search {
         None => sql.push("1"),
         Some(search) => {
             sql.push("CASE WHEN ");
-            push_match(&mut sql, &search.pattern(), template_name);
+            push_match(&mut sql, scope, filter, search, rules);
             sql.push(" THEN 1 ELSE 0 END");
         }
     }
     sql.push(" AS found FROM workshop_instances");
     push_filter(&mut sql, scope, filter);
     sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(MAX_EXAMINED + 1);
+    sql.bind(rules.max_examined + 1);
     sql.push(") AS newest");
     sql
 }

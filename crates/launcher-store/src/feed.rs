@@ -6,7 +6,7 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::instances::push_scope;
+use crate::filter::push_scope;
 use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
 use crate::sql::{Sql, query};
 use crate::store::Store;

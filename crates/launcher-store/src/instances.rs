@@ -1,11 +1,12 @@
 //! Instances within the scope of a caller. An instance outside the scope is treated as missing.
 
-use launcher_domain::{Act, Activity, Caller, Instance, InstanceState, Scope};
+use launcher_domain::{Act, Activity, Caller, Instance, Scope};
 
 use crate::error::StoreError;
-use crate::page::{InstanceFilter, Page, StateFilter};
+use crate::filter::{push_filter, push_scope};
+use crate::page::{InstanceFilter, Page};
 use crate::rows::{self, ListedInstance, instance_columns, listed_columns};
-use crate::search::push_search;
+use crate::search::{SearchRules, push_search};
 use crate::sql::{Sql, query};
 use crate::store::Store;
 
@@ -38,7 +39,7 @@ impl Store {
         filter: &InstanceFilter,
         page: &Page,
     ) -> Result<Vec<ListedInstance>, StoreError> {
-        let rows = list(caller.scope(), filter, page, self.engine.template_name).fetch_all(&self.pool).await?;
+        let rows = list(caller.scope(), filter, page, self.search_rules()).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
     }
 
@@ -92,40 +93,15 @@ pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
     sql
 }
 
-/// Builds the query of a list, newest first. `template_name` is the engine's expression for the name of the template.
-pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, template_name: &'static str) -> Sql {
+/// Builds the query of a list, newest first.
+pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, rules: SearchRules) -> Sql {
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     push_filter(&mut sql, scope, filter);
-    push_search(&mut sql, filter, template_name);
+    push_search(&mut sql, scope, filter, rules);
     if let Some(after) = page.after {
         sql.condition_with("instance_id < ", after.to_string());
     }
     sql.push(" ORDER BY instance_id DESC LIMIT ");
     sql.bind(i64::from(page.limit));
     sql
-}
-
-/// Adds the conditions of the scope and the filter, except for its search. Condition texts must match the index predicates exactly: otherwise
-/// SQLite does not use a partial index.
-pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
-    push_scope(sql, scope);
-    if let Some(owner) = &filter.owner_email {
-        push_scope(sql, Scope::Owner(owner));
-    }
-    if let Some(template_id) = filter.template_id {
-        sql.condition_with("template_id = ", template_id.to_string());
-    }
-    match filter.state {
-        StateFilter::All => {}
-        StateFilter::Live => sql.condition("state <> 'terminated'"),
-        StateFilter::Ended => sql.condition_with("state = ", InstanceState::Terminated.as_str()),
-        StateFilter::Only(state) => sql.condition_with("state = ", state.as_str()),
-    }
-}
-
-/// Adds the condition of the scope.
-pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
-    if let Scope::Owner(email) = scope {
-        sql.condition_with("owner_email = ", email.as_str().to_owned());
-    }
 }

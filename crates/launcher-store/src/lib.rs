@@ -16,6 +16,7 @@ pub mod doctor;
 mod driver;
 mod error;
 mod feed;
+mod filter;
 mod fleet;
 mod instances;
 mod launch;

@@ -12,10 +12,10 @@ use launcher_domain::{Caller, Instance, InstanceState, Scope};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::instances::push_filter;
+use crate::filter::push_filter;
 use crate::page::InstanceFilter;
 use crate::rows::{self, ListedInstance, listed_columns};
-use crate::search::push_search;
+use crate::search::{SearchRules, push_search};
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -129,8 +129,8 @@ impl Store {
         after: Option<&Cursor>,
         limit: u32,
     ) -> Result<Vec<ListedInstance>, StoreError> {
-        let name = self.engine.template_name;
-        let rows = sorted(caller.scope(), filter, order, after, limit, name).fetch_all(&self.pool).await?;
+        let rules = self.search_rules();
+        let rows = sorted(caller.scope(), filter, order, after, limit, rules).fetch_all(&self.pool).await?;
         rows::all(&rows, rows::listed)
     }
 }
@@ -143,15 +143,15 @@ pub(crate) fn sorted(
     order: SortOrder,
     after: Option<&Cursor>,
     limit: u32,
-    template_name: &'static str,
+    rules: SearchRules,
 ) -> Sql {
-    let key = key(order, template_name);
+    let key = key(order, rules.template_name);
     let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
     if key.is_some() {
         sql.push(" WHERE instance_id IN (SELECT instance_id FROM workshop_instances");
     }
     push_filter(&mut sql, scope, filter);
-    push_search(&mut sql, filter, template_name);
+    push_search(&mut sql, scope, filter, rules);
     if let Some(after) = after {
         push_cursor(&mut sql, order, key, after);
     }

@@ -9,7 +9,7 @@ use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::instances::push_scope;
+use crate::filter::push_scope;
 use crate::sql::Sql;
 use crate::store::Store;
 

@@ -37,6 +37,7 @@ pub struct InstanceFilter {
     /// Restricts the list to this template's instances.
     pub template_id: Option<Uuid>,
     /// Restricts the list to instances with this text in the owner's address, the template's name or `k8s_name`.
+    /// Examines only the newest 20,000 instances that match the rest of the filter.
     pub search: Option<SearchText>,
 }
 

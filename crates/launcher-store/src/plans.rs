@@ -72,7 +72,7 @@ fn bob() -> EmailAddress {
 #[tokio::test]
 async fn instance_lists_use_their_index() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     let (owner, template) = (Some(bob()), Some(Uuid::from_u128(1)));
     let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
     for state in states {
@@ -93,7 +93,7 @@ async fn instance_lists_use_their_index() {
         };
         for descending in [true, false] {
             let order = SortOrder { by: SortBy::Launch, descending };
-            let sql = order::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, "");
+            let sql = order::sorted(Scope::Everyone, &filter(&None, None), order, None, 50, rules);
             planner.assert_uses(sql.text(), all).await;
         }
         for after in [None, Some(Uuid::from_u128(2))] {
@@ -105,7 +105,7 @@ async fn instance_lists_use_their_index() {
                 (admin, filter(&owner, None), of_owner),
                 (admin, filter(&None, template), of_template),
             ] {
-                planner.assert_uses(instances::list(scope, &filter, &page, name).text(), index).await;
+                planner.assert_uses(instances::list(scope, &filter, &page, rules).text(), index).await;
             }
         }
     }
@@ -114,11 +114,11 @@ async fn instance_lists_use_their_index() {
 #[tokio::test]
 async fn list_by_owner_and_template_needs_no_scan_or_sort() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     for state in [StateFilter::Live, StateFilter::All, StateFilter::Only(InstanceState::Queued)] {
         let filter =
             InstanceFilter { state, owner_email: Some(bob()), template_id: Some(Uuid::from_u128(1)), search: None };
-        let sql = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None }, name);
+        let sql = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None }, rules);
         let plan = planner.plan(sql.text()).await;
         assert!(plan.iter().all(|step| !step.contains("SCAN") || step.starts_with("CORRELATED SCALAR")), "{plan:#?}");
         assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
@@ -128,19 +128,25 @@ async fn list_by_owner_and_template_needs_no_scan_or_sort() {
 #[tokio::test]
 async fn search_and_count_use_the_index_of_the_other_filters() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     for (state, index) in [
         (StateFilter::Live, "workshop_instances_live"),
         (StateFilter::All, INSTANCE_ID),
+        (StateFilter::Ended, "workshop_instances_state"),
         (StateFilter::Only(InstanceState::Running), "workshop_instances_state"),
     ] {
         let filter = InstanceFilter { state, search: SearchText::new("bob"), ..InstanceFilter::default() };
-        let list = instances::list(Scope::Everyone, &filter, &Page { limit: 50, after: None }, name);
-        let count = counts::count(Scope::Everyone, &filter, name);
-        for sql in [list, count] {
+        let list = |after| instances::list(Scope::Everyone, &filter, &Page { limit: 50, after }, rules);
+        let sorted = order::sorted(Scope::Everyone, &filter, SortOrder::NEWEST, None, 50, rules);
+        let count = counts::count(Scope::Everyone, &filter, rules);
+        for (sql, is_list) in [(list(None), true), (list(Some(Uuid::nil())), true), (sorted, true), (count, false)] {
             let plan = planner.plan(sql.text()).await;
-            assert!(plan.iter().any(|step| step.split(' ').any(|word| word == index)), "{index}\n{plan:#?}");
+            let access: Vec<_> = plan.iter().filter(|step| step.contains(" workshop_instances USING ")).collect();
+            assert!(access.iter().all(|step| step.split(' ').any(|word| word == index)), "{index}\n{plan:#?}");
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+            // The list reads only the instances that the search examines.
+            let is_bounded = access.iter().any(|step| step.starts_with("SEARCH") && step.contains("instance_id>?"));
+            assert!(is_bounded || !is_list, "{plan:#?}");
         }
     }
     let states = planner.plan(counts::states(Scope::Everyone, Uuid::from_u128(1)).text()).await;
@@ -202,14 +208,14 @@ async fn frequent_statements_use_their_index() {
 #[tokio::test]
 async fn sorted_list_of_live_instances_uses_index() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     let running = StateFilter::Only(InstanceState::Running);
     let filters = [(StateFilter::Live, "_live"), (running, "_state")];
     for by in [SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
         for (state, index) in filters {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
             let order = SortOrder { by, descending: false };
-            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
+            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, rules);
             let plan = planner.plan(sql.text()).await;
             // The plan lists two accesses: one reads the rows of the page by identifier, the other finds these
             // identifiers.

@@ -103,6 +103,16 @@ impl Sql {
         self.conditions = 0;
     }
 
+    /// Appends a subquery in parentheses. Conditions that `build` appends belong to the subquery.
+    pub(crate) fn subquery(&mut self, text: &'static str, build: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.conditions);
+        self.push("(");
+        self.push(text);
+        build(self);
+        self.push(")");
+        self.conditions = outer;
+    }
+
     /// Appends a condition that ends with a placeholder, and binds its value.
     pub(crate) fn condition_with<'v>(&mut self, text: &'static str, value: impl Encode<'v, Any> + Type<Any>) {
         self.condition(text);

@@ -8,6 +8,9 @@ use tokio::sync::Semaphore;
 use crate::driver::{self, Engine};
 use crate::error::StoreError;
 
+/// Default maximum of instances that one search or count examines. It bounds their time over a long history.
+const MAX_EXAMINED: i64 = 20_000;
+
 /// Handle to the database. Clones share its connection pool.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -15,6 +18,8 @@ pub struct Store {
     pub(crate) engine: &'static Engine,
     /// Write permits, granted in the order of the requests.
     pub(crate) writers: Arc<Semaphore>,
+    /// Maximum number of instances that one search or count examines.
+    pub(crate) max_examined: i64,
 }
 
 impl Store {
@@ -33,7 +38,13 @@ impl Store {
     }
 
     pub(crate) fn new(pool: AnyPool, engine: &'static Engine) -> Self {
-        Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)) }
+        Self { pool, engine, writers: Arc::new(Semaphore::new(engine.writers)), max_examined: MAX_EXAMINED }
+    }
+
+    /// Changes the maximum number of instances that one search or count examines. The default is 20,000.
+    #[must_use]
+    pub fn examining_at_most(self, instances: u32) -> Self {
+        Self { max_examined: i64::from(instances.max(1)), ..self }
     }
 
     /// Opens a database like [`Store::open`], but never creates the file.

@@ -59,6 +59,8 @@ pub struct Options {
     pub routing_delay: Duration,
     /// Fields of the editor that the fleet ignores.
     pub ignored_fields: &'static [&'static str],
+    /// Maximum number of instances that one search or count examines; `None` for the store's default.
+    pub max_examined: Option<u32>,
 }
 
 impl Default for Options {
@@ -77,6 +79,7 @@ impl Default for Options {
             shares_one_user: false,
             ignored_fields: &[],
             routing_delay: Duration::ZERO,
+            max_examined: None,
         }
     }
 }
@@ -118,6 +121,7 @@ impl TestApp {
     pub async fn start_with(options: Options) -> Users {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&format!("sqlite://{}", folder.path().join("launcher.db").display())).await.unwrap();
+        let store = options.max_examined.into_iter().fold(store, Store::examining_at_most);
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);
         let entropy = Arc::new(TestEntropy::default());

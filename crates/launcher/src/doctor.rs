@@ -3,6 +3,7 @@
 
 mod clock;
 mod cluster;
+mod containers;
 mod database;
 mod direct;
 mod edge_proxy;
@@ -67,6 +68,7 @@ async fn examine(all: ServeSettings) -> Report {
 async fn check_fleet(settings: ServeSettings) -> Section<FleetFacts> {
     match settings.fleet {
         FleetKind::Local => local::check(&settings),
+        FleetKind::Containers => containers::check(&settings).await,
         FleetKind::Kubernetes => cluster::check(&settings).await,
     }
 }

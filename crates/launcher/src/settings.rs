@@ -1,5 +1,6 @@
 //! The settings of `launcher serve`, as flags and environment variables.
 
+mod container_settings;
 mod fleet_kind;
 
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use launcher_process::settings::parse_bool;
 use launcher_process::telemetry::LogSettings;
 
 use crate::traces::TraceSettings;
+pub(crate) use container_settings::ContainerOptions;
 pub(crate) use fleet_kind::FleetKind;
 
 /// Default base path of the API (SERVICE_BASE_PATH).
@@ -106,7 +108,7 @@ pub(crate) struct ServeSettings {
     #[arg(long, env = "SERVICE_NAMESPACE", value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,
 
-    /// Domain whose subdomains are the workshops of the local fleet; the operator has its own setting
+    /// Domain whose subdomains are the workshops, with the fleets local and containers; the operator has its own setting
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN",
           value_parser = domain)]
     pub(crate) workshop_domain: String,
@@ -118,6 +120,9 @@ pub(crate) struct ServeSettings {
     /// RStudio Server program of the local fleet: a path, or a name in PATH
     #[arg(long, env = "SERVICE_LOCAL_RSTUDIO", default_value = "rserver", value_name = "PROGRAM")]
     pub(crate) local_rstudio: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) containers: ContainerOptions,
 
     /// Maximum number of workshops per user; admins are exempt
     #[arg(long, env = "SERVICE_MAX_INSTANCES_PER_USER", default_value_t = Limits::default().max_instances_per_user,

@@ -26,9 +26,10 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
   const { name, url } = await launch(ECHO);
   const jupyterlab = await launch(JUPYTERLAB);
   const hostile = await context.newPage();
-  await waitFor("the workshop to be routed", 30, async () => (await hostile.goto(url)).status() !== 404);
+  await hostile.goto(url);
   await logIn(hostile, "bob@example.org");
   await hostile.waitForURL(url);
+  await waitFor("the workshop to be routed", 30, async () => (await hostile.goto(url)).status() === 200);
   const read = async (path) => (await api(page, "GET", path)).body;
   const before = { live: await read("/instances/"), me: await read("/me") };
   const unchanged = async () => {
@@ -92,7 +93,7 @@ test("hostile workshop page cannot act as the user", { timeout: 180_000 }, async
     const socket = ["socket", `${jupyterlab.url.replace("https", "wss")}api/events/subscribe`];
     const stream = ["stream", `${LAUNCHER}/api/v1/events`];
     const neighbour = await context.newPage();
-    await waitFor("JupyterLab to be routed", 30, async () => (await neighbour.goto(jupyterlab.url)).status() !== 404);
+    await waitFor("JupyterLab to be routed", 30, async () => (await neighbour.goto(jupyterlab.url)).status() === 200);
     assert.equal(await neighbour.evaluate(listen, socket), "open", "expected the workshop's page to open a WebSocket");
     assert.equal(await page.evaluate(listen, stream), "open", "expected the launcher's pages to open an event stream");
     assert.equal(await hostile.evaluate(listen, socket), "error");

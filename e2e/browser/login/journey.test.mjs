@@ -58,6 +58,11 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await screenshot(bob, "login-refused");
     const name = workshop.hostname.split(".")[0];
     assert.equal((await api(bob, "GET", `/instances/${name}`)).status, 404);
+    for (const address of [workshop.href, "https://nothing-abcdefghij.workshops.test/"]) {
+      await bob.goto(address);
+      await bob.getByRole("link", { name: "Back to the launcher" }).click();
+      await bob.waitForURL(`${LAUNCHER}/`);
+    }
   });
 
   await t.test("admin sees the instances of all users and the admin badge", async (t) => {

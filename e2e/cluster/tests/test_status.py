@@ -37,8 +37,13 @@ def events(world, name):
 
 def test_running_workshop_is_ready_and_exposed(world, running):
     assert conditions(world, running) == {"Ready": ("True", "Answers"), "Exposed": ("True", "IngressApplied")}
-    workshop = world.workshop(running)
-    assert workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"]
+
+    # The launcher writes the expiry to the spec as soon as the workshop is ready.
+    def look():
+        workshop = world.workshop(running)
+        return workshop["status"]["observedGeneration"] == workshop["metadata"]["generation"] >= 2
+
+    wait_for("the operator to observe the expiry", look, 20)
 
 
 def test_each_phase_transition_writes_a_kubernetes_event(world, running, failed):

@@ -112,8 +112,12 @@ class Chain:
         """Waits until users can log in at launcher and workshops. The ingress routes to new pods with a delay."""
 
         def gets_in():
-            page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
-            workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
+            try:
+                page = self.visitor().log_in(f"{LAUNCHER}/", ALICE)
+                workshops = self.visitor().request("GET", f"https://login.{WORKSHOP_DOMAIN}/oauth2/start")
+            except TimeoutError:
+                # The ingress still sends requests to the address of a deleted pod.
+                return False
             return (page.status, page.url, workshops.status) == (200, f"{LAUNCHER}/", 302)
 
         wait_for("the login at launcher and workshops", gets_in, 60)
@@ -154,10 +158,14 @@ class Chain:
             assert seen["state"] != "failed", seen
             return seen if seen["state"] == "running" else None
 
-        url = wait_for(f"{name} to run", is_running, 90)["url"]
-        self.until_routed(url)
-        return name, url
+        seen = wait_for(f"{name} to run", is_running, 90)
+        self.until_routed(seen["url"], seen["owner_email"])
+        return name, seen["url"]
 
-    def until_routed(self, url):
-        """Waits until the ingress routes this workshop. Traefik reads a new Ingress with a short delay."""
-        wait_for(f"{url} to be routed", lambda: self.visitor().request("GET", url).status != 404, 30)
+    def until_routed(self, url, owner):
+        """Waits until the ingress routes this workshop. Traefik reads a new Ingress with a short delay.
+
+        Without a login, the answer at an address does not tell whether a workshop has this address.
+        """
+        visitor = self.visitor()
+        wait_for(f"{url} to be routed", lambda: visitor.log_in(url, owner).status == 200, 30)

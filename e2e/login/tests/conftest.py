@@ -35,5 +35,5 @@ def session_echo(chain):
 def echo(chain, session_echo):
     """Alice's workshop, whose app echoes requests: (name, url). Earlier tests may have changed the release, so this
     fixture waits until the ingress routes the workshop."""
-    chain.until_routed(session_echo[1])
+    chain.until_routed(session_echo[1], ALICE)
     return session_echo

@@ -29,7 +29,7 @@ def test_all_pods_are_ready_in_restricted_namespace(chain):
     assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     pods = json.loads(kubectl("--namespace", NAMESPACE, "get", "pods", "--output", "json"))["items"]
     parts = {pod["metadata"]["labels"]["app.kubernetes.io/component"] for pod in pods}
-    assert parts == {"launcher", "operator", "login", "workshops-login"}
+    assert parts == {"launcher", "operator", "login", "workshops-login", "notice"}
     for pod in pods:
         ready = {one["type"]: one["status"] for one in pod["status"]["conditions"]}["Ready"]
         assert ready == "True", pod["metadata"]["name"]

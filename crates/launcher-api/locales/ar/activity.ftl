@@ -18,6 +18,7 @@ activity-dismissed-for = { $actor }: إخفاء الورشة { $subject } بعد
 activity-template-created = { $actor }: إنشاء القالب { $subject }.
 activity-template-changed = { $actor }: تعديل القالب { $subject }.
 activity-template-changed-fields = { $actor }: تعديل القالب { $subject } (الحقول: { $fields }).
+activity-joined = { $first }، { $second }
 activity-template-archived = { $actor }: أرشفة القالب { $subject }.
 activity-template-restored = { $actor }: استعادة القالب { $subject }.
 

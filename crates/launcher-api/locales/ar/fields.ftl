@@ -71,3 +71,5 @@ field-slug = الرابط القصير
 field-command-line = بدء التطبيق
 
 field-more = الحدود والرابط
+
+field-resources = CPU والذاكرة

@@ -64,3 +64,4 @@ instance-count = { $count ->
 }
 instance-count-more = أكثر من 20,000 مثيل
 instance-count-newest = عدد النتائج بين أحدث 20,000 مثيل: { $count }
+instance-search-newest = يشمل البحث أحدث 20,000 مثيل فقط. للبحث في مثيلات أقدم، يُرجى اختيار قالب.

@@ -21,6 +21,7 @@ activity-dismissed-for = { $actor } hat { $subject } von { $owner } nach einem F
 activity-template-created = { $actor } hat die Vorlage { $subject } erstellt.
 activity-template-changed = { $actor } hat die Vorlage { $subject } geändert.
 activity-template-changed-fields = { $actor } hat die Vorlage { $subject } geändert: { $fields }.
+activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } hat die Vorlage { $subject } archiviert.
 activity-template-restored = { $actor } hat die Vorlage { $subject } wiederhergestellt.
 

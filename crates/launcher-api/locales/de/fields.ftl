@@ -71,3 +71,5 @@ field-slug = Kurzlink
 field-command-line = Start der App
 
 field-more = Limits und Link
+
+field-resources = CPU und Arbeitsspeicher

@@ -85,3 +85,4 @@ instance-count = { $count ->
 }
 instance-count-more = Mehr als 20.000 Instanzen
 instance-count-newest = { $count } unter den neuesten 20.000 Instanzen
+instance-search-newest = Die Suche umfasst nur die neuesten 20.000 Instanzen. Um ältere zu durchsuchen, wählen Sie eine Vorlage.

@@ -27,8 +27,10 @@ activity-dismissed = { $actor } dismissed { $subject }, which had failed.
 activity-dismissed-for = { $actor } dismissed { $owner }'s { $subject }, which had failed.
 activity-template-created = { $actor } created the template { $subject }.
 activity-template-changed = { $actor } changed the template { $subject }.
-# $fields: list of the changed fields.
+# $fields: list of the labels of the changed fields.
 activity-template-changed-fields = { $actor } changed the template { $subject }: { $fields }.
+# Joins the labels of the changed fields to a list.
+activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } archived the template { $subject }.
 activity-template-restored = { $actor } restored the template { $subject }.
 

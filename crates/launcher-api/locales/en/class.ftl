@@ -51,8 +51,11 @@ class-instances = Current workshops
 # Text if the template has no workshop.
 class-empty = There are no workshops of this template now.
 
-# Note below a table that does not show all workshops.
-class-only-first = The table does not show all workshops.
+# Note above a table that shows only a part of the workshops.
+class-part = This page shows { $shown } of { $all } workshops.
+
+# Button that opens the first part of the table.
+class-first = First page
 
 # Heading of the result: the requested time.
 class-result = Extension until { $value }

@@ -72,3 +72,6 @@ field-slug = Short link
 field-command-line = Start of the app
 
 field-more = Limits and link
+
+# Name of the four fields for CPU and memory together, in the activity log.
+field-resources = CPU and memory

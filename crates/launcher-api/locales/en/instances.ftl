@@ -129,3 +129,6 @@ instance-count-more = More than 20,000 instances
 
 # Number of instances that match a search, if the service searched only the newest.
 instance-count-newest = { $count } among the newest 20,000 instances
+
+# Note below the list if the service did not search all instances.
+instance-search-newest = The search includes only the newest 20,000 instances. To search older ones, choose a template.

@@ -21,6 +21,7 @@ activity-dismissed-for = { $actor } descartó { $subject } de { $owner }, que ha
 activity-template-created = { $actor } creó la plantilla { $subject }.
 activity-template-changed = { $actor } modificó la plantilla { $subject }.
 activity-template-changed-fields = { $actor } modificó la plantilla { $subject }: { $fields }.
+activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } archivó la plantilla { $subject }.
 activity-template-restored = { $actor } restauró la plantilla { $subject }.
 

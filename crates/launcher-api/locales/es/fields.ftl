@@ -71,3 +71,5 @@ field-slug = Enlace corto
 field-command-line = Inicio de la aplicación
 
 field-more = Límites y enlace
+
+field-resources = CPU y memoria

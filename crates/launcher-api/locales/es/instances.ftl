@@ -85,3 +85,4 @@ instance-count = { $count ->
 }
 instance-count-more = Más de 20 000 instancias
 instance-count-newest = { $count } entre las 20 000 instancias más recientes
+instance-search-newest = La búsqueda abarca solo las 20 000 instancias más recientes. Para buscar en las anteriores, elige una plantilla.

@@ -21,6 +21,7 @@ activity-dismissed-for = { $actor } a retiré l’atelier { $subject } de { $own
 activity-template-created = { $actor } a créé le modèle { $subject }.
 activity-template-changed = { $actor } a modifié le modèle { $subject }.
 activity-template-changed-fields = { $actor } a modifié le modèle { $subject } : { $fields }.
+activity-joined = { $first }, { $second }
 activity-template-archived = { $actor } a archivé le modèle { $subject }.
 activity-template-restored = { $actor } a restauré le modèle { $subject }.
 

@@ -71,3 +71,5 @@ field-slug = Lien court
 field-command-line = Démarrage de l’application
 
 field-more = Limites et lien
+
+field-resources = CPU et mémoire

@@ -85,3 +85,4 @@ instance-count = { $count ->
 }
 instance-count-more = Plus de 20 000 instances
 instance-count-newest = { $count } parmi les 20 000 instances les plus récentes
+instance-search-newest = La recherche porte uniquement sur les 20 000 instances les plus récentes. Pour chercher dans les plus anciennes, choisissez un modèle.

@@ -18,6 +18,7 @@ activity-dismissed-for = { $actor } 移除了 { $owner } 失败的 { $subject }�
 activity-template-created = { $actor } 创建了模板 { $subject }。
 activity-template-changed = { $actor } 修改了模板 { $subject }。
 activity-template-changed-fields = { $actor } 修改了模板 { $subject }：{ $fields }。
+activity-joined = { $first }、{ $second }
 activity-template-archived = { $actor } 归档了模板 { $subject }。
 activity-template-restored = { $actor } 恢复了模板 { $subject }。
 

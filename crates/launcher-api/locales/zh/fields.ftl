@@ -47,3 +47,5 @@ field-slug = 短链接
     .hint = 链接 /go/name 中的名称，例如 statistics-101。请使用 2 至 40 个小写字母、数字和连字符。
 
 field-words = 写法与 shell 命令行相同：引号内的内容算作一项。$(PORT) 代表应用的端口。
+
+field-resources = CPU 和内存

@@ -46,3 +46,4 @@ only-owner = 仅显示 { $owner } 的实例。
 instance-count = { $count } 个实例
 instance-count-more = 超过 20,000 个实例
 instance-count-newest = 最新的 20,000 个实例中有 { $count } 个
+instance-search-newest = 搜索仅包含最新的 20,000 个实例。要搜索更早的实例，请选择一个模板。

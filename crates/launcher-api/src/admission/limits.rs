@@ -21,7 +21,9 @@ pub(crate) const MAX_BODY_BYTES: usize = 256 * KIB;
 const BULK_BYTES: usize = 64 * KIB;
 /// Maximum body of the form with the addresses of a class: 500 addresses with names.
 const ROSTER_BYTES: usize = 128 * KIB;
-/// Maximum body of all other routes. Such a body contains at most a key, an expiry or a return path.
+/// Maximum body of the forms of pages with a long return path: the path of a list with its filter, encoded twice.
+const RETURN_BYTES: usize = 8 * KIB;
+/// Maximum body of all other routes. Such a body contains at most a key, an expiry or a short return path.
 const SMALL_BYTES: usize = KIB;
 
 /// Returns the maximum size of a request's body, in bytes. Routes that read no body ignore it.
@@ -34,6 +36,7 @@ pub(super) fn body_limit(request: &Request, base_path: &str) -> usize {
         }
         "/admin/instances/bulk" => BULK_BYTES,
         "/admin/templates/{template_id}/class" => ROSTER_BYTES,
+        "/language" | "/instances/{k8s_name}/end" => RETURN_BYTES,
         _ => SMALL_BYTES,
     }
 }

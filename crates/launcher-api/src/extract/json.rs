@@ -15,7 +15,7 @@ use serde_path_to_error::Segment;
 use super::unique::UniqueKeys;
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
-use crate::wire::{ExtendBody, LaunchBody};
+use crate::wire::{ExtendBody, ExtendClassBody, LaunchBody};
 
 const JSON: &str = "application/json";
 /// Media type of a JSON merge patch.
@@ -30,6 +30,7 @@ pub(crate) trait Body: DeserializeOwned {
 impl Body for Map<String, Value> {}
 impl Body for LaunchBody {}
 impl Body for ExtendBody {}
+impl Body for ExtendClassBody {}
 impl Body for TemplateDraft {
     const OBJECTS: &'static [&'static str] = &["", "/resources"];
 }

@@ -7,7 +7,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 use launcher_domain::names::is_k8s_name;
 use launcher_domain::{EmailAddress, InstanceState};
-use launcher_service::{ActivityFilter, Page, StateFilter};
+use launcher_service::{ActivityFilter, Page, SearchText, StateFilter};
 use uuid::Uuid;
 
 use super::path::hyphenated;
@@ -74,6 +74,12 @@ impl ListQuery {
             name => InstanceState::parse(name).map(StateFilter::Only),
         };
         Ok(self.read("state", read, "must be live, ended, all, or the name of a state")?.unwrap_or_default())
+    }
+
+    /// Reads the parameter `search`. An empty text matches every instance.
+    pub(crate) fn search(&mut self) -> Result<Option<SearchText>, Problem> {
+        let read = |text: &str| (text.chars().count() <= SearchText::MAX_CHARS).then(|| SearchText::new(text));
+        Ok(self.read("search", read, "must have at most 100 characters")?.flatten())
     }
 
     /// Reads the parameters `owner_email` and `template_id`. Both require the permission to list all instances.

@@ -49,7 +49,7 @@ struct Document {
 
 /// Turns problem documents into pages. Keeps the status and the other headers.
 pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let (back, path) = (return_path(&request), request.uri().path().to_owned());
+    let asked = Asked::of(&request);
     let t = Language::of(request.headers());
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
@@ -59,17 +59,28 @@ pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, ne
     let (mut parts, body) = response.into_parts();
     let document = read(body).await;
     let identity = parts.extensions.get::<Identity>();
-    let page = render(&state, t, identity, parts.status, document, (&path, &back));
+    let page = render(&state, t, identity, parts.status, document, &asked);
     let (page_parts, body) = page.into_parts();
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.extend(page_parts.headers);
     Response::from_parts(parts, body)
 }
 
-/// Returns the path to open after login: the requested path if a repeated request is harmless, else the start page.
-fn return_path(request: &Request) -> LocalPath {
-    let asked = request.uri().path_and_query().filter(|_| request.method() == Method::GET);
-    forms::return_to(asked.map(PathAndQuery::as_str))
+/// The request that an error page answers.
+struct Asked {
+    path: String,
+    /// True if the browser can open the address again.
+    is_get: bool,
+    /// Path to open after the login: the requested path if a repeated request is harmless, else the start page.
+    back: LocalPath,
+}
+
+impl Asked {
+    fn of(request: &Request) -> Self {
+        let is_get = request.method() == Method::GET;
+        let back = request.uri().path_and_query().filter(|_| is_get).map(PathAndQuery::as_str);
+        Self { path: request.uri().path().to_owned(), is_get, back: forms::return_to(back) }
+    }
 }
 
 fn sign_in(login_url: &str, back: &LocalPath) -> String {
@@ -90,7 +101,7 @@ fn render(
     identity: Option<&Identity>,
     status: StatusCode,
     document: Document,
-    (path, back): (&str, &LocalPath),
+    Asked { path, is_get, back }: &Asked,
 ) -> Response {
     let (title, text, next_link) = match document.login_url {
         Some(login_url) if is_path_of(path, &login_url) => (t.text("no-login-title"), t.text("no-login"), None),
@@ -114,9 +125,10 @@ fn render(
         let unauthenticated = UnauthenticatedPage { t, title, text, next_link };
         return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
     };
+    let frame = shell(state, &identity.caller, t, "");
     let error = ErrorPage {
         t,
-        shell: shell(state, &identity.caller, t, ""),
+        shell: if *is_get { frame } else { frame.returning_to(back.as_str()) },
         title,
         text,
         request_id: document.request_id.filter(|_| status.is_server_error()),

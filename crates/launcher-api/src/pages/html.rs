@@ -43,6 +43,7 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'stat
         warns_of_sharing: state.settings.shares_one_user && caller.is_admin() && here.starts_with("admin"),
         version: env!("CARGO_PKG_VERSION"),
         languages: LanguageChoice::all(t),
+        return_to: None,
         here,
     }
 }

@@ -17,16 +17,19 @@ use crate::state::AppState;
 pub(crate) struct LanguageForm {
     /// Code of the chosen language. An unknown code changes nothing.
     language: String,
+    /// Path of the page to open. Without it, the page opens again on which the reader chose the language.
+    return_to: Option<String>,
 }
 
-/// Remembers the language, then opens the page again on which the reader chose it.
+/// Remembers the language, then opens the page on which the reader chose it, or the page that this page names.
 pub(crate) async fn choose(
     State(state): State<AppState>,
     Identified(_): Identified,
     headers: HeaderMap,
     Fields(form): Fields<LanguageForm>,
 ) -> PageResult {
-    let mut response = forms::see_other(&forms::return_to(page_of(&headers).as_deref()));
+    let page = form.return_to.or_else(|| page_of(&headers));
+    let mut response = forms::see_other(&forms::return_to(page.as_deref()));
     if let Some(language) = Language::with_code(&form.language) {
         let (name, value) = language.cookie(state.settings.is_https());
         response.headers_mut().insert(name, value);

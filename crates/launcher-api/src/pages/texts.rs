@@ -4,6 +4,7 @@
 mod activity;
 mod counts;
 mod errors;
+mod fields;
 mod kinds;
 mod notices;
 mod overview;

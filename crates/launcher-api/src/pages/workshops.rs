@@ -136,9 +136,11 @@ async fn render_home(
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
     let offered = templates.len();
     templates.retain(|template| has_words(t, template, search));
+    let frame = shell(state, caller, t, "home");
     let home = Home {
         t,
-        shell: shell(state, caller, t, "home"),
+        // A page with a notice answers a form.
+        shell: if notice.is_some() { frame.returning_to("/") } else { frame },
         notice,
         waiting: workshops.iter().any(WorkshopView::is_waiting),
         cards: templates.iter().map(|template| Card::new(t, launcher, template).beside(&workshops)).collect(),

@@ -54,9 +54,9 @@ catalog! {
          its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
          service the same secret. `launcher doctor` checks the secret.";
     AdminOnly: "admin-only", FORBIDDEN, "Only for administrators",
-        "Only admins may manage templates, filter the list of instances by owner or template, open the admins' pages, \
-         and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask an administrator to add your \
-         address.";
+        "Only admins may manage templates, extend all instances of a template, filter the list of instances by owner or \
+         template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
+         an administrator to add your address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
         "A page of another site made the browser send a request that would change something. The service detects this \
          by `Sec-Fetch-Site` or `Origin`. Nothing was changed. Send changes from this site's own pages, or from a \
@@ -88,7 +88,8 @@ catalog! {
          Nothing was changed. Read the template again, and repeat the change.";
     BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large",
         "The limit is 256 KiB for a template, 64 KiB for a form of the page with all instances, 128 KiB for the \
-         addresses of a class, and 1 KiB for every other body.";
+         addresses of a class, 8 KiB for the forms of pages that end a workshop or choose a language, and 1 KiB for \
+         every other body.";
     UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON",
         "Send `Content-Type: application/json`.";
     UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "The request is for another host",

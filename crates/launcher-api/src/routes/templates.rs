@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 pub(crate) mod create;
+pub(crate) mod extend;
 pub(crate) mod launch;
 pub(crate) mod list;
 pub(crate) mod patch;

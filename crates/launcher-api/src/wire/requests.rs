@@ -9,6 +9,15 @@ use utoipa::ToSchema;
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchBody {}
 
+/// An extension of all running instances of a template.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtendClassBody {
+    /// Time until which the instances are extended.
+    #[schema(value_type = String, format = DateTime, example = "2026-03-02T12:30:00Z")]
+    pub(crate) until: Timestamp,
+}
+
 /// An extension.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -58,6 +58,9 @@ fn with_body(request: RequestBuilder, line: &Line) -> RequestBuilder {
         ("POST", "/api/v1/templates/") | ("PUT", "/api/v1/templates/{template_id}") => {
             request.json(&fields[..3].iter().copied().collect::<BTreeMap<_, _>>())
         }
+        ("POST", "/api/v1/templates/{template_id}/extend") => {
+            request.json(&BTreeMap::from([("until", "2026-01-01T12:30:00Z")]))
+        }
         ("PATCH", _) => request.json(&BTreeMap::from([fields[0]])),
         ("POST", "/admin/instances/bulk") => request.form(&[("action", "end")]),
         ("POST", "/language") => request.form(&[("language", "en")]),

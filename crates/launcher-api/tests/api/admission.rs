@@ -57,8 +57,14 @@ async fn body_above_limit_of_route_is_refused() {
         assert!(reply.text().contains("1 KiB"), "{}", reply.text());
         alice.post_json(&path, &padded(1022)).await.expect(422);
     }
-    for path in [format!("/launch/{id}"), format!("/instances/{name}/extend"), format!("/instances/{name}/end")] {
-        alice.post_form(&path, &[("return_to", &"x".repeat(1020))]).await.expect(413);
+    let end = format!("/instances/{name}/end");
+    for (path, limit) in [
+        (&*format!("/launch/{id}"), 1024),
+        (&format!("/instances/{name}/extend"), 1024),
+        (&end, 8 * 1024),
+        ("/language", 8 * 1024),
+    ] {
+        alice.post_form(path, &[("return_to", &"x".repeat(limit - 9))]).await.expect(413);
     }
     admin.post_json("/templates/", &template(200_000)).await.expect(201);
     admin.put_json(&format!("/templates/{id}"), &template(200_000)).await.expect(200);

@@ -25,6 +25,7 @@ fn list_with_arbitrary_cursor_returns_page_or_422() {
     let (app, _, _, _, admin) = runtime.block_on(TestApp::start());
     let template = runtime.block_on(app.template(&admin));
     runtime.block_on(app.launched(&admin, &template, "running"));
+    let class = format!("admin/templates/{template}/class");
     proptest!(|(text in cursor())| {
         let sent: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
         runtime.block_on(async {
@@ -36,7 +37,7 @@ fn list_with_arbitrary_cursor_returns_page_or_422() {
                     assert_eq!(reply.json()["errors"][0]["pointer"], "/cursor");
                 }
             }
-            for page in ["history", "admin/activity", "admin/instances"] {
+            for page in ["history", "admin/activity", "admin/instances", &class] {
                 assert_eq!(admin.page(&format!("/{page}?after={sent}")).await.status, 200, "{page} {text:?}");
             }
         });

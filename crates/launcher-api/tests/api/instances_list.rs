@@ -53,6 +53,49 @@ async fn instance_list_filters_by_state() {
 }
 
 #[tokio::test]
+async fn instance_list_search_finds_parts_within_the_callers_scope() {
+    let (app, _, alice, bob, admin) = TestApp::start().await;
+    let template = app.template(&admin).await;
+    let hers = app.launched(&alice, &template, "running").await;
+    let his = app.launched(&bob, &template, "running").await;
+    let part_of_name = format!("?search={}", &hers[hers.len() - 8..]);
+    for (query, wanted) in [
+        ("?search=LICE%40exam", vec![&hers]),
+        ("?search=%20bob%20", vec![&his]),
+        ("?search=istics+101", vec![&his, &hers]),
+        (&part_of_name, vec![&hers]),
+        ("?search=", vec![&his, &hers]),
+        ("?search=%25", vec![]),
+        ("?search=alice&state=ended", vec![]),
+        ("?search=example.org&owner_email=bob%40example.org", vec![&his]),
+    ] {
+        assert_eq!(names(&admin, query).await.iter().collect::<Vec<_>>(), wanted, "{query}");
+    }
+    assert_eq!(names(&alice, "?search=example.org").await, std::slice::from_ref(&hers));
+    assert!(names(&alice, "?search=bob").await.is_empty(), "a search stays within the scope of its caller");
+
+    let page = admin.get("/instances/?search=statistics+101&limit=1").await.expect(200);
+    assert!(page.header("link").starts_with("</api/v1/instances/?search=statistics+101&limit=1&cursor="));
+    let longest = "ü".repeat(100);
+    let longest: String = form_urlencoded::byte_serialize(longest.as_bytes()).collect();
+    assert!(names(&admin, &format!("?search={longest}")).await.is_empty());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn instance_list_search_examines_only_the_newest_instances() {
+    let options = Options { max_examined: Some(1), ..Options::default() };
+    let (app, _, alice, bob, admin) = TestApp::start_with(options).await;
+    let template = app.template(&admin).await;
+    let hers = app.launched(&alice, &template, "running").await;
+    let his = app.launched(&bob, &template, "running").await;
+    assert_eq!(names(&admin, "?search=example.org").await, [his]);
+    assert!(names(&admin, "?search=alice").await.is_empty());
+    assert_eq!(names(&admin, "?search=alice&owner_email=alice%40example.org").await, [hers]);
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn instance_list_pages_return_each_instance_once() {
     let (app, _, _, _, admin) = TestApp::start().await;
     let template = app.template(&admin).await;
@@ -102,6 +145,8 @@ async fn instance_list_refuses_invalid_parameters() {
         ("status=live", "/status"),
         ("owner_email=nobody", "/owner_email"),
         ("template_id=7", "/template_id"),
+        ("search=a&search=b", "/search"),
+        (&format!("search={}", "x".repeat(101)), "/search"),
         ("page=2", "/page"),
     ] {
         let reply = admin.get(&format!("/instances/?{query}")).await.expect(422);

@@ -23,6 +23,7 @@ mod me_read;
 mod problems;
 mod protocol;
 mod request_ids;
+mod templates_extend;
 mod templates_launch;
 mod templates_list;
 mod templates_patch;

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use launcher_domain::{EmailAddress, FailureCode, TemplateDraft};
+use launcher_service::TemplateUpdate;
 use uuid::Uuid;
 
 use crate::support::{ADMIN, ALICE, Answer, App, BOB, borrowed};
@@ -102,10 +103,56 @@ async fn template_change_entry_names_changed_fields() {
     let expected = [
         format!("{ADMIN} restored the template Seed."),
         format!("{ADMIN} archived the template Seed."),
-        format!("{ADMIN} changed the template Seed: image, lifetime seconds."),
+        format!("{ADMIN} changed the template Seed: Image, Lifetime."),
         "The service created the template Seed.".to_owned(),
     ];
     assert_eq!(told, expected);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
+    let app = App::start().await;
+    let (admin, template) = (app.browser(ADMIN), app.template("Penguins", |_| {}).await);
+    let (id, edit) = (template.parse().unwrap(), format!("/admin/templates/{template}/edit"));
+    let draft: TemplateDraft = serde_json::from_value(serde_json::json!({
+        "name": "Whales", "description": "x", "app_type": "rstudio", "image": "y:2", "port": 1234,
+        "command": ["a"], "args": ["b"], "env": {"A": "1"}, "resources": {"cpu_limit": "3"},
+        "security_profile": "baseline", "lifetime_seconds": 60, "extension_seconds": 120, "max_lifetime_seconds": 600,
+        "tags": ["x"], "icon": "code", "unlisted": true, "slug": "whales"
+    }))
+    .unwrap();
+    app.test
+        .launcher
+        .update_template(&app.admin(), id, TemplateUpdate { draft, expected_version: None })
+        .await
+        .unwrap();
+    let names = "name, description, app_type, image, port, command, args, env, resources, security_profile, \
+                 lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, unlisted, slug";
+    for (code, separator, resources) in [
+        ("en", ", ", "CPU and memory"),
+        ("de", ", ", "CPU und Arbeitsspeicher"),
+        ("fr", ", ", "CPU et mémoire"),
+        ("es", ", ", "CPU y memoria"),
+        ("zh", "、", "CPU 和内存"),
+        ("ar", "، ", "CPU والذاكرة"),
+    ] {
+        let read =
+            async |path: &str| Answer::of(admin.request(http::Method::GET, path).header("accept-language", code)).await;
+        let editor = read(&edit).await.body;
+        let label = |name: &str| {
+            let label = editor.split(&format!("<label for=\"field-{name}\">")).nth(1);
+            label.map_or(resources, |rest| rest.split('<').next().unwrap())
+        };
+        let labels: Vec<&str> = names.split(", ").map(label).collect();
+        // Marks of the text direction, which Arabic pages contain.
+        let told = read(LOG).await;
+        let told = Answer { body: told.body.replace(['\u{2068}', '\u{2069}'], ""), ..told };
+        let told = sentences(&told);
+        assert!(told[0].contains(&labels.join(separator).replace("&#39;", "'")), "{code}: {told:?} {labels:?}");
+    }
+    let api = Answer::of(admin.request(http::Method::GET, "/api/v1/activity/")).await.body;
+    assert!(api.contains(names), "the API names the fields in English: {api}");
     app.finish().await;
 }
 

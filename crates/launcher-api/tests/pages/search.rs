@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use launcher_service::LaunchRequest;
+use launcher_testkit::Options;
 
 use crate::support::{ADMIN, ALICE, App, BOB};
 
@@ -96,6 +97,53 @@ async fn number_of_matches_and_search_hold_on_each_page_of_the_list() {
     assert_eq!((rows(&first).len(), rows(&second).len()), (100, 20));
     for page in [first, second] {
         assert!(page.contains(">120 instances<"), "{page}");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn page_says_that_older_instances_were_not_searched() {
+    let app = App::with(Options { max_examined: Some(2), ..Options::default() }).await;
+    let (whales, penguins) = (app.template("Whales", |_| {}).await, app.template("Penguins", |_| {}).await);
+    let whale = app.browser(ALICE).launch(&whales).await;
+    for _ in 0..2 {
+        app.browser(ALICE).launch(&penguins).await;
+    }
+    let admin = app.browser(ADMIN);
+    let note = "The search includes only the newest 20,000 instances. To search older ones, choose a template.";
+    let page = admin.get(&path(&[("q", "whales")])).await.body;
+    assert!(
+        rows(&page).is_empty() && page.contains("No instance matches the filter.") && page.contains(note),
+        "{page}"
+    );
+    let page = admin.get(&path(&[("q", "alice")])).await.body;
+    assert!(rows(&page).len() == 2 && page.contains("2 among the newest 20,000 instances"), "{page}");
+    assert!(page.contains(note), "{page}");
+
+    let page = admin.get(&path(&[("q", "alice"), ("template", &whales)])).await.body;
+    assert!(rows(&page) == [&whale] && !page.contains(note), "all instances of the template are searched: {page}");
+    let page = admin.get(&path(&[])).await.body;
+    assert!(rows(&page).len() == 3 && !page.contains(note), "a list without a search shows all instances: {page}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn search_of_ended_instances_is_updated_less_often() {
+    let app = App::start().await;
+    let admin = app.browser(ADMIN);
+    let interval = async |fields: &[(&str, &str)]| {
+        let page = admin.get(&path(fields)).await.body;
+        let trigger =
+            page.split("throttle:").nth(1).unwrap().split("s, every ").map(|text| text.split('s').next().unwrap());
+        trigger.map(|seconds| seconds.parse().unwrap()).take(2).collect::<Vec<u32>>()
+    };
+    let often = interval(&[]).await;
+    for fields in [&[("q", "alice")][..], &[("state", "ended")], &[("q", "alice"), ("state", "running")]] {
+        assert_eq!(interval(fields).await, often, "{fields:?}");
+    }
+    for state in ["ended", "all", "terminated"] {
+        let rarely = interval(&[("q", "alice"), ("state", state)]).await;
+        assert!(rarely.iter().zip(&often).all(|(rare, often)| rare > often), "{state}: {rarely:?}, {often:?}");
     }
     app.finish().await;
 }

@@ -40,6 +40,20 @@ coded_texts! {
         /// The isolation init container terminated repeatedly.
         NetworkCheckExited { exit_code } = "network-check-exited",
             "The network check terminated repeatedly with exit code {exit_code}.";
+        /// The sidecar of the container fleet ended.
+        SidecarEnded { exit_code } = "sidecar-ended", "The sidecar ended with exit code {exit_code}.";
+        /// The container fleet could not install the network rules. `error` is English.
+        NetworkRulesNotSet { error } = "network-rules-not-set",
+            "The workshop did not start, because its network rules could not be set: {error}";
+        /// The container engine could not pull the image. `error` is its English message.
+        ImageNotPulled { image, error } = "image-not-pulled", "The image {image} could not be downloaded: {error}";
+        /// Another program removed a container of the workshop.
+        ContainerRemoved = "container-removed", "Its container was removed from the server.";
+        /// The template requests more than the whole server has. Memory is in MiB, CPU in thousandths.
+        LargerThanServer { memory, cpu, server_memory, server_cpu } = "larger-than-server",
+            "The template requests {memory} MiB of memory and {cpu}m CPU. This server has {server_memory} MiB and {server_cpu}m for workshops.";
+        /// The disk of the container engine is full.
+        EngineDiskFull = "engine-disk-full", "The disk for workshops is full.";
         /// The container runtime gave no reason.
         CommandNotStarted = "command-not-started", "The command cannot be started.";
         /// The app runs, but is not ready.
@@ -102,6 +116,8 @@ coded_texts! {
         /// Other programs took the ports.
         CheckProgramUser = "check-program-user",
             "Launch it again; if it fails again, check that the workshop's program runs as the launcher's user.";
+        /// The template requests more than the whole server has.
+        RequestLess = "request-less", "Lower the memory or CPU request of the template.";
         /// The Secret with the proxy secret is missing.
         CreateSecret = "create-secret", "Ask an administrator to create this Secret. Then launch it again.";
     }
@@ -109,8 +125,8 @@ coded_texts! {
 
 impl FailureRemedy {
     /// Codes of the remedies that only an admin or an administrator can apply.
-    pub const FOR_ADMINS: [&'static str; 5] =
-        ["install-jupyter", "install-rstudio", "install-program", "choose-app-type", "add-command"];
+    pub const FOR_ADMINS: [&'static str; 6] =
+        ["install-jupyter", "install-rstudio", "install-program", "choose-app-type", "add-command", "request-less"];
 }
 
 impl From<&str> for FailureDetail {

@@ -26,6 +26,13 @@ fn quantity_suffix_multiplies_by_its_factor() {
 }
 
 #[test]
+fn quantity_has_amount_in_thousandths() {
+    for (text, milli) in [("250m", 250), ("1.5", 1500), ("2Ki", 2_048_000), ("1k", 1_000_000)] {
+        assert_eq!(quantity(text).milli(), milli, "{text}");
+    }
+}
+
+#[test]
 fn quantity_with_decimal_places_is_exact() {
     for (left, right) in [("0.001", "1m"), ("0.01", "10m"), ("1.25Ki", "1280"), ("1.005k", "1005"), ("007", "7")] {
         assert!(quantity(left).compare(&quantity(right)).is_eq(), "{left} {right}");

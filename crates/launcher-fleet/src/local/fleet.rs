@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use launcher_workshop::Workshop;
 
-use super::gateway::Gateway;
-use super::registry::Registry;
+use super::workload::Workload;
+use crate::machine::{Context as _, Gateway, Registry, finish};
 use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
 
 /// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
@@ -15,13 +15,13 @@ use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
 /// When the last clone is dropped, the apps keep running, and the next [`LocalFleet::open`] adopts them. To terminate
 /// the apps before the program exits, call [`LocalFleet::stop`].
 #[derive(Debug, Clone)]
-pub struct LocalFleet(pub(super) Arc<Registry>);
+pub struct LocalFleet(pub(super) Arc<Registry<Workload>>);
 
 impl LocalFleet {
     /// Returns the gateway, which serves the workshops' origins.
     #[must_use]
     pub fn gateway(&self) -> Gateway {
-        Gateway::new(Arc::clone(&self.0))
+        Gateway::new(self.0.clone())
     }
 
     /// Stops the fleet: terminates the processes of all Workshops concurrently. The Workshops stay stored, and the next
@@ -37,15 +37,13 @@ impl Fleet for LocalFleet {
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
         let registry = Arc::clone(&self.0);
         let workshop = workshop.clone();
-        // A separate task finishes the change even if the caller is cancelled. Otherwise a Workshop could be stored
-        // without a supervisor.
-        finish(tokio::spawn(async move { registry.apply(workshop).await })).await
+        finish(async move { registry.apply(workshop).await }).await
     }
 
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
         let registry = Arc::clone(&self.0);
         let (name, uid) = (name.to_owned(), uid.map(str::to_owned));
-        finish(tokio::spawn(async move { registry.delete(&name, uid.as_deref()).await })).await
+        finish(async move { registry.delete(&name, uid.as_deref()).await }).await
     }
 
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError> {
@@ -53,14 +51,10 @@ impl Fleet for LocalFleet {
     }
 
     async fn identity(&self) -> Result<String, FleetError> {
-        Ok(self.0.context.fleet_id.clone())
+        Ok(self.0.context.data_dir().fleet_id.clone())
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         self.0.cache.watch()
     }
-}
-
-async fn finish<T>(task: tokio::task::JoinHandle<Result<T, FleetError>>) -> Result<T, FleetError> {
-    task.await.unwrap_or_else(|error| Err(FleetError::Unavailable(format!("the call was aborted: {error}"))))
 }

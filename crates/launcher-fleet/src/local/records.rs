@@ -1,16 +1,13 @@
-//! The files of a data directory: records of the Workshops, logs and identities.
+//! The parts of a record and of a state directory that only this fleet has: the app's process, token and log.
 
-pub(super) mod data_dir_identity;
-mod files;
-mod layout;
 pub(super) mod log;
-mod record;
-pub(super) mod store;
+mod started;
 mod token;
-mod watch_cache;
 
-pub(super) use files::{make_private, remove_directory, replace_file};
-pub(super) use layout::Layout;
-pub(super) use record::{Record, Started};
+pub(super) use started::Started;
 pub(super) use token::Token;
-pub(super) use watch_cache::WatchCache;
+
+/// The record of a Workshop whose app is a process.
+pub(super) type Record = crate::machine::Record<Started>;
+/// The stored record of a Workshop whose app is a process.
+pub(super) type StoredRecord = crate::machine::StoredRecord<Started>;

@@ -235,7 +235,7 @@ async fn failure_page_is_escaped_and_for_owner_only() {
 #[tokio::test]
 async fn gateway_without_authentication_admits_all_requests() {
     let mut home = Home::new();
-    home.settings.require_authentication = false;
+    home.settings.origins.require_authentication = false;
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&script("lab-a", "exec python3 -m http.server \"$PORT\" --bind 127.0.0.1")).await.unwrap();
@@ -251,7 +251,7 @@ async fn gateway_without_authentication_admits_all_requests() {
 #[tokio::test]
 async fn host_below_workshop_domain_names_a_workshop() {
     let mut home = Home::new();
-    home.settings.public_origin = "http://launcher.localhost:8000".parse().unwrap();
+    home.settings.origins.public_origin = "http://launcher.localhost:8000".parse().unwrap();
     let fleet = home.open();
     let gateway = fleet.gateway();
     for (host, expected) in [

@@ -49,8 +49,8 @@ async fn adopted_workshop_gets_url_of_new_public_origin() {
     let mut home = Home::new();
     Launcher::start(&home, "kill::adopted_workshop_gets_url_of_new_public_origin").await.kill();
     let processes = home.processes();
-    home.settings.public_origin = "https://launcher.example.org".parse().unwrap();
-    home.settings.workshop_domain = "workshops.example.org".to_owned();
+    home.settings.origins.public_origin = "https://launcher.example.org".parse().unwrap();
+    home.settings.origins.workshop_domain = "workshops.example.org".to_owned();
 
     let fleet = home.open();
 

@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 use launcher_domain::identity::TrustedHeader;
-use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings};
+use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalSettings, OriginSettings};
 use launcher_process::stop::Stop;
 use launcher_workshop::{Phase, Workshop, WorkshopResources, WorkshopSpec};
 use rustix::process::{Pid, Signal, kill_process};
@@ -132,17 +132,19 @@ pub(crate) fn has_ended(pid: i32) -> bool {
 pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
     LocalSettings {
         data_dir: data_dir.to_owned(),
-        public_origin: "http://localhost:8000".parse().unwrap(),
-        workshop_domain: "localhost".to_owned(),
+        origins: OriginSettings {
+            public_origin: "http://localhost:8000".parse().unwrap(),
+            workshop_domain: "localhost".to_owned(),
+            trusted_header: TrustedHeader::default(),
+            proxy_secret: None,
+            require_authentication: true,
+            session_cookie_prefix: "_oauth2_proxy".to_owned(),
+        },
         jupyter: "no-such-jupyter-lab".into(),
         rstudio: "no-such-rserver".into(),
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
         start_timeout: PATIENCE,
         stop_grace: Duration::from_secs(5),
-        trusted_header: TrustedHeader::default(),
-        proxy_secret: None,
-        require_authentication: true,
-        session_cookie_prefix: "_oauth2_proxy".to_owned(),
     }
 }
 

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Container, SecurityContext};
+use launcher_workshop::app::{SIDECAR_REQUESTS, SIDECAR_USER};
 
-use super::limits::{SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
+use super::limits::{amounts, restricted};
 use super::literal::variables;
 use crate::settings::OperatorSettings;
 
@@ -28,7 +29,10 @@ pub(super) fn container(settings: &OperatorSettings, most: Duration) -> Containe
         // The same requests as the sidecar's. The init container ends before the sidecar starts, so these requests do
         // not increase the pod's requests.
         resources: Some(amounts(SIDECAR_REQUESTS, ["1", "32Mi"])),
-        security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(SIDECAR_USER.into())
+        }),
         ..Container::default()
     }
 }

@@ -2,17 +2,7 @@
 
 use k8s_openapi::api::core::v1::{Capabilities, ResourceRequirements, SeccompProfile, SecurityContext};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-
-/// User ID of the sidecar. The stock app images have no user with this ID.
-pub(super) const SIDECAR_USER: i64 = 65532;
-/// CPU and memory requests of the sidecar.
-pub(super) const SIDECAR_REQUESTS: [&str; 2] = ["5m", "16Mi"];
-/// CPU and memory limits of the sidecar. `launcher-sidecar/src/memory.rs` calculates the sidecar's maximum memory use.
-/// A test there reads this line and checks that the limit is larger.
-pub(super) const SIDECAR_LIMITS: [&str; 2] = ["1", "256Mi"];
-/// Capabilities that stock images need to switch from root to an unprivileged user. Pod Security `baseline` allows
-/// them.
-const BASELINE_CAPABILITIES: [&str; 7] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID"];
+use launcher_workshop::app::BASELINE_CAPABILITIES;
 
 pub(super) fn restricted(user: i64) -> SecurityContext {
     SecurityContext {

@@ -8,9 +8,12 @@ use k8s_openapi::api::core::v1::{
     VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use launcher_workshop::app::{HttpProbe, LIVENESS, READINESS, SIDECAR_PORT, TELEMETRY_PORT};
+use launcher_workshop::app::{
+    HttpProbe, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS, SIDECAR_USER, SidecarSpec,
+    TELEMETRY_PORT,
+};
 
-use super::limits::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SIDECAR_USER, amounts, restricted};
+use super::limits::{amounts, restricted};
 use super::literal::variables;
 use crate::identifiers::EXPIRES_AT;
 use crate::settings::OperatorSettings;
@@ -43,19 +46,20 @@ const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
 
 pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let sidecar = &settings.sidecar;
-    let mut env = vec![
-        ("SERVICE_OWNER_EMAIL", workshop.owner.to_string()),
-        ("SERVICE_APP_PORT", workshop.port.to_string()),
-        ("SERVICE_REQUIRE_AUTHENTICATION", sidecar.require_authentication.to_string()),
-        ("SERVICE_TRUSTED_AUTH_HEADER", sidecar.trusted_auth_header.clone()),
-        ("SERVICE_SESSION_COOKIE_PREFIX", sidecar.session_cookie_prefix.clone()),
-        ("SERVICE_EXPIRY_FILE", format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}")),
-    ];
-    if let Some(launcher) = &sidecar.launcher_url {
-        env.push(("SERVICE_WORKSHOP_PAGE_URL", format!("{launcher}/instances/{}", workshop.name)));
+    let workshop_page = sidecar.launcher_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
+    let mut env = SidecarSpec {
+        owner: &workshop.owner,
+        app_port: workshop.port,
+        require_authentication: sidecar.require_authentication,
+        trusted_header: &sidecar.trusted_auth_header,
+        session_cookie_prefix: &sidecar.session_cookie_prefix,
+        expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
+        workshop_page: workshop_page.as_deref(),
     }
+    .environment();
     if sidecar.proxy_secret.is_some() {
-        env.push(("SERVICE_PROXY_SECRET_FILE", format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}")));
+        let file = format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}");
+        env.insert("SERVICE_PROXY_SECRET_FILE".to_owned(), file);
     }
     let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)].map(|(name, port)| ContainerPort {
         name: Some(name.to_owned()),
@@ -67,7 +71,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         name: SIDECAR_CONTAINER.to_owned(),
         image: Some(sidecar.image.clone()),
         image_pull_policy: Some(settings.pull_policy.as_str().to_owned()),
-        env: Some(variables(env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
+        env: Some(variables(env)),
         ports: Some(ports.into()),
         readiness_probe: Some(probe(READINESS)),
         liveness_probe: Some(probe(LIVENESS)),
@@ -80,7 +84,10 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         }),
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
         volume_mounts: Some(mounts(settings)),
-        security_context: Some(SecurityContext { read_only_root_filesystem: Some(true), ..restricted(SIDECAR_USER) }),
+        security_context: Some(SecurityContext {
+            read_only_root_filesystem: Some(true),
+            ..restricted(SIDECAR_USER.into())
+        }),
         ..Container::default()
     }
 }

@@ -1,10 +1,12 @@
 //! Tests of the functions that all processes share, through their public API.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod address;
 mod files;
 mod follow;
 mod health;
 mod listen;
+mod listener;
 mod serve;
 mod serve_limits;
 mod settings;

@@ -10,7 +10,7 @@ pub(crate) fn check(rules: &Rules, headers: &[httparse::Header<'_>]) -> Result<(
     let lines = headers.iter().map(|header| (header.name.as_bytes(), header.value));
     let policy = &rules.policy;
     let error = match policy.trusted_header.read_verified(policy.proxy_secret.as_ref(), lines) {
-        Ok(identity) if identity == policy.owner => return Ok(()),
+        Ok(identity) if policy.owner.as_ref() == Some(&identity) => return Ok(()),
         Ok(_) => None,
         Err(error) => Some(error),
     };

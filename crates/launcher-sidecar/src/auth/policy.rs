@@ -7,8 +7,8 @@ use launcher_domain::proof::ProxySecret;
 /// The access policy that a sidecar enforces.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// The only person whose requests reach the app.
-    pub owner: EmailAddress,
+    /// The only person whose requests reach the app. With `None`, no caller is the owner.
+    pub owner: Option<EmailAddress>,
     /// Header with the caller's identity. The auth proxy sets it.
     pub trusted_header: TrustedHeader,
     /// With `false`, requests with a wrong or missing identity are logged and forwarded, instead of refused.
@@ -28,8 +28,14 @@ impl Policy {
     /// Creates a policy that admits only `owner`. All other fields have their defaults.
     #[must_use]
     pub fn new(owner: EmailAddress) -> Self {
+        Self { owner: Some(owner), ..Self::without_owner() }
+    }
+
+    /// Creates a policy that admits no request, for addresses without a workshop. All other fields have their defaults.
+    #[must_use]
+    pub fn without_owner() -> Self {
         Self {
-            owner,
+            owner: None,
             trusted_header: TrustedHeader::default(),
             require_authentication: true,
             session_cookie_prefix: Self::SESSION_COOKIE_PREFIX.to_owned(),

@@ -17,14 +17,19 @@ impl WorkshopPage {
     pub fn parse(text: &str) -> Result<Self, String> {
         const FORM: &str = "write the URL of a page, as in https://launcher.example.org/instances/intro-abcdefghij";
         let url = text.trim_end_matches('/');
-        let host = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme)).ok_or(FORM)?;
-        let start = url.len() - host.len();
-        let length = host.find('/').ok_or(FORM)?;
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%[]".contains(&byte);
-        if length == 0 || !host.bytes().all(is_plain) {
-            return Err(FORM.to_owned());
-        }
-        Ok(Self { url: url.to_owned(), origin: start + length })
+        let origin = origin_length(url).filter(|&length| length < url.len()).ok_or(FORM)?;
+        Ok(Self { url: url.to_owned(), origin })
+    }
+
+    /// Parses the URL of the launcher. Returns the launcher's start page, for an address without a workshop.
+    ///
+    /// # Errors
+    /// Returns a sentence that states the valid form.
+    pub fn start_page(launcher: &str) -> Result<Self, String> {
+        const FORM: &str = "write the URL of the launcher without a path, as in https://launcher.example.org";
+        let url = launcher.trim_end_matches('/');
+        let origin = origin_length(url).filter(|&length| length == url.len()).ok_or(FORM)?;
+        Ok(Self { url: format!("{url}/"), origin })
     }
 
     /// Returns the URL of the page.
@@ -43,6 +48,14 @@ impl WorkshopPage {
     pub(super) fn extend_url(&self) -> String {
         format!("{}/extend", self.url)
     }
+}
+
+/// Returns the length of the origin at the start of a URL. Returns `None` if the URL is not a plain web address.
+fn origin_length(url: &str) -> Option<usize> {
+    let host = ["https://", "http://"].into_iter().find_map(|scheme| url.strip_prefix(scheme))?;
+    let length = host.find('/').unwrap_or(host.len());
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/%[]".contains(&byte);
+    (length > 0 && host.bytes().all(is_plain)).then_some(url.len() - host.len() + length)
 }
 
 #[cfg(test)]
@@ -68,6 +81,18 @@ mod tests {
             "/instances/a",
         ] {
             assert!(WorkshopPage::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_plain_web_address_without_path_is_a_launcher() {
+        for text in ["https://launcher.example.org:8443", "https://launcher.example.org:8443/"] {
+            let page = WorkshopPage::start_page(text).unwrap();
+            let expected = ("https://launcher.example.org:8443/", "https://launcher.example.org:8443");
+            assert_eq!((page.url(), page.origin()), expected);
+        }
+        for wrong in ["", "https://", "launcher.example.org", "https://h/a", "https://h\"", "https://u@h", "ftp://h"] {
+            assert!(WorkshopPage::start_page(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -11,10 +11,10 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::resolv_conf::name_servers;
+
 /// Pause before a query is sent again. The network may lose the first packets of a new pod.
 const RETRY: Duration = Duration::from_millis(50);
-/// Port of a DNS server if `resolv.conf` names no port. Only the `resolv.conf` files of tests name a port.
-const PORT: u16 = 53;
 
 /// Sends DNS queries to detect whether the network is up. Dropping this value ends the queries.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl NetworkUp {
         let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
         let (is_up, mut queries) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
         let query = query(search_domain(&text));
-        for server in servers(&text) {
+        for server in name_servers(&text) {
             let (is_up, query) = (is_up.clone(), query.clone());
             queries.spawn(async move {
                 while !is_up.load(Ordering::Relaxed) {
@@ -53,16 +53,6 @@ impl NetworkUp {
     pub(crate) fn set_up(&self) {
         self.is_up.store(true, Ordering::Relaxed);
     }
-}
-
-/// Returns the addresses of all `nameserver` lines. An address may include a port, as in `127.0.0.1:5353`.
-fn servers(text: &str) -> Vec<SocketAddr> {
-    let addresses = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")).map(str::trim);
-    let server = |text: &str| {
-        let with_port = text.parse::<IpAddr>().map(|address| SocketAddr::new(address, PORT));
-        with_port.or_else(|_| text.parse()).ok()
-    };
-    addresses.filter_map(server).collect()
 }
 
 /// Returns the first domain of the `search` line, for use as the name in DNS queries. The cluster's DNS server answers
@@ -104,11 +94,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resolv_conf_yields_name_servers_and_first_search_domain() {
-        let text = "# a comment\nsearch workshops.svc.cluster.local svc.cluster.local\nnameserver 10.96.0.10\n\
-                    nameserver fd00::a\nnameserver 127.0.0.1:5353\nnameserver wrong\noptions ndots:5\n";
-        let expected = ["10.96.0.10:53", "[fd00::a]:53", "127.0.0.1:5353"].map(|text| text.parse().unwrap());
-        assert_eq!(servers(text), expected);
+    fn first_search_domain_is_read() {
+        let text = "# a comment\nsearch workshops.svc.cluster.local svc.cluster.local\nnameserver 10.96.0.10\n";
         assert_eq!(search_domain(text), "workshops.svc.cluster.local");
         assert_eq!(search_domain("nameserver 10.96.0.10\n"), "");
     }

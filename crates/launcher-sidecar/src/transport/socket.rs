@@ -1,4 +1,4 @@
-//! TCP connections from clients and to the app, with bounded kernel buffers.
+//! Connections from clients and to the app, with bounded kernel buffers.
 
 use std::io;
 use std::pin::Pin;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use launcher_process::listener::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::memory::{BULK, Buffers, FULL, FULL_CONNECTIONS};
@@ -58,11 +58,14 @@ impl BufferPermits {
     }
 }
 
-/// A TCP connection. If it is dropped before the peer has received the written bytes, the connection is reset. After a
-/// normal close, the kernel would keep these bytes for minutes, and they could exceed the memory limit.
+/// A connection over TCP or over a Unix socket.
+///
+/// If a TCP connection is dropped before the peer has received the written bytes, the connection is reset. After a
+/// normal close, the kernel would keep these bytes for minutes, and they could exceed the memory limit. A Unix socket
+/// has no reset: the kernel keeps these bytes until the peer reads or closes the connection. Its peer is the launcher.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    stream: TcpStream,
+    stream: Stream,
     buffers: Buffers,
     _permit: Option<OwnedSemaphorePermit>,
     /// True if the send buffer has its minimum size, because no further byte is written.
@@ -73,7 +76,7 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// Wraps a connection. `buffers` are the normal sizes of its kernel buffers.
-    pub(crate) fn new(stream: TcpStream, (buffers, permit): (Buffers, Option<OwnedSemaphorePermit>)) -> Self {
+    pub(crate) fn new(stream: Stream, (buffers, permit): (Buffers, Option<OwnedSemaphorePermit>)) -> Self {
         Self { stream, buffers, _permit: permit, is_shrunk: false, is_shut: false }
     }
 
@@ -81,7 +84,7 @@ impl Socket {
         self.buffers == FULL
     }
 
-    pub(crate) fn stream(&self) -> &TcpStream {
+    pub(crate) fn stream(&self) -> &Stream {
         &self.stream
     }
 
@@ -106,23 +109,24 @@ impl Socket {
         }
     }
 
-    /// True if at most two thirds of the send buffer are in use, or if the connection is broken.
+    /// True if at most two thirds of the send buffer are in use, or if the connection is broken. For a Unix socket, the
+    /// limit is a quarter.
     pub(crate) fn is_writable(&self) -> bool {
         let mut interest = [PollFd::new(&self.stream, PollFlags::OUT)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         poll(&mut interest, Some(&now)).map_or(true, |ready| ready > 0)
     }
 
-    /// True if the peer has acknowledged all written bytes except at most 3 KiB. Shrinks the send buffer, so the caller
-    /// must not write afterwards.
+    /// True if the peer has acknowledged all written bytes except at most 3 KiB. The peer of a Unix socket must have
+    /// read them. Shrinks the send buffer, so the caller must not write afterwards.
     fn is_delivered(&mut self) -> bool {
         if self.is_shut {
             return true;
         }
         if !self.is_shrunk {
             self.is_shrunk = true;
-            // The kernel raises 0 to its minimum of 4,608 bytes. The socket is writable if at most two thirds (3 KiB)
-            // of them are in use.
+            // The kernel raises 0 to its minimum of 4,608 bytes. A TCP socket is writable if at most two thirds
+            // (3 KiB) of them are in use, a Unix socket if at most a quarter is in use.
             drop(SockRef::from(&self.stream).set_send_buffer_size(0));
         }
         self.is_writable()
@@ -177,7 +181,7 @@ impl Drop for Socket {
     }
 }
 
-/// A connection that is not a TCP socket, such as an in-process pipe.
+/// A connection that is not a socket, such as an in-process pipe.
 #[derive(Debug)]
 pub(crate) struct Plain<IO>(pub(crate) IO);
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use launcher_domain::sync::lock;
+use launcher_process::listener::Stream;
 use rustix::net::RecvFlags;
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
@@ -77,7 +78,7 @@ impl Pool {
         socket.set_recv_buffer_size(sizes.receive.try_into().unwrap_or(u32::MAX))?;
         socket.set_send_buffer_size(sizes.send.try_into().unwrap_or(u32::MAX))?;
         let stream = tokio::time::timeout(CONNECT, socket.connect(self.app)).await??;
-        Ok(Socket::new(stream, (sizes, permit)))
+        Ok(Socket::new(Stream::Tcp(stream), (sizes, permit)))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

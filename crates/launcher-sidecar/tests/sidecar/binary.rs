@@ -13,6 +13,7 @@ use super::support::{ALICE, App, Client, eventually, soon};
 fn invalid_setting_fails_start_with_one_line_error() {
     let owner = ("SERVICE_OWNER_EMAIL", "alice@example.org");
     let port = ("SERVICE_APP_PORT", "8888");
+    let long = &format!("unix:/{}", "x".repeat(107));
     for (settings, said) in [
         (vec![port], "owner-email"),
         (vec![port, ("SERVICE_OWNER_EMAIL", "")], "owner-email"),
@@ -25,6 +26,8 @@ fn invalid_setting_fails_start_with_one_line_error() {
         (vec![owner, port, ("SERVICE_REQUIRE_AUTHENTICATION", "1")], "require-authentication"),
         (vec![owner, port, ("SERVICE_TRUSTED_AUTH_HEADER", "x_y")], "trusted-auth-header"),
         (vec![owner, port, ("SERVICE_LISTEN_ADDR", "nowhere")], "listen-addr"),
+        (vec![owner, port, ("SERVICE_LISTEN_ADDR", "unix:http.sock")], "write unix:/absolute/path.sock"),
+        (vec![owner, port, ("SERVICE_TELEMETRY_ADDR", long)], "the kernel allows 107"),
         (vec![owner, port, ("SERVICE_WORKSHOP_PAGE_URL", "launcher.example.org")], "workshop-page-url"),
     ] {
         let output = run(&settings);
@@ -120,7 +123,7 @@ async fn sigterm_completes_in_flight_requests_and_keeps_port_bound() {
     eventually("the request is under way", || app.seen().ends_with('a')).await;
     program.terminate().await;
     // Kubernetes also signals the app. If the app keeps running, it must not be able to bind the sidecar's port.
-    assert!(listen(program.addr).is_err());
+    assert!(listen(&program.addr.into()).is_err());
     assert_eq!(Client::connect(program.addr).await.read_to_end().await, "");
     client.send("bc").await;
     assert_eq!(client.read_response().await.body, "done");

@@ -16,6 +16,8 @@ mod lingering_close;
 #[path = "../../../launcher-testkit/src/metrics.rs"]
 #[expect(unreachable_pub, reason = "others use it as a part of their test kit")]
 mod metrics;
+mod network_rules;
+mod notice;
 mod owner;
 mod ports;
 mod proof;
@@ -26,4 +28,5 @@ mod streaming;
 mod support;
 mod tunnels;
 mod unauthenticated;
+mod unix_sockets;
 mod websocket;

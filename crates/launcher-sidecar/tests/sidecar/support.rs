@@ -4,11 +4,13 @@ pub(crate) mod app;
 pub(crate) mod client;
 pub(crate) mod namespace;
 pub(crate) mod program;
+pub(crate) mod workshop_network;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use launcher_domain::email::EmailAddress;
+use launcher_process::listener::Listener;
 use launcher_process::stop::Stop;
 use launcher_sidecar::frame::Frame;
 use launcher_sidecar::serve::{listen, serve};
@@ -51,8 +53,9 @@ impl Setup {
     }
 
     pub(crate) async fn with_frame(policy: Policy, app: App, frame: Frame) -> Self {
-        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let addr = listener.local_addr().unwrap();
+        let listener = listen(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        let Listener::Tcp(bound) = &listener else { unreachable!("the address is a TCP port") };
+        let addr = bound.local_addr().unwrap();
         let sidecar = Sidecar::with_frame(policy, app.addr, frame);
         let stop = Stop::new();
         let (served, stopped) = (sidecar.clone(), stop.clone());

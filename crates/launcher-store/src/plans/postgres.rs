@@ -83,7 +83,7 @@ fn with<const N: usize>(text: &'static str, values: [&'static str; N]) -> Sql {
 #[tokio::test]
 async fn instance_lists_need_no_sequential_scan() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     let me = bob();
     let template = Some(Uuid::parse_str("00000000-0000-4000-8000-000000000007").unwrap());
     let states = [StateFilter::Live, StateFilter::Ended, StateFilter::All, StateFilter::Only(InstanceState::Running)];
@@ -94,8 +94,13 @@ async fn instance_lists_need_no_sequential_scan() {
                 [(Scope::Owner(&me), None), (Scope::Everyone, None), (Scope::Everyone, template)]
             {
                 let filter = InstanceFilter { state, owner_email: None, template_id, search: None };
-                let plan = planner.plan(instances::list(scope, &filter, &page, name)).await;
+                let plan = planner.plan(instances::list(scope, &filter, &page, rules)).await;
                 assert!(!plan.contains("Seq Scan"), "{state:?} {scope:?}\n{plan}");
+                let filter = InstanceFilter { search: SearchText::new("bob"), ..filter };
+                let plan = planner.plan(instances::list(scope, &filter, &page, rules)).await;
+                assert!(!plan.contains("Seq Scan"), "search: {state:?} {scope:?}\n{plan}");
+                let is_bounded = plan.lines().any(|line| line.contains("Index Cond") && line.contains("COALESCE"));
+                assert!(is_bounded, "search: {state:?} {scope:?}\n{plan}");
             }
         }
     }
@@ -144,12 +149,12 @@ async fn frequent_statements_use_their_index() {
 #[tokio::test]
 async fn sorted_list_of_live_instances_uses_index() {
     let planner = Planner::new().await;
-    let name = planner.store.engine.template_name;
+    let rules = planner.store.search_rules();
     for by in [SortBy::Launch, SortBy::Owner, SortBy::Template, SortBy::State, SortBy::End] {
         for state in [StateFilter::Live, StateFilter::Only(InstanceState::Running)] {
             let filter = InstanceFilter { state, ..InstanceFilter::default() };
             let order = SortOrder { by, descending: true };
-            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, name);
+            let sql = order::sorted(Scope::Everyone, &filter, order, None, 50, rules);
             planner.assert_uses(sql, "workshop_instances_").await;
         }
     }
@@ -169,7 +174,7 @@ async fn overview_statements_use_their_index() {
     planner.assert_uses(overview::ended(everyone, since(8_700)), "workshop_instances_ended").await;
     planner.assert_uses(counts::states(everyone, Uuid::from_u128(1)), "workshop_instances_").await;
     let filter = InstanceFilter { search: SearchText::new("bob"), ..InstanceFilter::default() };
-    let count = counts::count(everyone, &filter, planner.store.engine.template_name);
+    let count = counts::count(everyone, &filter, planner.store.search_rules());
     planner.assert_uses(count, "workshop_instances_").await;
     planner.store.close().await;
 }

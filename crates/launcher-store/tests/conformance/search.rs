@@ -102,6 +102,50 @@ async fn search_combines_with_pages_filters_and_orders() {
 }
 
 #[tokio::test]
+async fn search_and_its_count_examine_only_the_newest_instances_of_the_other_filters() {
+    on_every_engine(async |store| {
+        let store = store.examining_at_most(3);
+        let mut names = Vec::new();
+        for owner in ["needle", "hay", "needle", "hay", "needle", "hay"] {
+            let row = launched(&store, &format!("{owner}@example.org")).await;
+            names.push(row.k8s_name.clone());
+            ended(&store, &row, 60).await;
+            // Instances that do not match the rest of the filter do not count.
+            launched(&store, "needle@example.com").await;
+        }
+        let ended = InstanceFilter { state: StateFilter::Ended, ..searched("needle") };
+        let found = async |filter: &InstanceFilter, after| {
+            let rows = store.instances(&admin(), filter, &Page { limit: 10, after }).await.unwrap();
+            for by in [SortBy::Launch, SortBy::Owner] {
+                let order = SortOrder { by, descending: true };
+                let sorted = store.sorted_instances(&admin(), filter, order, None, 10).await.unwrap();
+                assert!(after.is_some() || sorted == rows, "{by:?}: {sorted:#?}");
+            }
+            rows
+        };
+        let newest = found(&ended, None).await;
+        assert_eq!(newest.iter().map(|row| &row.instance.k8s_name).collect::<Vec<_>>(), [&names[4]]);
+        let older = found(&ended, Some(newest[0].instance.instance_id)).await;
+        assert!(older.is_empty(), "the next page does not examine older instances: {older:#?}");
+        let count = store.count_instances(&admin(), &ended).await.unwrap();
+        assert_eq!(count, InstanceCount { matches: 1, is_complete: false });
+
+        // An instance that an owner's search examines may be older than the newest of all owners.
+        let of_owner = InstanceFilter { owner_email: Some(email("needle@example.org")), ..ended.clone() };
+        assert_eq!(found(&of_owner, None).await.len(), 3);
+        let count = store.count_instances(&admin(), &of_owner).await.unwrap();
+        assert_eq!(count, InstanceCount { matches: 3, is_complete: true });
+        let mine = store.instances(&caller("needle@example.org"), &ended, &EVERYTHING).await.unwrap();
+        assert_eq!(mine.len(), 3, "an instance of another owner does not count");
+
+        let all_ended = InstanceFilter { search: None, ..ended };
+        let all = store.instances(&admin(), &all_ended, &EVERYTHING).await.unwrap();
+        assert_eq!(all.len(), 6, "a list without search has no bound");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn current_instances_of_a_template_are_counted_by_state() {
     on_every_engine(async |store| {
         store.create_template(&template(2)).await.unwrap();

@@ -27,11 +27,11 @@ pub(super) async fn check(settings: ServeSettings, rows: DatabaseFacts, fleet: F
     section
 }
 
-/// Returns the examination of this machine's programs. Returns `None` on Kubernetes, where apps run from images.
+/// Returns the examination of this machine's programs. Returns `None` for fleets whose apps run from images.
 fn programs_of(settings: &ServeSettings) -> Option<LocalExamination> {
     match settings.fleet {
         FleetKind::Local => local::examination(settings),
-        FleetKind::Kubernetes => None,
+        FleetKind::Containers | FleetKind::Kubernetes => None,
     }
 }
 

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use http::Uri;
 use launcher_domain::{Clock, ProxySecret};
-use launcher_fleet::{Fleet, Gateway, KubernetesFleet, LocalFleet, LocalFleetError, LocalSettings};
+use launcher_fleet::{
+    ContainerFleet, ContainerFleetError, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet,
+    LocalFleetError, LocalSettings, OriginSettings,
+};
 use launcher_process::stop::Stop;
 
 use crate::cluster::{self, ClusterError};
@@ -19,6 +22,13 @@ const APP_GRACE: Duration = Duration::from_secs(5);
 pub(crate) enum OpenFleetError {
     #[error("the local fleet cannot be used: {0}")]
     Local(#[from] LocalFleetError),
+    #[error("the container fleet cannot be used: {0}")]
+    Containers(#[from] ContainerFleetError),
+    #[error(
+        "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars, which the fleet containers needs, for example \
+         the one that `make server-images` builds"
+    )]
+    NoSidecarImage,
     #[error(transparent)]
     Cluster(#[from] ClusterError),
 }
@@ -27,6 +37,7 @@ pub(crate) enum OpenFleetError {
 #[derive(Debug)]
 pub(super) enum RunningFleet {
     Local(LocalFleet),
+    Containers(ContainerFleet),
     Kubernetes(Arc<KubernetesFleet>),
 }
 
@@ -41,8 +52,14 @@ impl RunningFleet {
     ) -> Result<Self, OpenFleetError> {
         match settings.fleet {
             FleetKind::Local => {
-                let local = LocalSettings { proxy_secret, ..local_settings(settings, public_url) };
+                let mut local = local_settings(settings, public_url);
+                local.origins.proxy_secret = proxy_secret;
                 Ok(Self::Local(LocalFleet::open(local, clock, stop)?))
+            }
+            FleetKind::Containers => {
+                let mut containers = container_settings(settings, public_url).ok_or(OpenFleetError::NoSidecarImage)?;
+                containers.origins.proxy_secret = proxy_secret;
+                Ok(Self::Containers(ContainerFleet::open(containers, clock, stop).await?))
             }
             FleetKind::Kubernetes => {
                 let (client, namespace) = cluster::connect().await?;
@@ -56,22 +73,26 @@ impl RunningFleet {
     pub(super) fn port(&self) -> Arc<dyn Fleet> {
         match self {
             Self::Local(fleet) => Arc::new(fleet.clone()),
+            Self::Containers(fleet) => Arc::new(fleet.clone()),
             Self::Kubernetes(fleet) => fleet.clone(),
         }
     }
 
-    /// Returns the gateway of the local fleet. On Kubernetes, requests for workshops do not arrive at this process.
+    /// Returns the gateway of a fleet on this machine. On Kubernetes, requests for workshops do not arrive at this process.
     pub(super) fn gateway(&self) -> Option<Gateway> {
         match self {
             Self::Local(fleet) => Some(fleet.gateway()),
+            Self::Containers(fleet) => Some(fleet.gateway()),
             Self::Kubernetes(_) => None,
         }
     }
 
-    /// Stops the workloads of the local fleet, because they cannot run without this process. Keeps their Workshops.
+    /// Stops the workloads of the local fleet, because they cannot run without this process. Keeps their Workshops. The
+    /// workloads of other fleets keep running.
     pub(super) async fn stop(self) {
         match self {
             Self::Local(fleet) => fleet.stop().await,
+            Self::Containers(fleet) => fleet.close().await,
             // The operator keeps the workloads running.
             Self::Kubernetes(_) => {}
         }
@@ -82,14 +103,36 @@ impl RunningFleet {
 pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
         data_dir: settings.data_dir.clone(),
-        public_origin: public_url.clone(),
-        workshop_domain: settings.workshop_domain.clone(),
+        origins: origins(settings, public_url),
         jupyter: settings.local_jupyter.clone(),
         rstudio: settings.local_rstudio.clone(),
         // Start keepers from the program that is running now: an upgrade may already have replaced its file.
         keeper: "/proc/self/exe".into(),
         start_timeout: settings.limits().start_timeout,
         stop_grace: APP_GRACE,
+    }
+}
+
+/// Returns the settings of the container fleet, without the proxy secret. `None` if no sidecar image is set.
+pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> Option<ContainerSettings> {
+    let options = &settings.containers;
+    Some(ContainerSettings {
+        data_dir: settings.data_dir.clone(),
+        origins: origins(settings, public_url),
+        engine_socket: options.engine_socket.clone(),
+        sidecar_image: options.sidecar_image.clone()?,
+        run_as_user: options.run_as_user,
+        internet: options.container_internet,
+        start_timeout: settings.limits().start_timeout,
+        stop_grace: APP_GRACE,
+    })
+}
+
+/// Returns the origins of launcher and workshops, without the proxy secret.
+fn origins(settings: &ServeSettings, public_url: &Uri) -> OriginSettings {
+    OriginSettings {
+        public_origin: public_url.clone(),
+        workshop_domain: settings.workshop_domain.clone(),
         trusted_header: settings.trusted_auth_header.clone(),
         proxy_secret: None,
         require_authentication: settings.require_authentication,

@@ -10,6 +10,8 @@ use clap::ValueEnum;
 pub(crate) enum FleetKind {
     /// Processes of this machine, without isolation between users: for development and one trusted person
     Local,
+    /// Preview: containers of Docker or Podman on this machine, isolated from each other
+    Containers,
     /// Pods on Kubernetes, which `launcher operator` runs
     Kubernetes,
 }
@@ -19,7 +21,7 @@ impl FleetKind {
     pub(crate) fn shares_one_user(self) -> bool {
         match self {
             Self::Local => true,
-            Self::Kubernetes => false,
+            Self::Containers | Self::Kubernetes => false,
         }
     }
 
@@ -29,7 +31,7 @@ impl FleetKind {
             Self::Local => {
                 &["image", "port", "cpu_request", "cpu_limit", "memory_request", "memory_limit", "security_profile"]
             }
-            Self::Kubernetes => &[],
+            Self::Containers | Self::Kubernetes => &[],
         }
     }
 
@@ -37,7 +39,7 @@ impl FleetKind {
     pub(crate) fn routing_delay(self) -> Duration {
         match self {
             // The gateway knows a workshop as soon as it is ready.
-            Self::Local => Duration::ZERO,
+            Self::Local | Self::Containers => Duration::ZERO,
             // Traefik applies changes every two seconds by default, and answers 404 before.
             Self::Kubernetes => Duration::from_secs(3),
         }

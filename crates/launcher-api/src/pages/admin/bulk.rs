@@ -76,8 +76,8 @@ pub(crate) async fn act(
 ) -> PageResult {
     let form = Form::parse(t, &body)?;
     let launcher = &state.launcher;
-    let shell = shell(&state, &caller, t, "admin-instances");
     let return_to = forms::return_to(Some(&form.return_to)).as_str().to_owned();
+    let shell = shell(&state, &caller, t, "admin-instances").returning_to(return_to.as_str());
     let action = match form.action.as_str() {
         "end" if !form.confirmed && !form.ticked.is_empty() => {
             let listed = existing(launcher, &caller, &form.ticked).await?;

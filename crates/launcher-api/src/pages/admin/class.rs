@@ -7,7 +7,9 @@ use axum::extract::State;
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::{Caller, EmailAddress, InstanceState};
-use launcher_service::{ClassStates, InstanceFilter, Launcher, Page, ServiceError, SortBy, SortOrder, StateFilter};
+use launcher_service::{
+    ClassStates, Cursor, InstanceFilter, Launcher, Page, ServiceError, SortBy, SortOrder, StateFilter,
+};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -16,7 +18,7 @@ use super::sorting::class_heads;
 use super::table::InstanceTable;
 use crate::extract::TemplateId;
 use crate::pages::assets;
-use crate::pages::forms::Fields;
+use crate::pages::forms::{Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Choice, Shell, WorkshopView};
@@ -24,7 +26,7 @@ use crate::permission::{Allowed, ManageClass};
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// Maximum number of rows in the table.
+/// Maximum number of rows on one page of the table.
 const ROWS: u32 = 200;
 /// Number of instances that one query reads for the comparison with a list of addresses.
 const BATCH: u32 = 50;
@@ -46,8 +48,12 @@ struct ClassPage {
     /// Times to which the class can be extended.
     times: Vec<Choice>,
     table: InstanceTable,
-    /// True if the class has more workshops than the table has rows.
-    has_more: bool,
+    /// Number of rows, if the table does not show all workshops of the class.
+    part: Option<String>,
+    /// Path of the first page, if this is a later page.
+    first: Option<String>,
+    /// Path of the next page, if there is one.
+    more: Option<String>,
     most: usize,
     list: List,
 }
@@ -80,6 +86,13 @@ struct Group {
     entries: Vec<String>,
 }
 
+/// Query of the page: the row after which the table starts. An unreadable value selects the first page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ClassQuery {
+    after: String,
+}
+
 /// Form with the addresses of a class.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -93,8 +106,9 @@ pub(crate) async fn show(
     t: Language,
     Allowed { caller, .. }: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
+    Query(query): Query<ClassQuery>,
 ) -> PageResult {
-    page(StatusCode::OK, &class_page(&state, &caller, t, id, List::default()).await?)
+    page(StatusCode::OK, &class_page(&state, &caller, t, id, &query, List::default()).await?)
 }
 
 /// Serves the class, compared with a list of addresses.
@@ -103,6 +117,7 @@ pub(crate) async fn compare(
     t: Language,
     Allowed { caller, .. }: Allowed<ManageClass>,
     TemplateId(id): TemplateId,
+    Query(query): Query<ClassQuery>,
     Fields(form): Fields<RosterForm>,
 ) -> PageResult {
     let (status, list) = match Roster::parse(&form.addresses) {
@@ -115,7 +130,7 @@ pub(crate) async fn compare(
             (StatusCode::UNPROCESSABLE_ENTITY, List { text: form.addresses, error, ..List::default() })
         }
     };
-    page(status, &class_page(&state, &caller, t, id, list).await?)
+    page(status, &class_page(&state, &caller, t, id, &query, list).await?)
 }
 
 async fn class_page(
@@ -123,18 +138,24 @@ async fn class_page(
     caller: &Caller,
     t: Language,
     template_id: Uuid,
+    query: &ClassQuery,
     list: List,
 ) -> Result<ClassPage, Problem> {
     let launcher = &state.launcher;
     let class = launcher.class_states(caller, template_id).await?;
-    let filter = of_template(template_id);
-    let listed = launcher.sorted_instances(caller, &filter, ORDER, None, ROWS + 1).await?;
-    let shown = listed.iter().take(ROWS as usize);
+    let (filter, after) = (of_template(template_id), query.after.parse::<Cursor>().ok());
+    let mut listed = launcher.sorted_instances(caller, &filter, ORDER, after.as_ref(), ROWS + 1).await?;
+    let has_more = listed.len() > ROWS as usize;
+    listed.truncate(ROWS as usize);
+    let last = listed.last().filter(|_| has_more).map(|last| ORDER.cursor(&last.instance));
+    let is_part = has_more || after.is_some();
+    let all: u64 = class.states.iter().map(|(_, count)| count).sum();
+    let values = [("shown", listed.len().into()), ("all", all.into())];
     let table = InstanceTable {
         heads: class_heads(t),
-        workshops: shown.map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect(),
+        workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect(),
         shows_template: false,
-        here: class_path(template_id),
+        here: page_path(template_id, after.as_ref()),
     };
     Ok(ClassPage {
         t,
@@ -143,7 +164,9 @@ async fn class_page(
         tiles: tiles(t, &class),
         name: class.template.settings.name,
         times: times(t, launcher.clock().now()),
-        has_more: listed.len() > ROWS as usize,
+        part: is_part.then(|| t.with("class-part", values)),
+        first: after.is_some().then(|| class_path(template_id)),
+        more: last.map(|last| page_path(template_id, Some(&last))),
         table,
         most: MAX_ENTRIES,
         list,
@@ -153,6 +176,13 @@ async fn class_page(
 /// Returns the path of a class.
 pub(super) fn class_path(template_id: Uuid) -> String {
     format!("/admin/templates/{template_id}/class")
+}
+
+/// Returns the path of the page of a class whose table starts after this row.
+fn page_path(template_id: Uuid, after: Option<&Cursor>) -> String {
+    let Some(after) = after else { return class_path(template_id) };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    format!("{}?{}", class_path(template_id), query.append_pair("after", &after.to_string()).finish())
 }
 
 fn of_template(template_id: Uuid) -> InstanceFilter {

@@ -78,7 +78,7 @@ pub(crate) async fn extend(
     rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
     let result = ResultPage {
         t,
-        shell: shell(&state, &caller, t, "admin-templates"),
+        shell: shell(&state, &caller, t, "admin-templates").returning_to(class_path(id)),
         name: template.settings.name,
         until: Instant::new(t, until),
         sums: sums(t, &results),

@@ -69,6 +69,16 @@ enum Purpose {
     Edit(Uuid),
 }
 
+impl Purpose {
+    /// Path of the page with the form, as it was before any change.
+    fn form_path(&self) -> String {
+        match self {
+            Self::New => format!("{LIST}/new"),
+            Self::Edit(id) => format!("{LIST}/{id}/edit"),
+        }
+    }
+}
+
 /// Query of the page with the form for a new template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -94,7 +104,7 @@ pub(crate) async fn new(
         },
     };
     let form = TemplateForm { template_id: state.launcher.draw_template_id().to_string(), ..form };
-    editor(&state, &caller, t, &Purpose::New, &form, &FormErrors::default(), (StatusCode::OK, None))
+    page(StatusCode::OK, &form_page(&state, &caller, t, &Purpose::New, &form, &FormErrors::default()))
 }
 
 /// `POST /admin/templates`.
@@ -130,8 +140,7 @@ pub(crate) async fn edit(
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
     let form = TemplateForm::of(&template);
-    let purpose = Purpose::Edit(id);
-    editor(&state, &caller, t, &purpose, &form, &FormErrors::default(), (StatusCode::OK, None))
+    page(StatusCode::OK, &form_page(&state, &caller, t, &Purpose::Edit(id), &form, &FormErrors::default()))
 }
 
 /// `POST /admin/templates/{template_id}`.
@@ -157,15 +166,9 @@ pub(crate) async fn update(
         Err(ServiceError::VersionMismatch) => {
             let current = state.launcher.template(&caller, id).await?;
             let form = TemplateForm { version: current.version.to_string(), ..form };
-            editor(
-                &state,
-                &caller,
-                t,
-                &purpose,
-                &form,
-                &FormErrors::default(),
-                (StatusCode::CONFLICT, Some(conflict(t))),
-            )
+            let mut answer = answer(&state, &caller, t, &purpose, &form, &FormErrors::default());
+            answer.notice = Some(conflict(t));
+            page(StatusCode::CONFLICT, &answer)
         }
         Err(ServiceError::Invalid(errors)) => {
             refused(&state, &caller, t, &purpose, &form, &FormErrors::from_fields(t, &errors))
@@ -202,7 +205,7 @@ fn refused(
     form: &TemplateForm,
     errors: &FormErrors,
 ) -> PageResult {
-    editor(state, caller, t, purpose, form, errors, (StatusCode::UNPROCESSABLE_ENTITY, None))
+    page(StatusCode::UNPROCESSABLE_ENTITY, &answer(state, caller, t, purpose, form, errors))
 }
 
 /// Shows the form as it was sent, with a preview of the template.
@@ -221,21 +224,22 @@ fn preview(
     let card = Card::of(t, &state.launcher, Uuid::nil(), &valid.settings);
     let card = card.listed(&valid.listing);
     let preview = Preview { card, description: markdown::to_html(&valid.settings.description) };
-    let mut form_page = form_page(state, caller, t, purpose, form, &FormErrors::default());
-    form_page.preview = Some(preview);
-    page(StatusCode::OK, &form_page)
+    let mut answer = answer(state, caller, t, purpose, form, &FormErrors::default());
+    answer.preview = Some(preview);
+    page(StatusCode::OK, &answer)
 }
 
-fn editor(
+/// Returns the page that answers a sent form: the form as it was sent.
+fn answer(
     state: &AppState,
     caller: &Caller,
     t: Language,
     purpose: &Purpose,
     form: &TemplateForm,
     errors: &FormErrors,
-    (status, notice): (StatusCode, Option<Notice>),
-) -> PageResult {
-    page(status, &FormPage { notice, ..form_page(state, caller, t, purpose, form, errors) })
+) -> FormPage {
+    let form_page = form_page(state, caller, t, purpose, form, errors);
+    FormPage { shell: form_page.shell.returning_to(purpose.form_path()), ..form_page }
 }
 
 fn form_page(

@@ -83,60 +83,59 @@ pub(crate) fn groups(t: Language, form: &TemplateForm, errors: &FormErrors, igno
     ]
 }
 
-/// A field before it is built: key of its label and hint, name, value, kind.
-type Row<'a> = (&'static str, &'static str, &'a str, Kind);
+/// A field before it is built: name in the API, value, kind.
+type Row<'a> = (&'static str, &'a str, Kind);
 
-fn field(t: Language, (key, name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
-    let hint = if t.has_attribute(key, "hint") { t.attribute(key, "hint") } else { Text::default() };
-    let hint = if ignored.contains(&name) { t.text("editor-ignored") } else { hint };
-    let id = format!("field-{name}");
-    Field { id, name, label: t.text(key), hint, kind, value: value.to_owned(), error: errors.of(name) }
+fn field(t: Language, (name, value, kind): Row<'_>, errors: &FormErrors, ignored: &[&str]) -> Field {
+    let hint = if ignored.contains(&name) { t.text("editor-ignored") } else { t.field_hint(name) };
+    let label = t.field_label(name).unwrap_or_default();
+    Field { id: format!("field-{name}"), name, label, hint, kind, value: value.to_owned(), error: errors.of(name) }
 }
 
 fn shown<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
     vec![
-        ("field-name", "name", &*form.name, Kind::Text),
-        ("field-description", "description", &*form.description, Kind::Prose),
-        ("field-icon", "icon", &*form.icon, Kind::Select(icons(t, &form.icon))),
-        ("field-tags", "tags", &*form.tags, Kind::Text),
-        ("field-active", "active", &*form.active, Kind::Check),
-        ("field-unlisted", "unlisted", &*form.unlisted, Kind::Check),
+        ("name", &*form.name, Kind::Text),
+        ("description", &*form.description, Kind::Prose),
+        ("icon", &*form.icon, Kind::Select(icons(t, &form.icon))),
+        ("tags", &*form.tags, Kind::Text),
+        ("active", &*form.active, Kind::Check),
+        ("unlisted", &*form.unlisted, Kind::Check),
     ]
 }
 
 fn run<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
     vec![
-        ("field-app-type", "app_type", &*form.app_type, Kind::Select(app_types(t, &form.app_type))),
-        ("field-image", "image", &*form.image, Kind::Text),
-        ("field-port", "port", &*form.port, Kind::Number),
+        ("app_type", &*form.app_type, Kind::Select(app_types(t, &form.app_type))),
+        ("image", &*form.image, Kind::Text),
+        ("port", &*form.port, Kind::Number),
     ]
 }
 
 fn used(form: &TemplateForm) -> Vec<Row<'_>> {
     vec![
-        ("field-memory-limit", "memory_limit", &*form.memory_limit, Kind::Text),
-        ("field-cpu-limit", "cpu_limit", &*form.cpu_limit, Kind::Text),
-        ("field-lifetime", "lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
+        ("memory_limit", &*form.memory_limit, Kind::Text),
+        ("cpu_limit", &*form.cpu_limit, Kind::Text),
+        ("lifetime_seconds", &*form.lifetime_seconds, Kind::Text),
     ]
 }
 
 fn command<'f>(t: Language, form: &'f TemplateForm) -> Vec<Row<'f>> {
     let profiles = profiles(t, &form.security_profile);
     vec![
-        ("field-command", "command", &*form.command, Kind::Lines),
-        ("field-arguments", "args", &*form.args, Kind::Lines),
-        ("field-environment", "env", &*form.env, Kind::Lines),
-        ("field-security-profile", "security_profile", &*form.security_profile, Kind::Select(profiles)),
+        ("command", &*form.command, Kind::Lines),
+        ("args", &*form.args, Kind::Lines),
+        ("env", &*form.env, Kind::Lines),
+        ("security_profile", &*form.security_profile, Kind::Select(profiles)),
     ]
 }
 
 fn more(form: &TemplateForm) -> Vec<Row<'_>> {
     vec![
-        ("field-memory-request", "memory_request", &*form.memory_request, Kind::Text),
-        ("field-cpu-request", "cpu_request", &*form.cpu_request, Kind::Text),
-        ("field-extension", "extension_seconds", &*form.extension_seconds, Kind::Text),
-        ("field-longest", "max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Text),
-        ("field-slug", "slug", &*form.slug, Kind::Text),
+        ("memory_request", &*form.memory_request, Kind::Text),
+        ("cpu_request", &*form.cpu_request, Kind::Text),
+        ("extension_seconds", &*form.extension_seconds, Kind::Text),
+        ("max_lifetime_seconds", &*form.max_lifetime_seconds, Kind::Text),
+        ("slug", &*form.slug, Kind::Text),
     ]
 }
 

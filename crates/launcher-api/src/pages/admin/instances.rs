@@ -8,7 +8,7 @@ use launcher_service::{Cursor, InstanceFilter, SearchText, SortOrder, StateFilte
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::sorting::{heads, order};
+use super::sorting::{heads, includes_ended, order};
 use super::table::InstanceTable;
 use crate::pages::forms::Query;
 use crate::pages::html::{PageResult, page, shell};
@@ -34,6 +34,10 @@ struct InstancesPage {
     states: Vec<Choice>,
     /// Number of instances that match the filter, on all pages of the list.
     total: String,
+    /// True if the search did not examine older instances.
+    is_search_cut: bool,
+    /// True if the list is expensive to read, so that the page updates it less often.
+    is_expensive: bool,
     table: InstanceTable,
     more: Option<String>,
     more_label: Text,
@@ -82,6 +86,8 @@ pub(crate) async fn show(
             .collect(),
         states: states(t, &query.state),
         total: t.instance_count(count, filter.search.is_some()),
+        is_search_cut: filter.search.is_some() && !count.is_complete,
+        is_expensive: filter.search.is_some() && includes_ended(filter.state),
         table: InstanceTable {
             heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
             workshops: listed.iter().map(|listed| WorkshopView::new(t, launcher, &caller, listed)).collect(),

@@ -68,6 +68,11 @@ pub(super) fn class_heads(t: Language) -> Vec<Head> {
 }
 
 fn can_sort(by: SortBy, state: StateFilter) -> bool {
+    by == SortBy::Launch || !includes_ended(state)
+}
+
+/// Returns true if a list with this filter includes terminated instances: the whole history.
+pub(super) fn includes_ended(state: StateFilter) -> bool {
     use launcher_domain::InstanceState::Terminated;
-    by == SortBy::Launch || !matches!(state, StateFilter::All | StateFilter::Ended | StateFilter::Only(Terminated))
+    matches!(state, StateFilter::All | StateFilter::Ended | StateFilter::Only(Terminated))
 }

@@ -44,7 +44,7 @@ impl Language {
             ("actor", text(actor).map_or_else(|| self.text("activity-service"), Cow::Owned).into()),
             ("owner", text(owner).unwrap_or_default().into()),
             ("reason", reason.unwrap_or_default().into()),
-            ("fields", entry.detail.as_deref().unwrap_or_default().replace('_', " ").into()),
+            ("fields", self.field_labels(entry.detail.as_deref().unwrap_or_default()).into()),
         ];
         parts(&self.with(&key, values))
     }

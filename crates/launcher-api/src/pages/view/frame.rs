@@ -21,6 +21,8 @@ pub(crate) struct Shell {
     pub(crate) version: &'static str,
     /// All languages, with the current one marked.
     pub(crate) languages: Vec<LanguageChoice>,
+    /// Path of the page that opens after a choice of the language; `None` for this page's own address.
+    pub(crate) return_to: Option<String>,
     /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
 }
@@ -58,6 +60,12 @@ pub(crate) struct Person {
 }
 
 impl Shell {
+    /// Sets the page that opens after a choice of the language. A page that answers a form needs it: a browser cannot
+    /// open the address of such a page again without sending the form again.
+    pub(crate) fn returning_to(self, path: impl Into<String>) -> Self {
+        Self { return_to: Some(path.into()), ..self }
+    }
+
     /// Returns true if the reader is an admin.
     pub(crate) fn is_admin(&self) -> bool {
         self.person.is_admin

@@ -14,7 +14,8 @@ use crate::wire::WorkshopInstanceResponse;
 
 /// List instances
 ///
-/// The caller's own instances; for an admin all instances. Newest first.
+/// The caller's own instances; for an admin all instances. Newest first. With `search`, only the newest 20,000
+/// instances that match the other parameters are searched.
 #[utoipa::path(
     get, path = "/instances/", operation_id = "listInstances", tag = "instances",
     params(
@@ -25,6 +26,9 @@ use crate::wire::WorkshopInstanceResponse;
             description = "Only instances of this person. Only admins may send it."),
         ("template_id" = Option<uuid::Uuid>, Query,
             description = "Only instances of this template. Only admins may send it."),
+        ("search" = Option<String>, Query, max_length = 100,
+            description = "Only instances with this text in the owner's address, the template's name or `k8s_name`. \
+                           ASCII letters match in either case. An empty text matches every instance."),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-9a-f]{32}$",
@@ -41,10 +45,10 @@ pub(crate) async fn list_instances(
     mut query: ListQuery,
 ) -> Result<Response, Problem> {
     let page = query.page()?;
-    let filter_state = query.state()?;
+    let (filter_state, search) = (query.state()?, query.search()?);
     let (owner_email, template_id) = query.admin_filters(lists_all)?;
     let query = query.finish()?;
-    let filter = InstanceFilter { state: filter_state, owner_email, template_id, search: None };
+    let filter = InstanceFilter { state: filter_state, owner_email, template_id, search };
     let one_more = Page { limit: page.limit + 1, ..page };
     let mut rows = state.launcher.instances(&caller, &filter, &one_more).await?;
     let path = state.api_path("/instances/");

@@ -8,14 +8,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::machine::plain_tail;
+
 /// Maximum size of a log, in bytes. A larger log is truncated.
 const MAX_BYTES: u64 = 10 * 1024 * 1024;
 /// Number of bytes at the end of a log that a truncation keeps.
 const KEPT_BYTES: u64 = 64 * 1024;
-/// Number of last lines that a crash report quotes.
-const TAIL_LINES: usize = 20;
-/// Maximum characters of a quoted line.
-const TAIL_LINE_CHARACTERS: usize = 400;
 
 /// Creates an empty log for an app that is about to start. The app writes in append mode, so that [`cap`] can truncate
 /// the file while the app writes.
@@ -37,16 +35,7 @@ pub(crate) fn cap(path: &Path) -> io::Result<()> {
 
 /// Returns the last lines of a log as plain text, or `None` if the app wrote nothing.
 pub(crate) fn tail(path: &Path) -> Option<String> {
-    let end = read_end(path).unwrap_or_default();
-    let text = strip_ansi_escapes::strip(&end);
-    let text = String::from_utf8_lossy(&text);
-    let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.len().saturating_sub(TAIL_LINES);
-    (!lines.is_empty()).then(|| lines[last..].join("\n"))
-}
-
-fn plain(line: &str) -> String {
-    line.chars().filter(|character| !character.is_control() || *character == '\t').take(TAIL_LINE_CHARACTERS).collect()
+    plain_tail(&read_end(path).unwrap_or_default())
 }
 
 fn read_end(path: &Path) -> io::Result<Vec<u8>> {
@@ -63,22 +52,7 @@ mod tests {
     use std::fs;
     use std::io::Write;
 
-    use super::{MAX_BYTES, TAIL_LINE_CHARACTERS, cap, create, tail};
-
-    #[test]
-    fn log_tail_is_plain_text_of_bounded_size() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("log");
-        let lines: Vec<String> = (1..=30).map(|number| format!("\x1b[31mline {number}\x1b[0m\x07")).collect();
-        fs::write(&path, format!("{}\n\n\x1b]0;title\x07{}\u{9b}\n", lines.join("\n"), "x".repeat(9000))).unwrap();
-
-        let tail = tail(&path).unwrap();
-
-        let lines: Vec<&str> = tail.lines().collect();
-        assert_eq!(lines.len(), 20);
-        assert_eq!(lines[0], "line 12");
-        assert_eq!(lines[19], "x".repeat(TAIL_LINE_CHARACTERS));
-    }
+    use super::{MAX_BYTES, cap, create, tail};
 
     #[test]
     fn missing_log_has_no_tail() {

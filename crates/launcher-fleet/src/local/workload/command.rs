@@ -11,8 +11,9 @@ use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
 use super::jupyter;
 use crate::local::process;
-use crate::local::records::{Layout, Token};
+use crate::local::records::Token;
 use crate::local::settings::LocalSettings;
+use crate::machine::Layout;
 
 /// Name prefixes of the launcher's environment variables that apps do not inherit: the launcher's settings contain
 /// secrets, and the service manager's variables are only for the launcher.
@@ -101,7 +102,7 @@ impl LaunchSpec<'_> {
 
     fn machine(&self) -> Machine {
         Machine {
-            host: format!("{}.{}", self.name, self.settings.workshop_domain),
+            host: format!("{}.{}", self.name, self.settings.origins.workshop_domain),
             user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
             app_dir: self.layout.app(self.name),
             working_dir: self.layout.working(self.name),

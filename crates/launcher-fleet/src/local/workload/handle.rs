@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex};
 use launcher_domain::sync::lock;
 
 use super::context::Context;
-use super::desired_state::{DesiredState, DesiredStateCell};
 use super::proxy::AppProxy;
-use super::stored_record::StoredRecord;
 use crate::local::ports::{Listener, PortLease, find_listener};
 use crate::local::process::AppProcesses;
-use crate::local::records::{Record, Started, WatchCache};
+use crate::local::records::{Record, Started, StoredRecord};
+use crate::machine::DesiredStateCell;
 
 /// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
 #[derive(Debug)]
@@ -25,44 +24,34 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    pub(crate) fn new(name: String, context: Arc<Context>, cache: Arc<WatchCache>, record: Record) -> Self {
-        let desired_state = if record.workshop.metadata.deletion_timestamp.is_some() {
-            DesiredState::Deleted
-        } else {
-            DesiredState::Running
-        };
+    pub(super) fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
         // Processes of an earlier launcher may still use this port: reserve it.
-        let port = record.process.as_ref().and_then(|started| context.ports.reserve(started.port));
-        Self {
-            record: StoredRecord::new(name, Arc::clone(&context), cache, record),
-            context,
-            desired_state: DesiredStateCell::new(desired_state),
-            proxy: Mutex::new(None),
-            port: Mutex::new(port),
-        }
+        let port = record.get().process.and_then(|started| context.ports.reserve(started.port));
+        Self { record, context, desired_state, proxy: Mutex::new(None), port: Mutex::new(port) }
     }
 
-    pub(crate) fn name(&self) -> &str {
-        self.record.name()
+    pub(super) fn stored_record(&self) -> &Arc<StoredRecord> {
+        &self.record
+    }
+
+    pub(super) fn desired(&self) -> &DesiredStateCell {
+        &self.desired_state
+    }
+
+    /// Returns the proxy to the app, or `None` while the app is not ready.
+    pub(super) fn proxy(&self) -> Option<AppProxy> {
+        lock(&self.proxy).clone()
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    pub(crate) fn record(&self) -> &Arc<StoredRecord> {
-        &self.record
-    }
-
-    pub(crate) fn desired_state(&self) -> &DesiredStateCell {
-        &self.desired_state
-    }
-
     /// Returns the marker in the environment of this Workshop's processes. It contains the uid, because a later
     /// Workshop may have the same name.
     pub(super) fn marker_of(&self, record: &Record) -> String {
         let uid = record.workshop.metadata.uid.as_deref().unwrap_or_default();
-        format!("{}/{}/{uid}", self.context.data_dir_id, self.name())
+        format!("{}/{}/{uid}", self.context.data_dir.id, self.record.name())
     }
 
     /// Returns the marker and the group leader, which identify the processes of the app.
@@ -78,11 +67,6 @@ impl Workload {
     /// `/proc` cannot be read. The caller must not forward requests then.
     pub(super) async fn find_listener(&self, port: u16) -> io::Result<Listener> {
         find_listener(&self.context.scanner, self.processes(), port).await
-    }
-
-    /// Returns the proxy to the app, or `None` while the app is not ready.
-    pub(crate) fn proxy(&self) -> Option<AppProxy> {
-        lock(&self.proxy).clone()
     }
 
     /// Attaches the proxy. From now on the owner has access to the app.

@@ -1,44 +1,70 @@
 //! The proxy to a running app: its sidecar, and the gateway's login.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use http::HeaderMap;
 use launcher_domain::EmailAddress;
+use launcher_process::stop::Stop;
 use launcher_sidecar::frame::{Expiry, Frame};
 use launcher_sidecar::{Policy, Sidecar};
+use tokio::io::duplex;
 
 use super::context::Context;
 use super::login::Login;
-use super::stored_record::StoredRecord;
-use crate::local::records::Started;
+use crate::local::records::{Started, StoredRecord};
+use crate::machine::{Connection, SidecarConnector};
+
+/// Buffer of the in-memory connection between the gateway and a sidecar, in bytes, for each direction.
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// The proxy to a running app: its sidecar, and the gateway's login.
 #[derive(Debug, Clone)]
 pub(crate) struct AppProxy {
-    pub(crate) sidecar: Sidecar,
+    sidecar: Sidecar,
     /// The gateway's login to the app; `None` if the app requires no token.
-    pub(crate) login: Option<Arc<Login>>,
+    login: Option<Arc<Login>>,
 }
 
 impl AppProxy {
     /// Creates the proxy to the app of the Workshop with this record. Its sidecar admits only the owner.
     pub(super) fn new(context: &Context, record: &Arc<StoredRecord>, owner: EmailAddress, started: &Started) -> Self {
-        let (settings, name) = (&context.settings, record.name());
+        let (origins, name) = (&context.settings.origins, record.name());
         let policy = Policy {
-            owner,
-            trusted_header: settings.trusted_header.clone(),
-            require_authentication: settings.require_authentication,
-            session_cookie_prefix: settings.session_cookie_prefix.clone(),
+            owner: Some(owner),
+            trusted_header: origins.trusted_header.clone(),
+            require_authentication: origins.require_authentication,
+            session_cookie_prefix: origins.session_cookie_prefix.clone(),
             proxy_secret: None,
         };
         let app = SocketAddr::from((Ipv4Addr::LOCALHOST, started.port));
-        let login = started.token.clone().map(|token| Arc::new(Login::new(app, settings.host(name), token)));
+        let login = started.token.clone().map(|token| Arc::new(Login::new(app, origins.host(name), token)));
         let current = Arc::clone(record);
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
-            workshop_page: settings.workshop_page(name),
-            clock: Arc::clone(&context.clock),
+            workshop_page: origins.workshop_page(name),
+            clock: Arc::clone(&context.data_dir.clock),
         };
         Self { sidecar: Sidecar::with_frame(policy, app, frame), login }
+    }
+}
+
+#[async_trait]
+impl SidecarConnector for AppProxy {
+    async fn connect(
+        &self,
+        headers: &mut HeaderMap,
+        peer: Option<IpAddr>,
+        stop: &Stop,
+    ) -> io::Result<Box<dyn Connection>> {
+        if let Some(login) = &self.login {
+            login.add_to(headers).await?;
+        }
+        let (near, far) = duplex(PIPE_BYTES);
+        let (sidecar, served) = (self.sidecar.clone(), stop.clone());
+        stop.track(async move { sidecar.serve_connection(far, peer, served).await });
+        Ok(Box::new(near))
     }
 }

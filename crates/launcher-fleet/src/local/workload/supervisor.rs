@@ -12,11 +12,11 @@ use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use launcher_workshop::{Phase, WorkshopStatus};
 
 use super::context::Context;
-use super::desired_state::DesiredState;
 use super::handle::Workload;
 use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
-use crate::local::records::{log, remove_directory};
+use crate::local::records::log;
+use crate::machine::{DesiredState, Remainder, Supervised, remove_directory};
 use monitor::{AppOutcome, is_expired, monitor_app};
 use stop_reason::{StopReason, start_failure};
 
@@ -30,21 +30,6 @@ pub(crate) struct Supervisor {
     context: Arc<Context>,
     /// Detects the exit of the app's leading process; `None` while no app runs.
     exit: Option<ExitWatch>,
-}
-
-/// The part of a Workshop that remains stored when its supervisor ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remainder {
-    /// The record, or a part of its state directory. The next launcher takes over the record, or removes the rest.
-    Record,
-    /// Nothing: the Workshop is deleted.
-    Nothing,
-}
-
-impl Remainder {
-    pub(crate) fn is_gone(self) -> bool {
-        self == Self::Nothing
-    }
 }
 
 impl Supervisor {
@@ -130,7 +115,7 @@ impl Supervisor {
     /// Terminates the processes first, then sets the status. A Workshop with the status Failed or Expired thus has no
     /// processes.
     async fn finish(&mut self, reason: StopReason) {
-        let tail = log::tail(&self.context.layout.log(self.workload.name()));
+        let tail = log::tail(&self.context.data_dir.layout.log(self.workload.name()));
         self.terminate_processes().await;
         let status = match reason {
             StopReason::Superseded => return,
@@ -162,7 +147,7 @@ impl Supervisor {
     /// that, its successor resumes the deletion.
     async fn delete(&mut self) -> Remainder {
         self.terminate_processes().await;
-        let working = self.context.layout.working(self.workload.name());
+        let working = self.context.data_dir.layout.working(self.workload.name());
         if let Err(error) = tokio::task::spawn_blocking(move || remove_directory(&working)).await.unwrap_or(Ok(())) {
             tracing::warn!(workshop = self.workload.name(), %error, "removing working directory of Workshop failed");
         }

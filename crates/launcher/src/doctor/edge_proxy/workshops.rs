@@ -41,7 +41,7 @@ fn address(settings: &ServeSettings, url: Option<&str>) -> Option<Address> {
     // On Kubernetes the domain is a setting of the operator. The doctor cannot read that setting, but a workshop's URL
     // contains the domain.
     let url = match settings.fleet {
-        FleetKind::Local => None,
+        FleetKind::Local | FleetKind::Containers => None,
         FleetKind::Kubernetes => url,
     };
     let (uri, domain): (Uri, String) = match url {

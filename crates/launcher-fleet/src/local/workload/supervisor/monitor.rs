@@ -11,6 +11,7 @@ use super::readiness::{Readiness, wait_for_app};
 use super::stop_reason::StopReason;
 use crate::local::records::{Record, Started, log};
 use crate::local::workload::handle::Workload;
+use crate::machine::Supervised;
 
 /// Polling interval for the expiry and the size of the log. A timer for the expiry would miss changes of the clock and
 /// a suspended machine.
@@ -58,8 +59,8 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
 
 async fn set_ready(workload: &Arc<Workload>) {
     let context = workload.context();
-    let (now, url) = (context.clock.now(), context.settings.url(workload.name()));
-    let frame_url = context.settings.frame_url(workload.name());
+    let (now, url) = (context.data_dir.clock.now(), context.settings.origins.url(workload.name()));
+    let frame_url = context.settings.origins.frame_url(workload.name());
     let change = move |record: &mut Record| {
         let ready_at = record.status().ready_at.or(Some(now));
         record.set_status(WorkshopStatus {
@@ -84,7 +85,7 @@ async fn wait_for_expiry(workload: &Arc<Workload>) {
         if is_expired(workload) {
             return;
         }
-        if let Err(error) = log::cap(&workload.context().layout.log(workload.name())) {
+        if let Err(error) = log::cap(&workload.context().data_dir.layout.log(workload.name())) {
             tracing::debug!(workshop = workload.name(), %error, "truncating the app's log failed");
         }
     }
@@ -92,5 +93,5 @@ async fn wait_for_expiry(workload: &Arc<Workload>) {
 
 /// True once the Workshop has expired.
 pub(super) fn is_expired(workload: &Workload) -> bool {
-    workload.record().get().expiry().is_some_and(|expiry| expiry <= workload.context().clock.now())
+    workload.record().get().expiry().is_some_and(|expiry| expiry <= workload.context().data_dir.clock.now())
 }

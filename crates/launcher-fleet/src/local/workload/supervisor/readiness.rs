@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::local::ports::Listener;
 use crate::local::workload::handle::Workload;
+use crate::machine::Supervised;
 
 /// Polling interval while an app is not ready.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -34,7 +35,7 @@ pub(super) enum Readiness {
 /// # Errors
 /// The process that listens on the port cannot be determined.
 pub(super) async fn wait_for_app(workload: &Workload, port: u16) -> io::Result<Readiness> {
-    let host = workload.context().settings.host(workload.name());
+    let host = workload.context().settings.origins.host(workload.name());
     let mut foreign = 0;
     loop {
         if let Ok(stream) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await {

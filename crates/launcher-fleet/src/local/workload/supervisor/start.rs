@@ -10,10 +10,10 @@ use launcher_workshop::WorkshopStatus;
 
 use super::stop_reason::StopReason;
 use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
-use crate::local::records::{Record, Started, Token, log, make_private, replace_file};
+use crate::local::records::{Record, Started, Token, log};
 use crate::local::workload::command::{AppCommand, LaunchSpec, accepts_token};
-use crate::local::workload::desired_state::DesiredState;
 use crate::local::workload::handle::Workload;
+use crate::machine::{DesiredState, Supervised, make_private, replace_file};
 
 /// Starts the app on a free port, and records its process on disk before it returns. If the launcher is killed before
 /// the process is recorded, the next launcher finds the process by its marker.
@@ -36,7 +36,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
     let token = accepts_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
     let launch_spec = LaunchSpec {
         settings: &context.settings,
-        layout: &context.layout,
+        layout: &context.data_dir.layout,
         name: workload.name(),
         spec: &record.workshop.spec,
         marker: &marker,
@@ -67,10 +67,10 @@ fn start_app(
     command: &AppCommand,
 ) -> Result<KeeperHandle, StopReason> {
     let context = workload.context();
-    let working = context.layout.working(workload.name());
+    let working = context.data_dir.layout.working(workload.name());
     prepare(launch_spec, &working)
         .map_err(|error| StopReason::NotStarted { problem: "its directories cannot be created", error })?;
-    let log = log::create(&context.layout.log(workload.name()))
+    let log = log::create(&context.data_dir.layout.log(workload.name()))
         .map_err(|error| StopReason::NotStarted { problem: "its log cannot be created", error })?;
     let AppCommand { program, args, env, marker, .. } = command;
     let app = AppStart { program, args, env, marker, working: &working, log };

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Costs of workshops in containers: `e2e/containers/server.py docker PYTHON bench/containers/run.py one many memory`."""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / each) for each in ("bench", "e2e", "e2e/containers")]
+
+import harness  # noqa: E402
+from bare import Bare  # noqa: E402
+from common.table import Aims, cell, ratios, table  # noqa: E402
+from world import ALICE, ENGINE, JUPYTER, QUICK, World  # noqa: E402
+
+MIB = 1 << 20
+SECONDS = 180
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="+", choices=("one", "many", "memory", "jupyter"))
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of `one`")
+    parser.add_argument("--many-rounds", type=int, default=3, help="rounds of `many`")
+    parser.add_argument("--count", type=int, default=30, help="workshops of `memory` and `jupyter`")
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/launcher")
+    return parser.parse_args()
+
+
+def launch(world, template):
+    """Launches a workshop and waits for the first answer of its app. Returns (name, seconds)."""
+    began = time.perf_counter()
+    name = world.launch(template)
+    deadline = began + SECONDS
+    while world.visit(name, ALICE)[0] != 200:
+        if time.perf_counter() > deadline:
+            raise RuntimeError(f"{name} does not answer: {world.instance(name)}")
+        time.sleep(0.01)
+    return name, time.perf_counter() - began
+
+
+def end(world, *names):
+    for name in names:
+        world.end(name)
+    world.until_gone(*names, seconds=120)
+
+
+def at_once(count, work):
+    """Calls work(number) in this many threads. Returns (seconds until the last one ended, results)."""
+    began = time.perf_counter()
+    with concurrent.futures.ThreadPoolExecutor(count) as threads:
+        results = list(threads.map(work, range(count)))
+    return time.perf_counter() - began, results
+
+
+def one(world, template, bare, rounds):
+    """One launch beside both containers of the bare engine."""
+    ours, theirs = [], []
+    for number in range(rounds + 1):
+        name, seconds = launch(world, template)
+        end(world, name)
+        plain = bare.pair(0)
+        bare.remove()
+        # The first round is a warm-up.
+        if number:
+            ours.append(seconds)
+            theirs.append(plain)
+    print("## One launch, in seconds\n")
+    more = [a - b for a, b in zip(ours, theirs)]
+    table(("launch", "bare engine", "more"), [(cell(ours), cell(theirs), cell(more))])
+    aims = Aims("difference")
+    aims.judge("one launch, seconds above both containers of the bare engine", more, 0.3)
+    aims.show()
+
+
+def many(world, template, bare, rounds):
+    """Many launches at once beside the bare engine."""
+    print("## Launches at once, in seconds until the last one answers\n")
+    rows, aims = [], Aims("ratio")
+    for count in (10, 30):
+        ours, theirs = [], []
+        for _ in range(rounds):
+            seconds, launched = at_once(count, lambda _: launch(world, template))
+            end(world, *(name for name, _ in launched))
+            plain, _ = at_once(count, bare.pair)
+            bare.remove()
+            ours.append(seconds)
+            theirs.append(plain)
+        rows.append((str(count), cell(ours), cell(theirs), cell(ratios(ours, theirs))))
+        aims.judge(f"{count} at once", ratios(ours, theirs), 1.2)
+    table(("workshops", "launches", "bare engine", "ratio"), rows)
+    aims.show()
+
+
+def pss(pids):
+    """Returns the proportional set size of these processes, in MiB."""
+    total = 0
+    for pid in pids:
+        for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1])
+    return total / 1024
+
+
+def named(*names):
+    """Returns the pids of all processes with these names, as the kernel abbreviates them."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
+        try:
+            if path.read_text().strip() in names:
+                found.append(int(path.parent.name))
+        except OSError:
+            pass
+    return found
+
+
+ENGINE_PARTS = ("containerd-shim", "conmon", "dockerd", "containerd", "podman")
+
+
+def memory(world, template, count):
+    """Memory of the launcher and of each workshop beyond its app."""
+    before = {"launcher": pss([world.launcher.process.pid]), "engine": pss(named(*ENGINE_PARTS))}
+    launched = [launch(world, template)[0] for _ in range(count)]
+    launcher, engine = pss([world.launcher.process.pid]), pss(named(*ENGINE_PARTS))
+    sidecars = pss(named("launcher-sideca"))
+    print(f"## Memory with {count} running workshops, in MiB\n")
+    table(("", "at rest", f"with {count}", "for each workshop"), [
+        ("launcher", cell([before["launcher"]]), cell([launcher]), cell([(launcher - before["launcher"]) / count])),
+        ("sidecars", "-", cell([sidecars]), cell([sidecars / count])),
+        (f"processes of {ENGINE}", cell([before["engine"]]), cell([engine]), cell([(engine - before["engine"]) / count])),
+    ])
+    own = (sidecars + launcher - before["launcher"]) / count
+    aims = Aims("MiB")
+    aims.judge("memory for each workshop beyond app and engine", [own], 4)
+    aims.show()
+    print(f"Resident memory of the launcher with {count}: {world.launcher_memory() / MIB:.1f} MiB\n")
+    end(world, *launched)
+
+
+def available():
+    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) / 1024
+
+
+def jupyter(world, count):
+    """Real JupyterLabs at the same time."""
+    template = world.template(JUPYTER | {"resources": JUPYTER["resources"] | {"memory_request": "128Mi"}})
+    before, began = available(), time.perf_counter()
+    names = [world.launch(template) for _ in range(count)]
+    for name in names:
+        world.until(name, "running", 600)
+    seconds = time.perf_counter() - began
+    kernels = [world.notebook(name).start_kernel() for name in names]
+    answers = [world.visit(name, ALICE, "/api")[0] for name in names]
+    print(f"## {count} JupyterLabs\n")
+    table(("running", "answer", "kernels", "seconds until all ran", "memory taken, MiB", "MiB for each"), [(
+        str(count), str(answers.count(200)), str(len(kernels)), cell([seconds]), cell([before - available()]),
+        cell([(before - available()) / count]),
+    )])
+    end(world, *names)
+
+
+def main():
+    chosen = arguments()
+    harness.Launcher.command = (chosen.program, "serve")
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    machine = f"{ENGINE}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before, Linux {platform.release()}"
+    print(f"{machine}, {commit}, {time.strftime('%F %R %Z')}\n", flush=True)
+    with World(SERVICE_LOG="warn") as world:
+        template = world.template(QUICK)
+        if {"one", "many"} & set(chosen.parts):
+            model = launch(world, template)[0]
+            bare = Bare(world, model)
+            if "one" in chosen.parts:
+                one(world, template, bare, chosen.rounds)
+            if "many" in chosen.parts:
+                many(world, template, bare, chosen.many_rounds)
+            bare.remove()
+            end(world, model)
+        if "memory" in chosen.parts:
+            memory(world, template, chosen.count)
+        if "jupyter" in chosen.parts:
+            jupyter(world, chosen.count)
+
+
+if __name__ == "__main__":
+    main()

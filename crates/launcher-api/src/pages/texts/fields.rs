@@ -1,0 +1,56 @@
+//! Labels of the fields of a template: in the editor, and in the activity log.
+
+use crate::pages::language::{Language, Text};
+
+/// Name in the API and key of the label of each field. The log names the four fields below `resources` together.
+const LABELS: [(&str, &str); 22] = [
+    ("name", "field-name"),
+    ("description", "field-description"),
+    ("icon", "field-icon"),
+    ("tags", "field-tags"),
+    ("active", "field-active"),
+    ("unlisted", "field-unlisted"),
+    ("app_type", "field-app-type"),
+    ("image", "field-image"),
+    ("port", "field-port"),
+    ("resources", "field-resources"),
+    ("memory_limit", "field-memory-limit"),
+    ("cpu_limit", "field-cpu-limit"),
+    ("memory_request", "field-memory-request"),
+    ("cpu_request", "field-cpu-request"),
+    ("lifetime_seconds", "field-lifetime"),
+    ("extension_seconds", "field-extension"),
+    ("max_lifetime_seconds", "field-longest"),
+    ("command", "field-command"),
+    ("args", "field-arguments"),
+    ("env", "field-environment"),
+    ("security_profile", "field-security-profile"),
+    ("slug", "field-slug"),
+];
+
+impl Language {
+    /// Returns the label of the field with this name in the API; `None` for a field that only a newer version knows.
+    pub(crate) fn field_label(self, name: &str) -> Option<Text> {
+        label_key(name).map(|key| self.text(key))
+    }
+
+    /// Returns the hint of the field with this name in the API; empty if the field has none.
+    pub(crate) fn field_hint(self, name: &str) -> Text {
+        let key = label_key(name).filter(|key| self.has_attribute(key, "hint"));
+        key.map(|key| self.attribute(key, "hint")).unwrap_or_default()
+    }
+
+    /// Returns the labels of fields as a list. `names` are the names in the API, separated by commas. Shows the name of
+    /// a field that only a newer version knows.
+    pub(crate) fn field_labels(self, names: &str) -> String {
+        let label = |name: &str| self.field_label(name).map_or_else(|| name.replace('_', " "), Text::into_owned);
+        let labels = names.split(", ").map(label);
+        let joined = labels
+            .reduce(|first, second| self.with("activity-joined", [("first", first.into()), ("second", second.into())]));
+        joined.unwrap_or_default()
+    }
+}
+
+fn label_key(name: &str) -> Option<&'static str> {
+    LABELS.iter().find(|(known, _)| *known == name).map(|(_, key)| *key)
+}

@@ -1,0 +1,130 @@
+//! The choice of a language on pages that answer a form. A browser cannot open the address of such a page again.
+
+use std::collections::BTreeSet;
+
+use http::{Method, StatusCode};
+use launcher_domain::Limits;
+use launcher_testkit::Options;
+
+use crate::support::{ADMIN, ALICE, Answer, App, BOB, Browser, borrowed, with};
+
+const UNKNOWN: &str = "00000000-0000-4000-8000-000000000404";
+
+/// A form that is answered with a page: route, path, fields, and status of the answer.
+type Sent<'a> = (&'static str, String, Vec<(&'a str, &'a str)>, StatusCode);
+
+/// Chooses Arabic on the page that the form at `path` returned. Returns the path of the page that opens.
+async fn choose_arabic(browser: &Browser, path: &str, page: &Answer) -> String {
+    let form = page.form("/language");
+    let request = browser.request(Method::POST, "/language").header("sec-fetch-site", "same-origin");
+    let request = request.header("referer", format!("http://launcher.test{path}"));
+    let chosen = Answer::of(request.form(&with(&form, "language", "ar"))).await;
+    let (next, cookie) = (chosen.location().to_owned(), chosen.header("set-cookie"));
+    let cookie = cookie.split(';').next().unwrap().to_owned();
+    let opened = Answer::of(browser.request(Method::GET, &next).header("cookie", cookie)).await;
+    assert_eq!(opened.status, StatusCode::OK, "{path} leads to {next}");
+    assert!(opened.body.contains("<html lang=\"ar\""), "{path} leads to {next}: {}", opened.body);
+    next
+}
+
+/// Sends each form, and chooses a language on the page that answers it. Returns the routes and the paths that opened.
+async fn choose_after_each(browser: &Browser, forms: &[Sent<'_>]) -> Vec<(&'static str, String)> {
+    let mut opened = Vec::new();
+    for (route, path, fields, status) in forms {
+        let page = browser.post(path, fields).await;
+        assert_eq!(page.status, *status, "{path} {fields:?}: {}", page.body);
+        opened.push((*route, choose_arabic(browser, path, &page).await));
+    }
+    opened
+}
+
+/// Asserts that each page opened at its expected path. Adds their routes to `covered`.
+fn check(opened: &[(&'static str, String)], expected: &[&str], covered: &mut BTreeSet<&'static str>) {
+    assert_eq!(opened.iter().map(|(_, path)| path.as_str()).collect::<Vec<_>>(), expected);
+    covered.extend(opened.iter().map(|(route, _)| *route));
+}
+
+#[tokio::test]
+async fn language_choice_on_each_page_that_answers_a_form_opens_a_page() {
+    use StatusCode as S;
+    let limits = Limits { max_instances_per_user: 1, ..Limits::default() };
+    let app = App::with(Options { limits, runs_at_once: false, ..Options::default() }).await;
+    let (alice, admin) = (app.browser(ALICE), app.browser(ADMIN));
+    let template = app.template("Penguins", |_| {}).await;
+    let name = alice.launch(&template).await;
+    let mut covered = BTreeSet::new();
+
+    let (extend, missing) = (format!("/instances/{name}/extend"), "/instances/penguins-abcdefghij/end".to_owned());
+    let forms = [
+        ("/launch/{template_id}", format!("/launch/{template}"), vec![], S::CONFLICT),
+        ("/launch/{template_id}", format!("/launch/{UNKNOWN}"), vec![], S::NOT_FOUND),
+        ("/instances/{k8s_name}/extend", extend, vec![("return_to", "/history")], S::CONFLICT),
+        ("/instances/{k8s_name}/end", missing, vec![], S::NOT_FOUND),
+        ("/language", "/language".to_owned(), vec![("other", "x")], S::UNPROCESSABLE_ENTITY),
+    ];
+    check(&choose_after_each(&alice, &forms).await, &["/"; 5], &mut covered);
+
+    let list = format!("/admin/instances?q={}", "%E4%B8%AD".repeat(100));
+    let class = format!("/admin/templates/{template}/class");
+    let bulk = "/admin/instances/bulk";
+    let bulk_form = |action| vec![("action", action), ("ticked", name.as_str()), ("return_to", list.as_str())];
+    let of_class = |verb: &str| format!("/admin/templates/{template}/{verb}");
+    let many: String = (0..501).map(|number| format!("student{number}@example.org\n")).collect();
+    let forms = [
+        (bulk, bulk.to_owned(), bulk_form("end"), S::OK),
+        (bulk, bulk.to_owned(), bulk_form("extend"), S::OK),
+        (bulk, bulk.to_owned(), bulk_form("other"), S::UNPROCESSABLE_ENTITY),
+        ("/admin/templates/{template_id}/class", class.clone(), vec![("addresses", ALICE)], S::OK),
+        (
+            "/admin/templates/{template_id}/class",
+            class.clone(),
+            vec![("addresses", many.as_str())],
+            S::UNPROCESSABLE_ENTITY,
+        ),
+        ("/admin/templates/{template_id}/extend", of_class("extend"), vec![("until", "2100-01-01T00:00:00Z")], S::OK),
+        ("/admin/templates/{template_id}/extend", of_class("extend"), vec![], S::UNPROCESSABLE_ENTITY),
+        ("/admin/templates/{template_id}/archive", format!("/admin/templates/{UNKNOWN}/archive"), vec![], S::NOT_FOUND),
+        ("/admin/templates/{template_id}/restore", format!("/admin/templates/{UNKNOWN}/restore"), vec![], S::NOT_FOUND),
+    ];
+    let expected = [list.as_str(), &list, "/", &class, &class, &class, "/", "/", "/"];
+    check(&choose_after_each(&admin, &forms).await, &expected, &mut covered);
+
+    let (create, save) = ("/admin/templates", format!("/admin/templates/{template}"));
+    let (new, edit) = (format!("{create}/new"), format!("{save}/edit"));
+    let form = admin.get(&edit).await.form(&save);
+    let new_form = admin.get(&new).await.form(create);
+    let draft = with(&form, "then", "preview");
+    let forms = [
+        (create, create.to_owned(), borrowed(&new_form), S::UNPROCESSABLE_ENTITY),
+        (create, create.to_owned(), draft.clone(), S::OK),
+        ("/admin/templates/{template_id}", save.clone(), with(&form, "name", ""), S::UNPROCESSABLE_ENTITY),
+        ("/admin/templates/{template_id}", save.clone(), draft, S::OK),
+        ("/admin/templates/{template_id}", save, with(&form, "version", "7"), S::CONFLICT),
+    ];
+    check(&choose_after_each(&admin, &forms).await, &[&new, &new, &edit, &edit, &edit], &mut covered);
+
+    let routes = launcher_api::routes("/api/v1").into_iter();
+    let posts: BTreeSet<String> = routes.filter(|(method, _)| method == "POST").map(|(_, path)| path).collect();
+    let missing: Vec<_> =
+        posts.iter().filter(|path| !path.starts_with("/api/") && !covered.contains(path.as_str())).collect();
+    assert!(missing.is_empty(), "choose a language on the pages of these routes: {missing:?}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn language_choice_opens_only_pages_of_this_site() {
+    let app = App::start().await;
+    let away = app.browser(BOB).post("/language", &[("language", "de"), ("return_to", "//evil.example")]).await;
+    assert_eq!(away.location(), "/");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn workshop_is_ended_from_a_list_with_a_long_search() {
+    let app = App::start().await;
+    let list = format!("/admin/instances?q={}", "%E4%B8%AD".repeat(100));
+    let name = app.browser(ALICE).launch(&app.template("Penguins", |_| {}).await).await;
+    let ended = app.browser(ADMIN).post(&format!("/instances/{name}/end"), &[("return_to", &list)]).await;
+    assert_eq!(ended.location(), list);
+    app.finish().await;
+}

@@ -1,0 +1,41 @@
+//! The container fleet: runs Workshops as containers of a Docker Engine or of Podman, on one machine.
+//!
+//! A workshop has two containers, as on Kubernetes. The sidecar's container owns the network namespace, and the app's
+//! container joins it. Nothing listens on a port of the machine: the gateway reaches the sidecar through a Unix socket
+//! in a directory that only the launcher and this sidecar can open. Before the app starts, rules in the network namespace
+//! forbid connections to private addresses and to this machine, and connections from outside.
+//!
+//! Each Workshop has one task, its supervisor. It compares the containers with the record, and starts, ends or explains
+//! them. All calls are idempotent, and the containers are found by their names: after a crash of the launcher, its
+//! successor continues. Only the launcher starts containers, so the engine never starts an app without its rules.
+
+mod build;
+mod connector;
+mod context;
+mod diagnose;
+mod doctor;
+mod engine;
+mod events;
+mod fleet;
+mod names;
+mod open;
+mod room;
+mod settings;
+mod supervised;
+mod supervisor;
+mod workload;
+
+pub use doctor::{ContainerExamination, ExaminedEngine};
+pub use fleet::ContainerFleet;
+pub use settings::{ContainerFleetError, ContainerSettings};
+
+/// For the tests with a container engine: its client, and the built containers.
+#[cfg(feature = "test-containers")]
+pub mod tested {
+    pub use super::build::{BuildSettings, app, sidecar};
+    pub use super::engine::{
+        ContainerEvent, ContainerState, Engine, EngineError, EngineInfo, EngineKind, ExecOutcome, FoundContainer,
+        ProcessLimits, PullProgress,
+    };
+    pub use super::names::Part;
+}

@@ -1,0 +1,25 @@
+//! Builds the containers of a Workshop. Pure: the same Workshop and settings always give the same containers.
+#![cfg_attr(not(feature = "test-containers"), expect(unreachable_pub, reason = "tests with an engine use this module"))]
+
+mod app;
+mod input;
+mod limits;
+mod sidecar;
+#[cfg(test)]
+mod tests;
+
+pub use app::app;
+pub use input::BuildSettings;
+use launcher_domain::FailureReason;
+use launcher_workshop::Workshop;
+pub(crate) use sidecar::LIMIT_NETWORK;
+pub use sidecar::sidecar;
+
+/// Returns the memory in bytes and the CPU in thousandths that the app of a Workshop requests.
+///
+/// # Errors
+/// A failure with the code `InvalidSpec`. Its message names the field.
+pub(crate) fn requests(workshop: &Workshop) -> Result<(u64, u64), FailureReason> {
+    let resources = &workshop.spec.resources;
+    limits::requested([&resources.cpu_request, &resources.memory_request])
+}

@@ -1,0 +1,48 @@
+//! Builds the container of the app.
+
+use bollard::models::{ContainerCreateBody, HealthConfig, HostConfig};
+use launcher_domain::{FailureReason, SecurityProfile};
+use launcher_workshop::Workshop;
+use launcher_workshop::app::{AppSpec, BASELINE_CAPABILITIES, ContainerCommand, ValidSpec};
+
+use super::input::{BuildSettings, Validated, validate, variables};
+use super::limits::{Amounts, host_config};
+use crate::containers::names::{self, Part};
+
+/// Builds the container of the app. It uses the network namespace of the sidecar, and has no mounts.
+///
+/// # Errors
+/// A failure with the code `InvalidSpec`. Its message names the field.
+pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
+    let Validated { name, uid, spec } = validate(workshop)?;
+    let ValidSpec { app_type, image, port, command, args, env, resources, profile, owner: _ } = &spec;
+    let app = AppSpec { app_type: *app_type, image, port: *port, command, args, env };
+    let ContainerCommand { command, args } = app.container_command(settings.origin);
+    let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
+    let (user, capabilities) = match profile {
+        SecurityProfile::Restricted => (Some(settings.run_as_user.to_string()), None),
+        SecurityProfile::Baseline => (None, Some(BASELINE_CAPABILITIES.map(str::to_owned).into())),
+    };
+    let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
+    Ok(ContainerCreateBody {
+        image: Some(image.clone()),
+        // Without these, the image's entry point and arguments apply.
+        entrypoint: (!command.is_empty()).then_some(command),
+        cmd: (!args.is_empty()).then_some(args),
+        env: Some(variables(app.environment())),
+        user,
+        labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::App)),
+        healthcheck: Some(no_health_check()),
+        host_config: Some(HostConfig {
+            network_mode: Some(format!("container:{sidecar}")),
+            cap_add: capabilities,
+            ..host_config(&amounts, settings)
+        }),
+        ..ContainerCreateBody::default()
+    })
+}
+
+/// Disables the health check of an image: the sidecar checks the app, and the health check would use the app's CPU time.
+pub(super) fn no_health_check() -> HealthConfig {
+    HealthConfig { test: Some(vec!["NONE".to_owned()]), ..HealthConfig::default() }
+}

@@ -1,0 +1,79 @@
+//! Builds the container of the sidecar, the reverse proxy that admits only the owner.
+
+use std::path::Path;
+
+use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType};
+use launcher_domain::FailureReason;
+use launcher_workshop::Workshop;
+use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
+
+use super::app::no_health_check;
+use super::input::{BuildSettings, Validated, validate, variables};
+use super::limits::{Amounts, host_config};
+use crate::containers::names::{self, Part};
+
+/// Command that installs the network rules, in the sidecar's container.
+pub(crate) const LIMIT_NETWORK: [&str; 2] = ["/launcher-sidecar", "limit-network"];
+
+/// Mount path of the directory with the sidecar's sockets.
+const RUN_FOLDER: &str = "/run/workshop-launcher";
+/// Mount path of the directory with the sidecar's files.
+const CONFIG_FOLDER: &str = "/etc/workshop-launcher";
+
+/// Builds the container of the sidecar. It owns the network namespace of both containers, and listens on no port, only
+/// on Unix sockets in [`BuildSettings::run_dir`].
+///
+/// # Errors
+/// A failure with the code `InvalidSpec`. Its message names the field.
+pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
+    let Validated { name, uid, spec } = validate(workshop)?;
+    let mut env = SidecarSpec {
+        owner: &spec.owner,
+        app_port: spec.port,
+        require_authentication: settings.require_authentication,
+        trusted_header: settings.trusted_header,
+        session_cookie_prefix: settings.session_cookie_prefix,
+        expiry_file: &format!("{CONFIG_FOLDER}/expires-at"),
+        workshop_page: settings.workshop_page,
+    }
+    .environment();
+    for (variable, socket) in [("SERVICE_LISTEN_ADDR", "http.sock"), ("SERVICE_TELEMETRY_ADDR", "telemetry.sock")] {
+        env.insert(variable.to_owned(), format!("unix:{RUN_FOLDER}/{socket}"));
+    }
+    let network = if settings.internet { names::network(settings.fleet_id) } else { "none".to_owned() };
+    let amounts = Amounts::parse([SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]])?;
+    // The sidecar writes no files, so its disk space needs no limit.
+    let limited = host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings });
+    // SELinux would refuse access to the mounted directories. The app's container keeps its label.
+    let security = limited.security_opt.iter().flatten().cloned().chain(["label=disable".to_owned()]).collect();
+    Ok(ContainerCreateBody {
+        image: Some(settings.sidecar_image.to_owned()),
+        // With Docker Engine, the app's container has this host name, too.
+        hostname: Some(name.clone()),
+        env: Some(variables(env)),
+        user: Some(settings.sidecar_user.to_string()),
+        labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::Sidecar)),
+        healthcheck: Some(no_health_check()),
+        host_config: Some(HostConfig {
+            network_mode: Some(network),
+            readonly_rootfs: Some(true),
+            security_opt: Some(security),
+            mounts: Some(vec![
+                mount(settings.run_dir, RUN_FOLDER, false),
+                mount(settings.config_dir, CONFIG_FOLDER, true),
+            ]),
+            ..limited
+        }),
+        ..ContainerCreateBody::default()
+    })
+}
+
+fn mount(source: &Path, target: &str, read_only: bool) -> Mount {
+    Mount {
+        typ: Some(MountType::BIND),
+        source: Some(source.display().to_string()),
+        target: Some(target.to_owned()),
+        read_only: Some(read_only),
+        ..Mount::default()
+    }
+}

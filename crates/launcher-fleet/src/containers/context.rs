@@ -1,0 +1,56 @@
+//! The context: data that all Workshops of an open container fleet share.
+
+use std::path::PathBuf;
+
+use launcher_process::stop::Stop;
+use tokio_util::sync::CancellationToken;
+
+use super::engine::{Engine, EngineInfo};
+use super::room::Room;
+use super::settings::ContainerSettings;
+use crate::machine::{self, DataDir, OriginSettings};
+
+/// Data that all Workshops of an open container fleet share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) settings: ContainerSettings,
+    /// The open data directory. Its identifier is the label of every container that was started from it.
+    pub(crate) data_dir: DataDir,
+    pub(crate) engine: Engine,
+    pub(crate) engine_info: EngineInfo,
+    pub(crate) room: Room,
+    /// User ID of the sidecars, which own the sockets.
+    pub(crate) sidecar_user: u32,
+    pub(crate) stop: Stop,
+}
+
+impl Context {
+    /// Directory with the sockets of a workshop's sidecar. Only the launcher and the sidecar have access.
+    pub(super) fn run_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join("run")
+    }
+
+    /// Directory with the files of a workshop's sidecar.
+    pub(super) fn config_dir(&self, name: &str) -> PathBuf {
+        self.data_dir.layout.record(name).join("sidecar")
+    }
+
+    /// Cancelled when the fleet begins to stop.
+    pub(super) fn closing(&self) -> &CancellationToken {
+        &self.data_dir.closing
+    }
+}
+
+impl machine::Context for Context {
+    fn data_dir(&self) -> &DataDir {
+        &self.data_dir
+    }
+
+    fn origins(&self) -> &OriginSettings {
+        &self.settings.origins
+    }
+
+    fn stop(&self) -> &Stop {
+        &self.stop
+    }
+}

@@ -1,0 +1,27 @@
+//! Client of the container engine: Docker Engine, or Podman's compatible API.
+#![cfg_attr(not(feature = "test-containers"), expect(unreachable_pub, reason = "tests with an engine use this module"))]
+
+mod client;
+mod container;
+mod error;
+mod events;
+mod exec;
+mod http;
+mod image;
+mod info;
+mod log;
+mod network;
+mod pull_progress;
+#[cfg(test)]
+mod tests;
+
+pub use client::Engine;
+use client::{LONG, SHORT};
+pub use container::{ContainerState, FoundContainer};
+pub use error::EngineError;
+#[cfg(feature = "test-containers")]
+pub use events::ContainerEvent;
+pub use exec::ExecOutcome;
+pub use info::{EngineInfo, EngineKind, ProcessLimits};
+#[cfg(feature = "test-containers")]
+pub use pull_progress::PullProgress;

@@ -1,0 +1,239 @@
+//! Life of a container: create, start, inspect, stop, remove, list.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bollard::models::ContainerCreateBody;
+use bollard::query_parameters::{CreateContainerOptions, RemoveContainerOptions, StopContainerOptions};
+use jiff::Timestamp;
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::error::EngineError;
+use super::{Engine, LONG};
+use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHOP_LABEL};
+
+/// Interval of the attempts while another removal of the container is in progress.
+const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// State of an existing container.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContainerState {
+    /// True while the main process runs.
+    pub running: bool,
+    /// True if the container was started at least once.
+    pub started: bool,
+    /// Exit code of the last run. The engine sets it also if it could not start the command.
+    pub exit_code: Option<i64>,
+    /// True if the kernel killed a process of the last run because of the memory limit.
+    pub oom_killed: bool,
+    /// The engine's message about a failed start.
+    pub error: Option<String>,
+    /// End of the last run.
+    pub finished_at: Option<Timestamp>,
+}
+
+/// A container of this fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundContainer {
+    /// Name of the container.
+    pub name: String,
+    /// Name of the Workshop.
+    pub workshop: String,
+    /// Uid of the Workshop.
+    pub uid: String,
+    /// The part of the Workshop.
+    pub part: Part,
+}
+
+/// The fields of an inspected container.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Inspected {
+    state: InspectedState,
+    config: InspectedConfig,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct InspectedState {
+    running: bool,
+    #[serde(rename = "OOMKilled", default)]
+    oom_killed: bool,
+    exit_code: Option<i64>,
+    error: Option<String>,
+    started_at: Option<String>,
+    finished_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct InspectedConfig {
+    labels: Option<HashMap<String, String>>,
+}
+
+/// The fields of a container in a list.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Listed {
+    names: Vec<String>,
+    labels: HashMap<String, String>,
+}
+
+impl Engine {
+    /// Creates a container. If a container with this name, with the same uid and part exists, the call does nothing.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: another container has the name. [`EngineError::ImageMissing`]: pull the image first.
+    pub async fn create(&self, name: &str, body: ContainerCreateBody) -> Result<(), EngineError> {
+        let image = body.image.clone().unwrap_or_default();
+        let wanted = identity(body.labels.as_ref());
+        let options = CreateContainerOptions { name: Some(name.to_owned()), ..CreateContainerOptions::default() };
+        let error = match self.limited(LONG, self.docker.create_container(Some(options), body)).await {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        if is_name_taken(&error) {
+            let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
+            let is_same = wanted.is_some() && identity(found.config.labels.as_ref()) == wanted;
+            return if is_same { Ok(()) } else { Err(EngineError::Conflict(error.message())) };
+        }
+        match error {
+            EngineError::NotFound(message) | EngineError::Other(message) if is_image_unknown(&message) => {
+                Err(EngineError::ImageMissing { image, message })
+            }
+            error => Err(error),
+        }
+    }
+
+    /// Starts a container. If it runs, the call does nothing.
+    ///
+    /// # Errors
+    /// [`EngineError::CommandNotStarted`]: the command does not exist in the image, or is not executable.
+    pub async fn start(&self, name: &str) -> Result<(), EngineError> {
+        match self.limited(LONG, self.docker.start_container(name, None)).await {
+            Err(error) if is_command_error(&error.message()) => Err(EngineError::CommandNotStarted(error.message())),
+            result => result,
+        }
+    }
+
+    /// Returns the state of a container, or `None` if it does not exist.
+    pub async fn inspect(&self, name: &str) -> Result<Option<ContainerState>, EngineError> {
+        match self.get(&format!("/containers/{name}/json")).await {
+            Ok(found) => Ok(Some(state(found))),
+            Err(EngineError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Stops a container: SIGTERM, and SIGKILL after the grace period. Returns when the container has stopped. If it
+    /// does not run or does not exist, the call does nothing.
+    pub async fn stop(&self, name: &str, grace: Duration) -> Result<(), EngineError> {
+        let seconds = i32::try_from(grace.as_secs()).unwrap_or(i32::MAX);
+        let options = StopContainerOptions { t: Some(seconds), ..StopContainerOptions::default() };
+        match self.limited(grace + LONG, self.docker.stop_container(name, Some(options))).await {
+            Err(EngineError::NotFound(_)) => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Removes a container and its anonymous volumes, even if it runs. Returns when it is gone. If it does not exist,
+    /// the call does nothing.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`]: Podman removes a sidecar only after its app.
+    pub async fn remove(&self, name: &str) -> Result<(), EngineError> {
+        let options = RemoveContainerOptions { force: true, v: true, ..RemoveContainerOptions::default() };
+        let deadline = Instant::now() + LONG;
+        loop {
+            match self.limited(LONG, self.docker.remove_container(name, Some(options.clone()))).await {
+                Err(EngineError::NotFound(_)) => return Ok(()),
+                Err(EngineError::Conflict(message) | EngineError::Other(message))
+                    if message.contains("already in progress") && Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(REMOVAL_INTERVAL).await;
+                }
+                Err(EngineError::Other(message)) if message.contains("has dependent containers") => {
+                    return Err(EngineError::Conflict(message));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Returns the containers of a fleet in all states, apps before sidecars: the order in which Podman removes them.
+    pub async fn list(&self, fleet_id: &str) -> Result<Vec<FoundContainer>, EngineError> {
+        let filter = serde_json::json!({ "label": [format!("{FLEET_LABEL}={fleet_id}")] }).to_string();
+        let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
+        let listed: Vec<Listed> = self.get(&format!("/containers/json?all=true&filters={filter}")).await?;
+        let mut found: Vec<_> = listed.into_iter().filter_map(found_container).collect();
+        found.sort_by_key(|container| container.part);
+        Ok(found)
+    }
+}
+
+/// Returns uid and part, or `None` for a container that no launcher created.
+fn identity(labels: Option<&HashMap<String, String>>) -> Option<(String, String)> {
+    let label = |name| labels?.get(name).cloned();
+    Some((label(UID_LABEL)?, label(PART_LABEL)?))
+}
+
+fn found_container(Listed { names, mut labels }: Listed) -> Option<FoundContainer> {
+    Some(FoundContainer {
+        name: names.first()?.trim_start_matches('/').to_owned(),
+        workshop: labels.remove(WORKSHOP_LABEL)?,
+        uid: labels.remove(UID_LABEL)?,
+        part: Part::parse(labels.get(PART_LABEL)?)?,
+    })
+}
+
+fn state(Inspected { state, .. }: Inspected) -> ContainerState {
+    let InspectedState { running, oom_killed, exit_code, error, started_at, finished_at } = state;
+    let error = error.filter(|error| !error.is_empty());
+    let started = time(started_at.as_deref()).is_some();
+    ContainerState {
+        running,
+        started,
+        exit_code: exit_code.filter(|_| !running && (started || error.is_some())),
+        oom_killed,
+        error,
+        finished_at: time(finished_at.as_deref()).filter(|_| !running),
+    }
+}
+
+/// Parses a time. The engines write the year 1 for an event that has not happened.
+fn time(text: Option<&str>) -> Option<Timestamp> {
+    let time: Timestamp = text?.parse().ok()?;
+    (time > Timestamp::UNIX_EPOCH).then_some(time)
+}
+
+fn is_name_taken(error: &EngineError) -> bool {
+    match error {
+        EngineError::Conflict(message) | EngineError::Other(message) => message.contains("already in use"),
+        _ => false,
+    }
+}
+
+/// True if this message reports that the image is not on the engine's machine.
+pub(super) fn is_image_unknown(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    ["no such image", "image not known"].iter().any(|text| message.contains(text))
+}
+
+/// True if this message of a failed start says that the command does not exist or is not executable. The messages come
+/// from the runtimes runc and crun.
+pub(super) fn is_command_error(message: &str) -> bool {
+    const STARTS: [&str; 5] =
+        ["exec: ", "executable file", "open executable", "exec format error", "oci runtime attempted to invoke"];
+    const CAUSES: [&str; 6] = [
+        "executable file not found",
+        "no such file or directory",
+        "permission denied",
+        "is a directory",
+        "exec format error",
+        "command that was not found",
+    ];
+    let message = message.to_ascii_lowercase();
+    let contains = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
+    contains(&STARTS) && contains(&CAUSES)
+}

@@ -1,0 +1,111 @@
+//! Images: presence and pull.
+
+use std::borrow::Cow;
+use std::pin::pin;
+use std::time::Duration;
+
+use bollard::query_parameters::CreateImageOptions;
+use futures_util::StreamExt;
+use serde::de::IgnoredAny;
+use tokio::time::timeout;
+
+use super::container::is_image_unknown;
+use super::pull_progress::{Layers, PullProgress};
+use super::{Engine, EngineError};
+
+/// Maximum time between two messages of a pull while bytes are missing.
+const DOWNLOAD_IDLE: Duration = Duration::from_secs(60);
+/// Maximum time between two messages of a pull after the download. Podman sends none while it unpacks the layers.
+const UNPACK_IDLE: Duration = Duration::from_secs(600);
+
+impl Engine {
+    /// True if the image is on the engine's machine.
+    ///
+    /// # Errors
+    /// [`EngineError::BadParameter`]: the text is not an image reference.
+    pub async fn has_image(&self, image: &str) -> Result<bool, EngineError> {
+        check_reference(image)?;
+        match self.get::<IgnoredAny>(&format!("/images/{}/json", with_tag(image))).await {
+            Ok(_) => Ok(true),
+            Err(EngineError::NotFound(_)) => Ok(false),
+            Err(EngineError::Other(message)) if is_image_unknown(&message) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Pulls an image from its registry, without credentials, and reports the progress of the download.
+    ///
+    /// # Errors
+    /// [`EngineError::ImageMissing`], [`EngineError::ImageDenied`], [`EngineError::DiskFull`];
+    /// [`EngineError::BadParameter`]: the text is not an image reference. [`EngineError::Other`]: for example, the
+    /// registry is unreachable, or the pull made no progress.
+    pub async fn pull(&self, image: &str, progress: &(dyn Fn(PullProgress) + Send + Sync)) -> Result<(), EngineError> {
+        check_reference(image)?;
+        let reference = with_tag(image).into_owned();
+        let options = CreateImageOptions { from_image: Some(reference), ..CreateImageOptions::default() };
+        let mut messages = pin!(self.docker.create_image(Some(options), None, None));
+        let mut layers = Layers::default();
+        loop {
+            let limit = if layers.is_downloaded() { UNPACK_IDLE } else { DOWNLOAD_IDLE };
+            match timeout(limit, messages.next()).await {
+                Err(_) => {
+                    let problem = format!("no progress of the pull within {} seconds", limit.as_secs());
+                    return Err(EngineError::Other(problem));
+                }
+                Ok(None) => break,
+                Ok(Some(Err(error))) => return Err(pull_error(image, self.error(error))),
+                Ok(Some(Ok(message))) => {
+                    if layers.update(&message) {
+                        progress(layers.progress());
+                    }
+                }
+            }
+        }
+        if self.has_image(image).await? {
+            return Ok(());
+        }
+        Err(EngineError::Other("the pull ended without the image".to_owned()))
+    }
+}
+
+/// Refuses references that would change the path of a request.
+fn check_reference(image: &str) -> Result<(), EngineError> {
+    let is_component = |part: &str| !part.is_empty() && part != "." && part != "..";
+    let is_valid = image.split('/').all(is_component)
+        && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte));
+    if is_valid { Ok(()) } else { Err(EngineError::BadParameter(format!("{image:?} is not an image reference"))) }
+}
+
+/// Adds the tag `latest` to a reference without tag and digest. Without it, Docker Engine pulls all tags.
+fn with_tag(image: &str) -> Cow<'_, str> {
+    let last = image.rsplit('/').next().unwrap_or(image);
+    if last.contains([':', '@']) { image.into() } else { format!("{image}:latest").into() }
+}
+
+/// Classifies an error of a pull by its text. Statuses differ between engines and versions, and an error within the
+/// stream has none.
+fn pull_error(image: &str, error: EngineError) -> EngineError {
+    const DENIED: [&str; 6] =
+        ["denied", "unauthorized", "authentication required", "no basic auth credentials", "forbidden", "login"];
+    const MISSING: [&str; 5] =
+        ["manifest unknown", "name unknown", "repository name not known", "no such image", "not found"];
+    if matches!(error, EngineError::Unreachable { .. } | EngineError::DiskFull { .. }) {
+        return error;
+    }
+    let message = error.message();
+    let lower = message.to_ascii_lowercase();
+    let contains = |texts: &[&str]| texts.iter().any(|text| lower.contains(text));
+    let image = image.to_owned();
+    if contains(&["toomanyrequests", "too many requests"]) {
+        EngineError::Other(message)
+    } else if contains(&DENIED) {
+        EngineError::ImageDenied { image, message }
+    } else if contains(&MISSING) {
+        EngineError::ImageMissing { image, message }
+    } else {
+        match error {
+            EngineError::NotFound(message) | EngineError::Conflict(message) => EngineError::Other(message),
+            error => error,
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Progress of a pull, summed over the image's layers.
+
+use std::collections::BTreeMap;
+
+use bollard::models::CreateImageInfo;
+
+/// Progress of the download. The total grows while the engine learns the sizes of the layers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PullProgress {
+    /// Downloaded bytes.
+    pub done_bytes: u64,
+    /// Bytes of the layers whose size is known.
+    pub total_bytes: u64,
+}
+
+/// Progress of each layer.
+#[derive(Debug, Default)]
+pub(super) struct Layers(BTreeMap<String, Layer>);
+
+#[derive(Debug, Default)]
+struct Layer {
+    done_bytes: u64,
+    total_bytes: u64,
+    is_downloaded: bool,
+}
+
+impl Layers {
+    /// Adds a message of the engine. Returns true if the progress has changed.
+    pub(super) fn update(&mut self, message: &CreateImageInfo) -> bool {
+        let (Some(id), Some(status)) = (&message.id, &message.status) else { return false };
+        let before = self.progress();
+        match status.as_str() {
+            "Pulling fs layer" | "Waiting" => {
+                self.0.entry(id.clone()).or_default();
+            }
+            "Downloading" => {
+                let layer = self.0.entry(id.clone()).or_default();
+                let detail = message.progress_detail.clone().unwrap_or_default();
+                let bytes = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default();
+                layer.total_bytes = layer.total_bytes.max(bytes(detail.total));
+                layer.done_bytes = bytes(detail.current).min(layer.total_bytes);
+            }
+            "Verifying Checksum" | "Download complete" | "Extracting" | "Pull complete" => {
+                if let Some(layer) = self.0.get_mut(id) {
+                    layer.done_bytes = layer.total_bytes;
+                    layer.is_downloaded = true;
+                }
+            }
+            _ => {}
+        }
+        self.progress() != before
+    }
+
+    pub(super) fn progress(&self) -> PullProgress {
+        self.0.values().fold(PullProgress::default(), |sum, layer| PullProgress {
+            done_bytes: sum.done_bytes + layer.done_bytes,
+            total_bytes: sum.total_bytes + layer.total_bytes,
+        })
+    }
+
+    /// True if layers are known and all are downloaded.
+    pub(super) fn is_downloaded(&self) -> bool {
+        !self.0.is_empty() && self.0.values().all(|layer| layer.is_downloaded)
+    }
+}

@@ -1,0 +1,72 @@
+//! Names and labels of a fleet's containers and of its network.
+#![cfg_attr(not(feature = "test-containers"), expect(unreachable_pub, reason = "tests with an engine use this module"))]
+
+use std::collections::HashMap;
+
+use launcher_workshop::labels as workshop_labels;
+
+/// Label with the identity of the fleet.
+pub(crate) const FLEET_LABEL: &str = "workshoplauncher.dev/fleet";
+/// Label with the name of the Workshop.
+pub(crate) const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
+/// Label with the uid of the Workshop.
+pub(crate) const UID_LABEL: &str = "workshoplauncher.dev/uid";
+/// Label with the [`Part`].
+pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
+/// Number of characters of the fleet's identity in names. The label has the whole identity.
+const SHORT_FLEET_ID: usize = 8;
+
+/// A container of a Workshop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The app.
+    App,
+    /// The sidecar, which owns the network namespace of both containers.
+    Sidecar,
+}
+
+impl Part {
+    /// Returns the value of the label.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::App => "app",
+            Self::Sidecar => "sidecar",
+        }
+    }
+
+    /// Parses the value of the label.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::App, Self::Sidecar].into_iter().find(|part| part.as_str() == text)
+    }
+}
+
+/// Returns the name of a container.
+pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
+    format!("wl-{}-{workshop}-{}", short(fleet_id), part.as_str())
+}
+
+/// Returns the name of the fleet's bridge network.
+pub(crate) fn network(fleet_id: &str) -> String {
+    format!("workshop-launcher-{}", short(fleet_id))
+}
+
+/// Returns the labels of a container.
+pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
+    let own = [(WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
+    network_labels(fleet_id).into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
+}
+
+/// Returns the labels of the fleet's network.
+pub(crate) fn network_labels(fleet_id: &str) -> HashMap<String, String> {
+    workshop_labels().into_iter().chain([(FLEET_LABEL.to_owned(), fleet_id.to_owned())]).collect()
+}
+
+/// Returns the last characters of the fleet's identity. In a UUID of version 7, the first characters are the time, and the
+/// last are random.
+fn short(fleet_id: &str) -> String {
+    let valid: Vec<char> = fleet_id.chars().filter(char::is_ascii_alphanumeric).collect();
+    let last = valid.len().saturating_sub(SHORT_FLEET_ID);
+    valid[last..].iter().map(char::to_ascii_lowercase).collect()
+}

@@ -1,0 +1,87 @@
+//! Opens a container fleet, and adopts the Workshops of an earlier launcher.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use launcher_domain::Clock;
+use launcher_process::stop::Stop;
+
+use super::context::Context;
+use super::engine::{Engine, FoundContainer};
+use super::events::follow_events;
+use super::fleet::ContainerFleet;
+use super::room::Room;
+use super::settings::{ContainerFleetError, ContainerSettings};
+use super::supervisor::adopt_place;
+use super::workload::Workload;
+use crate::machine::{DataDir, Registry, Supervised};
+
+/// User ID of the sidecars if the launcher runs as root. The stock images have no user with this ID.
+const SIDECAR_USER: u32 = 65532;
+impl ContainerFleet {
+    /// Opens the fleet of a data directory and takes over its Workshops:
+    ///
+    /// - Containers that still run keep running.
+    /// - Workshops whose containers have both ended, for example because of a reboot, start again with their files.
+    /// - The fleet ends expired Workshops and continues deletions.
+    /// - The fleet removes its containers that belong to no Workshop. It does not touch the containers of another copy
+    ///   of the data directory.
+    ///
+    /// `stop` closes the connections of [`ContainerFleet::gateway`]. Call this function within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`ContainerFleetError`] if another launcher uses the directory, the directory is unusable, or the engine does
+    /// not answer.
+    pub async fn open(
+        settings: ContainerSettings,
+        clock: Arc<dyn Clock>,
+        stop: Stop,
+    ) -> Result<Self, ContainerFleetError> {
+        let settings = settings.checked()?;
+        let engine = Engine::connect(&settings.engine_socket)?;
+        let engine_info = engine.info().await?;
+        let (data_dir, records) = DataDir::open(&settings.data_dir, clock)?;
+        // List the containers before this launcher creates one: the list has only containers of earlier launchers.
+        let mut orphans = engine.list(&data_dir.id).await?;
+        let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
+        orphans.retain(|container| !uids.contains(&container.uid));
+        tracing::info!(
+            engine = ?engine_info.kind,
+            version = engine_info.version,
+            storage_driver = engine_info.storage_driver,
+            limits_disk = engine_info.limits_disk,
+            "connected to container engine"
+        );
+        let launcher_user = rustix::process::geteuid();
+        let registry = Registry::<Workload>::new(Context {
+            room: Room::new(engine_info.memory_bytes, engine_info.cpus),
+            sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
+            settings,
+            data_dir,
+            engine,
+            engine_info,
+            stop,
+        });
+        let workloads: Vec<_> =
+            records.into_iter().map(|(name, record)| registry.create_workload(name, record)).collect();
+        // Workshops that run already get their places before any new workshop.
+        workloads.iter().for_each(|workload| adopt_place(workload));
+        for workload in &workloads {
+            tracing::info!(workshop = workload.name(), phase = ?workload.record().phase(), "restoring Workshop");
+            registry.supervise(workload);
+        }
+        registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
+        registry.tasks.spawn(remove_orphans(Arc::clone(&registry.context), orphans));
+        Ok(Self(registry))
+    }
+}
+
+/// Removes containers that belong to no Workshop.
+async fn remove_orphans(context: Arc<Context>, orphans: Vec<FoundContainer>) {
+    for FoundContainer { name, workshop, .. } in orphans {
+        tracing::warn!(container = name, workshop, "removing orphaned container");
+        if let Err(error) = context.engine.remove(&name).await {
+            tracing::warn!(container = name, %error, "removing orphaned container failed, the next start tries again");
+        }
+    }
+}

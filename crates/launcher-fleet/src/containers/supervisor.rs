@@ -1,0 +1,162 @@
+//! The supervisor task of one Workshop: starts its containers, watches them, ends them, and explains their failure.
+
+mod files;
+mod launch;
+mod network;
+mod observed;
+mod outcome;
+mod probe;
+mod step;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use launcher_workshop::{Phase, WorkshopStatus};
+use tokio::time::sleep;
+
+use super::engine::EngineError;
+use super::names::Part;
+use super::workload::{Record, Workload};
+use crate::machine::{DesiredState, Remainder, remove_directory};
+pub(super) use launch::adopt_place;
+use launch::launch;
+use outcome::Outcome;
+use watch::watch;
+
+/// Pause before the next attempt after the engine failed. Doubles up to [`MAX_RETRY_DELAY`].
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
+
+/// Supervises one Workshop until its desired state is `Stopped` or `Deleted`.
+pub(super) async fn supervise(workload: Arc<Workload>) -> Remainder {
+    let mut desired_states = workload.desired().watch();
+    loop {
+        let desired_state = *desired_states.borrow_and_update();
+        match desired_state {
+            DesiredState::Deleted => return delete(&workload).await,
+            // The containers keep running. The next launcher adopts them.
+            DesiredState::Stopped => return Remainder::Record,
+            DesiredState::Running => {}
+        }
+        let outcome = tokio::select! {
+            _ = desired_states.changed() => continue,
+            outcome = run(&workload) => outcome,
+        };
+        tokio::select! {
+            _ = desired_states.changed() => {}
+            () = finish(&workload, outcome) => {}
+        }
+    }
+}
+
+/// Starts the containers, or adopts them if they run, and watches them until the workshop ends. Cancel-safe, because
+/// all calls to the engine are idempotent.
+async fn run(workload: &Arc<Workload>) -> Outcome {
+    if workload.stored_record().phase().is_final() {
+        // An earlier launcher may have been killed before it removed them.
+        remove_containers(workload, Duration::ZERO).await;
+        return std::future::pending().await;
+    }
+    let mut delay = RETRY_DELAY;
+    loop {
+        let step = match launch(workload).await {
+            Ok(()) => watch(workload).await,
+            Err(step) => step,
+        };
+        match step {
+            Outcome::Restart => {
+                sleep(RETRY_DELAY).await;
+                delay = RETRY_DELAY;
+            }
+            Outcome::Retry(error) => {
+                tracing::warn!(workshop = workload.stored_record().name(), %error, "container engine failed, retrying");
+                sleep(delay).await;
+                delay = (delay * 2).min(MAX_RETRY_DELAY);
+            }
+            ended @ (Outcome::Expired | Outcome::Failed(_)) => return ended,
+        }
+    }
+}
+
+/// Ends the containers first, then sets the status. A Workshop with the status Failed or Expired thus has no containers.
+async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
+    workload.set_open(false);
+    let (status, grace) = match outcome {
+        Outcome::Failed(failure) => {
+            let tail = retry(workload, || log_tail(workload)).await;
+            (WorkshopStatus::failed(*failure, tail), Duration::ZERO)
+        }
+        Outcome::Expired => {
+            let status = WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() };
+            (status, workload.context().settings.stop_grace)
+        }
+        Outcome::Restart | Outcome::Retry(_) => return,
+    };
+    let name = workload.stored_record().name();
+    tracing::info!(workshop = name, phase = ?status.phase, reason = status.message, "Workshop ended");
+    remove_containers(workload, grace).await;
+    let end = move |record: &mut Record| {
+        let ready_at = record.status().ready_at;
+        record.set_status(WorkshopStatus { ready_at, ..status.clone() });
+    };
+    workload.stored_record().settle(end).await;
+}
+
+/// Ends the containers, and removes the files of the sidecar. It removes the record last: if the launcher is killed
+/// before that, its successor resumes the deletion.
+async fn delete(workload: &Arc<Workload>) -> Remainder {
+    workload.set_open(false);
+    let grace = workload.context().settings.stop_grace;
+    tokio::select! {
+        () = remove_containers(workload, grace) => {}
+        // The next launcher continues the deletion.
+        () = workload.context().closing().cancelled() => return Remainder::Record,
+    }
+    let name = workload.stored_record().name();
+    for directory in [workload.context().run_dir(name), workload.context().config_dir(name)] {
+        if let Err(error) = tokio::task::spawn_blocking(move || remove_directory(&directory)).await.unwrap_or(Ok(())) {
+            tracing::warn!(workshop = name, %error, "removing directory of sidecar failed");
+        }
+    }
+    if workload.stored_record().remove().await { Remainder::Nothing } else { Remainder::Record }
+}
+
+/// Stops the app within `grace`, removes both containers, and frees their place. Retries until the engine has done it.
+async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
+    let engine = &workload.context().engine;
+    let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+    retry(workload, || async {
+        if !grace.is_zero() {
+            engine.stop(&app, grace).await?;
+        }
+        engine.remove(&app).await?;
+        engine.remove(&sidecar).await
+    })
+    .await;
+    workload.set_place(None);
+}
+
+/// Returns the last lines of the app's output; `None` if there are none, or the app's container does not exist.
+async fn log_tail(workload: &Workload) -> Result<Option<String>, EngineError> {
+    match workload.context().engine.log_tail(&workload.container(Part::App)).await {
+        Err(EngineError::NotFound(_)) => Ok(None),
+        tail => tail,
+    }
+}
+
+/// Calls the engine until it succeeds.
+async fn retry<T, C: Future<Output = Result<T, EngineError>>>(workload: &Workload, call: impl Fn() -> C) -> T {
+    let mut delay = RETRY_DELAY;
+    loop {
+        match call().await {
+            Ok(done) => return done,
+            Err(error) => {
+                let workshop = workload.stored_record().name();
+                tracing::warn!(workshop, %error, "ending containers failed, retrying");
+            }
+        }
+        sleep(delay).await;
+        delay = (delay * 2).min(MAX_RETRY_DELAY);
+    }
+}

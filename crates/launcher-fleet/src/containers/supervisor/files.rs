@@ -1,0 +1,50 @@
+//! The sidecar's directories and files.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::task::spawn_blocking;
+
+use crate::containers::workload::Workload;
+use crate::machine::{make_private, replace_file};
+
+/// Name of the file with the expiry.
+const EXPIRY_FILE: &str = "expires-at";
+
+/// Creates the directories that the engine mounts into the sidecar. Their parent is accessible only to the launcher, so
+/// no other user can open the sockets.
+pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<()> {
+    let workload = Arc::clone(workload);
+    blocking(move || {
+        let (context, name) = (workload.context(), workload.stored_record().name());
+        let (run_dir, config_dir) = (context.run_dir(name), context.config_dir(name));
+        make_private(&run_dir)?;
+        make_private(&config_dir)?;
+        // The sidecar reads its files as another user than root.
+        fs::set_permissions(&config_dir, fs::Permissions::from_mode(0o755))?;
+        if rustix::process::geteuid().is_root() {
+            chown(&run_dir, Some(context.sidecar_user), None)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Writes the expiry for the sidecar's frame page. An unknown expiry gives an empty file.
+pub(super) async fn write_expiry(workload: &Arc<Workload>, expiry: Option<Timestamp>) -> io::Result<()> {
+    let workload = Arc::clone(workload);
+    blocking(move || {
+        let path = workload.context().config_dir(workload.stored_record().name()).join(EXPIRY_FILE);
+        let content = expiry.map(|expiry| expiry.to_string()).unwrap_or_default();
+        replace_file(&path, content.as_bytes())?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644))
+    })
+    .await
+}
+
+async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}

@@ -1,0 +1,213 @@
+//! Launches the containers of a Workshop: room, images, sidecar, network rules, app.
+
+use std::io;
+use std::sync::Arc;
+
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+
+use super::files::prepare_directories;
+use super::network::limit_network;
+use super::observed::{Observed, Verdict};
+use super::outcome::Outcome;
+use super::step::{is_expired, set_step};
+use crate::containers::build::{self, BuildSettings, requests};
+use crate::containers::context::Context;
+use crate::containers::diagnose;
+use crate::containers::engine::EngineError;
+use crate::containers::names::{self, Part};
+use crate::containers::room::Request;
+use crate::containers::workload::{Record, Workload};
+
+/// Gives a workshop of an earlier launcher its place, unless it still waits for one.
+pub(in crate::containers) fn adopt_place(workload: &Workload) {
+    let (record, waits) = (workload.stored_record().get(), StartStep::WaitingForRoom.as_str());
+    let status = record.status();
+    let has_place = match status.phase {
+        Phase::Running => true,
+        Phase::Starting => status.start_step.as_deref() != Some(waits),
+        Phase::Pending | Phase::Failed | Phase::Expired => false,
+    };
+    if has_place && let Ok(request) = request(&record.workshop) {
+        workload.set_place(Some(workload.context().room.adopt(request)));
+    }
+}
+
+/// Launches the containers, or does nothing if they run. Each step is idempotent: after an interruption, the next call
+/// continues.
+pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    if is_expired(workload) {
+        return Err(Outcome::Expired);
+    }
+    let status = workload.stored_record().get().status();
+    match Observed::of(workload).await?.verdict(was_started(&status)) {
+        Verdict::Running => return Ok(()),
+        Verdict::Failed(reason) => return Err(Outcome::Failed(reason)),
+        Verdict::Ended => {
+            tracing::info!(
+                workshop = workload.stored_record().name(),
+                "both containers have ended, starting them again"
+            );
+            set_step(workload, StartStep::RestartingApp).await;
+        }
+        Verdict::NotStarted => {
+            take_place(workload).await?;
+            pull_images(workload).await?;
+            set_step(workload, StartStep::Preparing).await;
+        }
+    }
+    start_sidecar(workload).await?;
+    start_app(workload).await
+}
+
+/// True if the app was started: its container must exist.
+fn was_started(status: &WorkshopStatus) -> bool {
+    let restarts = StartStep::RestartingApp.as_str();
+    status.phase == Phase::Running || status.start_step.as_deref() == Some(restarts)
+}
+
+async fn take_place(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    if workload.has_place() {
+        return Ok(());
+    }
+    let room = &workload.context().room;
+    let request = request(&workload.stored_record().workshop()).map_err(Outcome::failed)?;
+    if !room.can_ever_fit(request) {
+        return Err(Outcome::failed(never_fits(request, room.size())));
+    }
+    let place = match room.try_take(request) {
+        Some(place) => place,
+        None => {
+            set_step(workload, StartStep::WaitingForRoom).await;
+            room.take(request).await
+        }
+    };
+    workload.set_place(Some(place));
+    Ok(())
+}
+
+fn request(workshop: &Workshop) -> Result<Request, FailureReason> {
+    let (memory, cpu_millis) = requests(workshop)?;
+    Ok(Request { memory, cpu_millis })
+}
+
+fn never_fits(request: Request, size: Request) -> FailureReason {
+    const MIB: u64 = 1024 * 1024;
+    let detail = FailureDetail::LargerThanServer {
+        memory: (request.memory / MIB).to_string(),
+        cpu: request.cpu_millis.to_string(),
+        server_memory: (size.memory / MIB).to_string(),
+        server_cpu: size.cpu_millis.to_string(),
+    };
+    let reason = FailureReason::only(FailureCode::Unschedulable, &detail).with_remedy(&FailureRemedy::RequestLess);
+    FailureReason { retryable: false, ..reason }
+}
+
+/// Pulls the images that this engine does not have.
+async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    let context = workload.context();
+    let app_image = workload.stored_record().workshop().spec.image;
+    for image in [&context.settings.sidecar_image, &app_image] {
+        let pulled = match context.engine.has_image(image).await {
+            Ok(true) => continue,
+            Ok(false) => {
+                set_step(workload, StartStep::PullingImage).await;
+                let workshop = workload.stored_record().name();
+                tracing::info!(workshop, image, "pulling image");
+                context.engine.pull(image, &|_| {}).await
+            }
+            Err(error) => Err(error),
+        };
+        match pulled {
+            Ok(()) => {}
+            Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
+            Err(error) => return Err(Outcome::failed(diagnose::pull_failed(image, &error))),
+        }
+    }
+    Ok(())
+}
+
+/// Starts the sidecar, and installs the rules of its network namespace.
+async fn start_sidecar(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    let context = workload.context();
+    let engine = &context.engine;
+    prepare_directories(workload).await.map_err(|error| not_prepared(&error))?;
+    let network = names::network(&context.data_dir.id);
+    if context.settings.internet {
+        engine.ensure_network(&network, names::network_labels(&context.data_dir.id)).await?;
+    }
+    let container = workload.container(Part::Sidecar);
+    let body = with_settings(workload, build::sidecar).map_err(Outcome::failed)?;
+    let started = match engine.create(&container, body).await {
+        Ok(()) => engine.start(&container).await,
+        Err(error) => Err(error),
+    };
+    started.map_err(|error| not_started(Part::Sidecar, error))?;
+    if context.settings.internet {
+        let command = limit_network().map_err(|error| not_prepared(&error))?;
+        let outcome = engine.exec_privileged(&container, &command).await;
+        if let Err(error @ EngineError::Unreachable { .. }) = outcome {
+            return Err(Outcome::Retry(error));
+        }
+        if let Some(reason) = diagnose::not_isolated(&outcome) {
+            return Err(Outcome::failed(reason));
+        }
+    }
+    Ok(())
+}
+
+async fn start_app(workload: &Arc<Workload>) -> Result<(), Outcome> {
+    let engine = &workload.context().engine;
+    let container = workload.container(Part::App);
+    let body = with_settings(workload, build::app).map_err(Outcome::failed)?;
+    let created = engine.create(&container, body).await;
+    created.map_err(|error| not_started(Part::App, error))?;
+    if workload.stored_record().get().status().start_step.as_deref() != Some(StartStep::RestartingApp.as_str()) {
+        set_step(workload, StartStep::StartingApp).await;
+    }
+    engine.start(&container).await.map_err(|error| not_started(Part::App, error))?;
+    tracing::info!(workshop = workload.stored_record().name(), "started containers of Workshop");
+    Ok(())
+}
+
+/// Passes the Workshop and the settings of its containers to `build`.
+fn with_settings<T>(workload: &Workload, build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T) -> T {
+    let record: Record = workload.stored_record().get();
+    let (context, name) = (workload.context(), workload.stored_record().name());
+    let Context { settings, engine_info, .. } = &**context;
+    let origins = &settings.origins;
+    let origin = origins.url(name);
+    let workshop_page = origins.workshop_page_url(name);
+    build(
+        &record.workshop,
+        &BuildSettings {
+            fleet_id: &context.data_dir.id,
+            sidecar_image: &settings.sidecar_image,
+            sidecar_user: context.sidecar_user,
+            run_as_user: settings.run_as_user.get(),
+            internet: settings.internet,
+            limits_disk: engine_info.limits_disk,
+            process_limits: engine_info.process_limits,
+            require_authentication: origins.require_authentication,
+            trusted_header: origins.trusted_header.name(),
+            session_cookie_prefix: &origins.session_cookie_prefix,
+            origin: origin.trim_end_matches('/'),
+            workshop_page: Some(&workshop_page),
+            run_dir: &context.run_dir(name),
+            config_dir: &context.config_dir(name),
+        },
+    )
+}
+
+fn not_started(part: Part, error: EngineError) -> Outcome {
+    match error {
+        EngineError::Unreachable { .. } => Outcome::Retry(error),
+        error => Outcome::failed(diagnose::not_started(part, &error)),
+    }
+}
+
+fn not_prepared(error: &io::Error) -> Outcome {
+    let problem = "its sidecar cannot be prepared".to_owned();
+    let detail = FailureDetail::NotStarted { problem, error: error.to_string() };
+    Outcome::failed(FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator))
+}

@@ -1,0 +1,39 @@
+//! The addresses for the network rules of a workshop.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::containers::build::LIMIT_NETWORK;
+
+/// File with the name servers of this machine.
+const RESOLV_CONF: &str = "/etc/resolv.conf";
+
+/// Returns the command that installs the rules in the sidecar's network namespace. The rules forbid all addresses of
+/// this machine, also its public ones, except the name servers' port 53.
+///
+/// # Errors
+/// The addresses of this machine cannot be listed. The app must not start without the rules.
+pub(super) fn limit_network() -> io::Result<Vec<String>> {
+    let hosts = host_addresses()?.into_iter().flat_map(|address| ["--host-address".to_owned(), address.to_string()]);
+    let servers = name_servers().into_iter().flat_map(|address| ["--name-server".to_owned(), address.to_string()]);
+    Ok(LIMIT_NETWORK.iter().map(|&word| word.to_owned()).chain(hosts).chain(servers).collect())
+}
+
+/// Returns the IPv4 addresses of this machine, without the loopback addresses. Workshops have no IPv6.
+fn host_addresses() -> io::Result<BTreeSet<Ipv4Addr>> {
+    let addresses = if_addrs::get_if_addrs()?.into_iter().filter_map(|interface| match interface.ip() {
+        IpAddr::V4(address) if !address.is_loopback() => Some(address),
+        _ => None,
+    });
+    Ok(addresses.collect())
+}
+
+/// Returns the name servers of this machine that a workshop can reach: those on no loopback address. The engine itself
+/// asks a name server on a loopback address.
+fn name_servers() -> Vec<Ipv4Addr> {
+    let text = fs::read_to_string(RESOLV_CONF).unwrap_or_default();
+    let servers = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")?.trim().parse().ok());
+    servers.filter(|server: &Ipv4Addr| !server.is_loopback()).collect()
+}

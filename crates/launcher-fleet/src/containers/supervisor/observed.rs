@@ -1,0 +1,115 @@
+//! The containers of a Workshop as the engine reports them.
+
+use launcher_domain::{FailureCode, FailureDetail, FailureReason};
+
+use crate::containers::diagnose;
+use crate::containers::engine::{ContainerState, EngineError};
+use crate::containers::names::Part;
+use crate::containers::workload::Workload;
+
+/// The containers of a Workshop as the engine reports them; `None` for a container that does not exist.
+#[derive(Debug)]
+pub(super) struct Observed {
+    pub(super) app: Option<ContainerState>,
+    pub(super) sidecar: Option<ContainerState>,
+}
+
+/// What the states of both containers mean together.
+#[derive(Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// The app was never started.
+    NotStarted,
+    /// Both containers run.
+    Running,
+    /// Both containers have ended. The engine or the machine was restarted: alone, an app never ends its sidecar.
+    Ended,
+    /// One container has ended alone, or was removed.
+    Failed(Box<FailureReason>),
+}
+
+impl Observed {
+    /// Asks the engine.
+    pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
+        let engine = &workload.context().engine;
+        let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
+        let (app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
+        Ok(Self { app, sidecar })
+    }
+
+    /// Returns the verdict. `was_started` is true if the record says that the app was started.
+    pub(super) fn verdict(&self, was_started: bool) -> Verdict {
+        let failed = |reason: FailureReason| Verdict::Failed(Box::new(reason));
+        let Some(app) = self.app.as_ref().filter(|app| app.started) else {
+            return if was_started { failed(removed()) } else { Verdict::NotStarted };
+        };
+        let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else { return failed(removed()) };
+        match (app.running, sidecar.running) {
+            (true, true) => Verdict::Running,
+            (false, false) => Verdict::Ended,
+            (false, true) => failed(reason(Part::App, app)),
+            (true, false) => failed(reason(Part::Sidecar, sidecar)),
+        }
+    }
+}
+
+fn reason(part: Part, state: &ContainerState) -> FailureReason {
+    diagnose::ended(part, state, false).unwrap_or_else(|| FailureReason::new(FailureCode::Crashed, None))
+}
+
+/// The failure of a workshop whose container was removed by another program, for example by `docker rm`.
+fn removed() -> FailureReason {
+    FailureReason::only(FailureCode::Crashed, &FailureDetail::ContainerRemoved)
+}
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::FailureCode;
+
+    use super::{ContainerState, Observed, Verdict};
+
+    fn state(running: bool, exit_code: i64) -> ContainerState {
+        ContainerState {
+            running,
+            started: true,
+            exit_code: Some(exit_code),
+            oom_killed: false,
+            error: None,
+            finished_at: None,
+        }
+    }
+
+    fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Verdict {
+        Observed { app, sidecar }.verdict(true)
+    }
+
+    fn code(verdict: &Verdict) -> Option<FailureCode> {
+        match verdict {
+            Verdict::Failed(reason) => Some(reason.code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn app_that_ends_alone_has_failed() {
+        assert_eq!(code(&verdict(Some(state(false, 1)), Some(state(true, 0)))), Some(FailureCode::Crashed));
+        let killed = ContainerState { oom_killed: true, ..state(false, 137) };
+        assert_eq!(code(&verdict(Some(killed), Some(state(true, 0)))), Some(FailureCode::OutOfMemory));
+    }
+
+    #[test]
+    fn sidecar_that_ends_alone_ends_the_workshop() {
+        assert_eq!(code(&verdict(Some(state(true, 0)), Some(state(false, 1)))), Some(FailureCode::Crashed));
+    }
+
+    #[test]
+    fn containers_that_ended_together_start_again() {
+        assert_eq!(verdict(Some(state(false, 137)), Some(state(false, 0))), Verdict::Ended);
+    }
+
+    #[test]
+    fn removed_container_of_started_workshop_is_a_failure() {
+        assert_eq!(code(&verdict(None, None)), Some(FailureCode::Crashed));
+        assert_eq!(code(&verdict(Some(state(true, 0)), None)), Some(FailureCode::Crashed));
+        assert_eq!(Observed { app: None, sidecar: None }.verdict(false), Verdict::NotStarted);
+    }
+}

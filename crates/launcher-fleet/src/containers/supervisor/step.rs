@@ -1,0 +1,42 @@
+//! Changes of a Workshop's status by its supervisor.
+
+use std::sync::Arc;
+
+use launcher_domain::StartStep;
+use launcher_workshop::{Phase, WorkshopStatus};
+
+use crate::containers::workload::{Record, Workload};
+
+/// Sets the step of the start. The time at which the workshop was first ready stays.
+pub(super) async fn set_step(workload: &Arc<Workload>, step: StartStep) {
+    let change = move |record: &mut Record| {
+        let ready_at = record.status().ready_at;
+        record.set_status(WorkshopStatus::starting(step, ready_at));
+    };
+    workload.stored_record().settle(change).await;
+}
+
+/// Sets the status `Running`.
+pub(super) async fn set_ready(workload: &Arc<Workload>) {
+    let (context, name) = (workload.context(), workload.stored_record().name());
+    let origins = &context.settings.origins;
+    let (now, url, frame_url) = (context.data_dir.clock.now(), origins.url(name), origins.frame_url(name));
+    let change = move |record: &mut Record| {
+        let ready_at = record.status().ready_at.or(Some(now));
+        record.set_status(WorkshopStatus {
+            phase: Phase::Running,
+            url: Some(url.clone()),
+            frame_url: Some(frame_url.clone()),
+            ready_at,
+            ..WorkshopStatus::default()
+        });
+    };
+    workload.stored_record().settle(change).await;
+    tracing::info!(workshop = name, "Workshop is ready");
+}
+
+/// True once the Workshop has expired.
+pub(super) fn is_expired(workload: &Workload) -> bool {
+    let now = workload.context().data_dir.clock.now();
+    workload.stored_record().get().expiry().is_some_and(|expiry| expiry <= now)
+}

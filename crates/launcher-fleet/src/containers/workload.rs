@@ -1,0 +1,103 @@
+//! The workload of one Workshop: its record, its desired state, its place on the machine, and its sidecar's socket.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use launcher_domain::sync::lock;
+use tokio::sync::Notify;
+
+use super::connector::SocketConnector;
+use super::context::Context;
+use super::names::{self, Part};
+use super::room::Place;
+use crate::machine::DesiredStateCell;
+
+/// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
+pub(super) type Record = crate::machine::Record<()>;
+/// The stored record of a Workshop.
+pub(super) type StoredRecord = crate::machine::StoredRecord<()>;
+
+/// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    context: Arc<Context>,
+    record: Arc<StoredRecord>,
+    desired_state: DesiredStateCell,
+    /// True while the owner has access to the app.
+    is_open: Mutex<bool>,
+    /// The workshop's room on this machine, from before the creation of its containers until after their removal.
+    place: Mutex<Option<Place>>,
+    /// Wakes the supervisor when the engine reports an event of the workshop's containers.
+    events: Notify,
+}
+
+impl Workload {
+    pub(super) fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
+        Self {
+            context,
+            record,
+            desired_state,
+            is_open: Mutex::new(false),
+            place: Mutex::new(None),
+            events: Notify::new(),
+        }
+    }
+
+    pub(super) fn stored_record(&self) -> &Arc<StoredRecord> {
+        &self.record
+    }
+
+    pub(super) fn desired(&self) -> &DesiredStateCell {
+        &self.desired_state
+    }
+
+    /// Returns the connector to the sidecar, or `None` while the app is not ready.
+    pub(super) fn socket_connector(&self) -> Option<SocketConnector> {
+        let is_open = *lock(&self.is_open);
+        is_open.then(|| SocketConnector(self.http_socket()))
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Returns the name of one of the workshop's containers.
+    pub(super) fn container(&self, part: Part) -> String {
+        names::container(&self.context.data_dir.id, self.record.name(), part)
+    }
+
+    /// Socket on which the sidecar serves the owner's requests.
+    fn http_socket(&self) -> PathBuf {
+        self.context.run_dir(self.record.name()).join("http.sock")
+    }
+
+    /// Socket on which the sidecar serves its probes.
+    pub(super) fn telemetry_socket(&self) -> PathBuf {
+        self.context.run_dir(self.record.name()).join("telemetry.sock")
+    }
+
+    /// Gives or removes the owner's access to the app.
+    pub(super) fn set_open(&self, is_open: bool) {
+        *lock(&self.is_open) = is_open;
+    }
+
+    /// True if the workshop has a place on this machine.
+    pub(super) fn has_place(&self) -> bool {
+        lock(&self.place).is_some()
+    }
+
+    /// Keeps the workshop's place, or frees it with `None`. Free it only after the containers are removed.
+    pub(super) fn set_place(&self, place: Option<Place>) {
+        *lock(&self.place) = place;
+    }
+
+    /// Wakes the supervisor: a container of the workshop may have changed.
+    pub(super) fn wake(&self) {
+        self.events.notify_one();
+    }
+
+    /// Waits until [`Workload::wake`] is called. A call since the last wait counts, too.
+    pub(super) async fn woken(&self) {
+        self.events.notified().await;
+    }
+}

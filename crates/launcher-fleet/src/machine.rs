@@ -1,0 +1,25 @@
+//! What the fleets on the launcher's machine share: the stored records of their Workshops, the supervision of each
+//! Workshop by one task, and the gateway to the workshops' sidecars.
+//!
+//! A fleet implements [`Supervised`] for its workloads. [`Registry`] then implements the rules of the port
+//! [`Fleet`](crate::Fleet) for it: uids, refusals, deletions and the watch.
+
+mod data_dir;
+mod desired_state;
+mod gateway;
+mod log_tail;
+mod origins;
+mod records;
+mod registry;
+mod supervised;
+
+pub use data_dir::DataDirError;
+pub(crate) use data_dir::{DataDir, is_in_use, stored_identity};
+pub(crate) use desired_state::{DesiredState, DesiredStateCell};
+pub use gateway::Gateway;
+pub(crate) use gateway::{Connection, SidecarConnector};
+pub(crate) use log_tail::plain_tail;
+pub use origins::{InvalidOrigin, OriginSettings};
+pub(crate) use records::{Layout, Record, StoredRecord, make_private, remove_directory, replace_file};
+pub(crate) use registry::{Registry, finish};
+pub(crate) use supervised::{Context, Remainder, Supervised};

@@ -1,0 +1,47 @@
+//! The record of one Workshop, as stored in its state file.
+
+use jiff::Timestamp;
+use launcher_domain::StartStep;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use serde::{Deserialize, Serialize};
+
+/// The Workshop and its process, as stored in its state file. `P` describes the process; it is `()` for a fleet that
+/// finds its workloads by their names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Record<P> {
+    /// The Workshop resource. A `deletionTimestamp` in it marks a deletion in progress.
+    pub(crate) workshop: Workshop,
+    /// The app's process. `None` before the start, and after the launcher has seen the exit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) process: Option<P>,
+}
+
+impl<P: Clone> Record<P> {
+    /// Returns the expiry of the Workshop; `None` before it was ready.
+    pub(crate) fn expiry(&self) -> Option<Timestamp> {
+        self.workshop.spec.expiry(self.status().ready_at)
+    }
+
+    /// Returns the status of the Workshop, or the default status if it has none.
+    pub(crate) fn status(&self) -> WorkshopStatus {
+        self.workshop.status.clone().unwrap_or_default()
+    }
+
+    /// Sets the status, and marks it as observed for the current generation of the spec.
+    pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
+        let observed_generation = self.workshop.metadata.generation;
+        self.workshop.status = Some(WorkshopStatus { observed_generation, ..status });
+    }
+
+    /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the
+    /// lifetime continues.
+    pub(crate) fn not_ready(&self) -> Self {
+        let mut next = self.clone();
+        let status = self.status();
+        if matches!(status.phase, Phase::Starting | Phase::Running) {
+            next.set_status(WorkshopStatus::starting(StartStep::StartingApp, status.ready_at));
+        }
+        next
+    }
+}

@@ -1,0 +1,71 @@
+//! The workload of one Workshop, as the registry sees it.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use launcher_process::stop::Stop;
+
+use super::data_dir::DataDir;
+use super::desired_state::DesiredStateCell;
+use super::gateway::SidecarConnector;
+use super::origins::OriginSettings;
+use super::records::{Process, StoredRecord};
+
+/// Data that all workloads of an open fleet share.
+pub(crate) trait Context: Debug + Send + Sync + 'static {
+    /// Returns the open data directory.
+    fn data_dir(&self) -> &DataDir;
+
+    /// Returns the origins of the launcher and of the workshops.
+    fn origins(&self) -> &OriginSettings;
+
+    /// Returns the stop that closes the connections of the gateway.
+    fn stop(&self) -> &Stop;
+}
+
+/// The workload of one Workshop: its record, its desired state, and the task that supervises it.
+pub(crate) trait Supervised: Debug + Send + Sync + Sized + 'static {
+    /// Describes the workload's process in its stored record.
+    type Process: Process;
+    /// Data that all workloads of the fleet share.
+    type Context: Context;
+
+    /// Creates the workload of a Workshop. `desired_state` is `Deleted` if its record has a deletion timestamp.
+    fn new(
+        context: Arc<Self::Context>,
+        record: Arc<StoredRecord<Self::Process>>,
+        desired_state: DesiredStateCell,
+    ) -> Self;
+
+    /// Returns the stored record.
+    fn record(&self) -> &Arc<StoredRecord<Self::Process>>;
+
+    /// Returns the desired state.
+    fn desired_state(&self) -> &DesiredStateCell;
+
+    /// Returns the connector to the sidecar, or `None` while the app is not ready.
+    fn connector(&self) -> Option<Box<dyn SidecarConnector>>;
+
+    /// Runs the workload until its desired state is `Stopped` or `Deleted`, and returns what remains of it.
+    fn supervise(self: Arc<Self>) -> impl Future<Output = Remainder> + Send;
+
+    /// Returns the name of the Workshop.
+    fn name(&self) -> &str {
+        self.record().name()
+    }
+}
+
+/// The part of a Workshop that remains stored when its supervisor ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remainder {
+    /// The record, or a part of its state directory. The next launcher takes over the record, or removes the rest.
+    Record,
+    /// Nothing: the Workshop is deleted.
+    Nothing,
+}
+
+impl Remainder {
+    pub(crate) fn is_gone(self) -> bool {
+        self == Self::Nothing
+    }
+}

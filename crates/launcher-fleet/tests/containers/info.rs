@@ -1,0 +1,27 @@
+//! Version and capacity of the engine.
+
+use launcher_fleet::engine::{Engine, EngineError, EngineKind};
+
+use super::support::{docker, socket};
+
+#[tokio::test]
+async fn info_has_kind_version_and_capacity() {
+    let info = Engine::connect(&socket()).unwrap().info().await.unwrap();
+
+    let components = docker().version().await.unwrap().components.unwrap();
+    let is_podman = components.iter().any(|component| component.name == "Podman Engine");
+    assert_eq!(info.kind, if is_podman { EngineKind::Podman } else { EngineKind::Docker });
+    assert!(info.version.contains('.'), "{}", info.version);
+    assert!(info.memory_bytes > 100_000_000, "{}", info.memory_bytes);
+    assert!(info.cpus >= 1);
+    assert!(info.storage_driver.starts_with("overlay"), "{}", info.storage_driver);
+    assert!(std::path::Path::new(&info.root_dir).is_dir(), "{}", info.root_dir);
+}
+
+#[test]
+fn missing_socket_is_unreachable_with_advice() {
+    let error = Engine::connect("/nonexistent/engine.sock".as_ref()).unwrap_err();
+    assert!(matches!(error, EngineError::Unreachable { .. }) && error.is_temporary());
+    let message = error.to_string();
+    assert!(message.contains("/nonexistent/engine.sock") && message.contains("start the engine"), "{message}");
+}

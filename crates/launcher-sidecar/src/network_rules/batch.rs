@@ -1,0 +1,221 @@
+//! Encodes the rules as one batch of netlink messages. The kernel commits all messages of a batch at once, or none.
+
+use netlink_bindings::builtin::Nlmsghdr;
+use netlink_bindings::consts;
+use netlink_bindings::nftables::{
+    Nfgenmsg, OpBatchBeginDo, OpBatchEndDo, OpDeltableDo, OpNewchainDo, OpNewruleDo, OpNewtableDo, VerdictCode,
+};
+
+use super::expressions::{put_condition, put_verdict};
+use super::rules::{Chain, Condition, Direction, Rule};
+
+/// Name of the table. It contains nothing else than the rules of this program.
+const TABLE: &[u8] = b"workshop";
+/// Family of the table: one table for IPv4 and IPv6 (`NFPROTO_INET`).
+const INET: u8 = 1;
+/// Netfilter's subsystem `nf_tables`, to which the batch belongs (`NFNL_SUBSYS_NFTABLES`).
+const NF_TABLES: u8 = 10;
+
+/// Types of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Message {
+    Begin,
+    End,
+    NewTable,
+    DeleteTable,
+    NewChain,
+    NewRule,
+}
+
+impl Message {
+    /// Returns the type as the kernel reads it.
+    fn code(self) -> u16 {
+        let of_tables = |code: u8| u16::from_be_bytes([NF_TABLES, code]);
+        match self {
+            Self::Begin => 16,
+            Self::End => 17,
+            Self::NewTable => of_tables(0),
+            Self::DeleteTable => of_tables(2),
+            Self::NewChain => of_tables(3),
+            Self::NewRule => of_tables(6),
+        }
+    }
+
+    /// Returns the flags in addition to those of every message.
+    fn flags(self) -> i32 {
+        match self {
+            Self::Begin | Self::End | Self::DeleteTable => 0,
+            Self::NewTable | Self::NewChain => consts::NLM_F_CREATE,
+            Self::NewRule => consts::NLM_F_CREATE | consts::NLM_F_APPEND,
+        }
+    }
+}
+
+/// A batch that replaces the table with the rules.
+#[derive(Debug)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    /// Description of each message, for error messages. The sequence number of a message is its index.
+    descriptions: Vec<String>,
+}
+
+impl Batch {
+    /// Encodes a batch that replaces the table.
+    ///
+    /// The kernel refuses to delete a missing table, so the batch first creates the table, which has no effect on an
+    /// existing one. Chains drop packets that match no rule. Otherwise a packet could pass while the kernel switches
+    /// from the old chains to the new ones: it may see both of them without rules.
+    pub(super) fn new(chains: &[Chain]) -> Self {
+        let mut batch = Self { bytes: Vec::new(), descriptions: Vec::new() };
+        batch.put(Message::Begin, "the batch".to_owned(), |out| drop(OpBatchBeginDo::encode_request(out, &edge())));
+        batch.put(Message::NewTable, "the table".to_owned(), put_table);
+        batch.put(Message::DeleteTable, "the removal of earlier rules".to_owned(), |out| {
+            drop(OpDeltableDo::encode_request(out, &header()).push_name_bytes(TABLE));
+        });
+        batch.put(Message::NewTable, "the table".to_owned(), put_table);
+        for chain in chains {
+            batch.put(Message::NewChain, format!("the chain {}", name(chain.direction)), |out| put_chain(out, chain));
+        }
+        for chain in chains {
+            for rule in &chain.rules {
+                let description = format!("the rule \"{}: {rule}\"", name(chain.direction));
+                batch.put(Message::NewRule, description, |out| put_rule(out, chain.direction, rule));
+            }
+        }
+        batch.put(Message::End, "the end of the batch".to_owned(), |out| {
+            drop(OpBatchEndDo::encode_request(out, &edge()));
+        });
+        batch
+    }
+
+    /// Returns the encoded messages.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the sequence numbers of the messages that every kernel acknowledges: all except the first and the last,
+    /// which only newer kernels (6.10) acknowledge.
+    pub(super) fn acknowledged(&self) -> impl Iterator<Item = u32> {
+        (0..)
+            .zip(&self.descriptions)
+            .map(|(sequence, _)| sequence)
+            .skip(1)
+            .take(self.descriptions.len().saturating_sub(2))
+    }
+
+    /// Returns the description of the message with a sequence number.
+    pub(super) fn describe(&self, sequence: u32) -> &str {
+        let index = usize::try_from(sequence).unwrap_or(usize::MAX);
+        self.descriptions.get(index).map_or("an unknown message", String::as_str)
+    }
+
+    fn put(&mut self, message: Message, description: String, put_content: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.bytes.len();
+        let end = start + Nlmsghdr::len();
+        self.bytes.resize(end, 0);
+        put_content(&mut self.bytes);
+        self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
+        let header = Nlmsghdr {
+            len: u32::try_from(self.bytes.len() - start).unwrap_or(u32::MAX),
+            r#type: message.code(),
+            flags: u16::try_from(consts::NLM_F_REQUEST | consts::NLM_F_ACK | message.flags()).unwrap_or_default(),
+            seq: u32::try_from(self.descriptions.len()).unwrap_or(u32::MAX),
+            pid: 0,
+        };
+        self.bytes[start..end].copy_from_slice(header.as_slice());
+        self.descriptions.push(description);
+    }
+}
+
+/// Returns the content header of the first and the last message.
+fn edge() -> Nfgenmsg {
+    let mut header = Nfgenmsg::new();
+    header.set_res_id(NF_TABLES.into());
+    header
+}
+
+/// Returns the content header of the other messages.
+fn header() -> Nfgenmsg {
+    Nfgenmsg { nfgen_family: INET, ..Nfgenmsg::new() }
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Input => "input",
+        Direction::Output => "output",
+    }
+}
+
+fn put_table(out: &mut Vec<u8>) {
+    drop(OpNewtableDo::encode_request(out, &header()).push_name_bytes(TABLE));
+}
+
+fn put_chain(out: &mut Vec<u8>, chain: &Chain) {
+    // Netfilter's hooks for packets to this network namespace (NF_INET_LOCAL_IN), and from it (NF_INET_LOCAL_OUT).
+    let hook = match chain.direction {
+        Direction::Input => 1,
+        Direction::Output => 3,
+    };
+    let chain = OpNewchainDo::encode_request(out, &header())
+        .push_table_bytes(TABLE)
+        .push_name_bytes(name(chain.direction).as_bytes())
+        .push_type_bytes(b"filter")
+        .push_policy(VerdictCode::Drop as u32);
+    drop(chain.nested_hook().push_num(hook).push_priority(0));
+}
+
+fn put_rule(out: &mut Vec<u8>, direction: Direction, rule: &Rule) {
+    let attributes = OpNewruleDo::encode_request(out, &header())
+        .push_table_bytes(TABLE)
+        .push_chain_bytes(name(direction).as_bytes());
+    let put = |list, condition: &Condition| put_condition(list, direction, *condition);
+    let conditions = rule.conditions.iter().fold(attributes.nested_expressions(), put);
+    drop(put_verdict(conditions, rule.verdict));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network_rules::rules::chains;
+
+    /// Returns type, flags and sequence number of each message.
+    fn messages(mut bytes: &[u8]) -> Vec<(u16, i32, u32)> {
+        let mut found = Vec::new();
+        while !bytes.is_empty() {
+            let header = Nlmsghdr::new_from_slice(&bytes[..Nlmsghdr::len()]).unwrap();
+            found.push((header.r#type, header.flags.into(), header.seq));
+            bytes = &bytes[header.len.try_into().unwrap()..];
+        }
+        found
+    }
+
+    #[test]
+    fn batch_replaces_the_table_and_requests_an_acknowledgement_of_each_message() {
+        let chains = chains(&[], &[]);
+        let batch = Batch::new(&chains);
+        let messages = messages(batch.bytes());
+        let codes: Vec<u16> = messages.iter().map(|message| message.0).collect();
+        let rules: usize = chains.iter().map(|chain| chain.rules.len()).sum();
+        assert_eq!(codes[..6], [16, 0xa00, 0xa02, 0xa00, 0xa03, 0xa03]);
+        assert!(codes[6..6 + rules].iter().all(|code| *code == 0xa06), "{codes:?}");
+        assert_eq!(codes[6 + rules..], [17]);
+        assert!(messages.iter().all(|message| message.1 & consts::NLM_F_ACK != 0), "{messages:?}");
+        let sequence: Vec<u32> = messages.iter().map(|message| message.2).collect();
+        assert!(batch.acknowledged().eq(sequence[1..sequence.len() - 1].iter().copied()));
+    }
+
+    #[test]
+    fn message_is_described_by_its_sequence_number() {
+        let batch = Batch::new(&chains(&[], &[]));
+        for (sequence, description) in [
+            (0, "the batch"),
+            (2, "the removal of earlier rules"),
+            (4, "the chain output"),
+            (6, "the rule \"output: accept loopback\""),
+            (8, "the rule \"output: reject to 10.0.0.0/8\""),
+            (999, "an unknown message"),
+        ] {
+            assert_eq!(batch.describe(sequence), description);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Conditions of scopes and filters in queries for instances.
+
+use launcher_domain::{InstanceState, Scope};
+
+use crate::page::{InstanceFilter, StateFilter};
+use crate::sql::Sql;
+
+/// Adds the conditions of the scope and the filter, except for its search. Condition texts must match the index
+/// predicates exactly: otherwise SQLite does not use a partial index.
+pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter) {
+    push_scope(sql, scope);
+    if let Some(owner) = &filter.owner_email {
+        push_scope(sql, Scope::Owner(owner));
+    }
+    if let Some(template_id) = filter.template_id {
+        sql.condition_with("template_id = ", template_id.to_string());
+    }
+    match filter.state {
+        StateFilter::All => {}
+        StateFilter::Live => sql.condition("state <> 'terminated'"),
+        StateFilter::Ended => sql.condition_with("state = ", InstanceState::Terminated.as_str()),
+        StateFilter::Only(state) => sql.condition_with("state = ", state.as_str()),
+    }
+}
+
+/// Adds the condition of the scope.
+pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
+    if let Scope::Owner(email) = scope {
+        sql.condition_with("owner_email = ", email.as_str().to_owned());
+    }
+}

@@ -1,0 +1,28 @@
+//! The settings of the container fleet, as flags and environment variables.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::Args;
+use launcher_process::settings::parse_bool;
+
+/// Settings of the fleet `containers`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ContainerOptions {
+    /// Unix socket of the Docker Engine or of Podman, with the fleet containers
+    #[arg(long, env = "SERVICE_ENGINE_SOCKET", default_value = "/run/docker.sock", value_name = "SOCKET")]
+    pub(crate) engine_socket: PathBuf,
+
+    /// Image of the sidecars, with the fleet containers
+    #[arg(long, env = "SERVICE_SIDECAR_IMAGE", value_name = "IMAGE")]
+    pub(crate) sidecar_image: Option<String>,
+
+    /// User ID of apps with the security profile restricted, with the fleet containers
+    #[arg(long, env = "SERVICE_RUN_AS_USER", default_value = "1000", value_name = "UID")]
+    pub(crate) run_as_user: NonZeroU32,
+
+    /// Workshops may connect to the internet, with the fleet containers; false gives them no network
+    #[arg(long, env = "SERVICE_CONTAINER_INTERNET", default_value = "true", value_name = "BOOL",
+          value_parser = parse_bool, action = clap::ArgAction::Set)]
+    pub(crate) container_internet: bool,
+}

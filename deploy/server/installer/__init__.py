@@ -1,0 +1,15 @@
+"""The parts of `setup`. They use Python's standard library only.
+
+settings   the answers of the administrator: read, checked, stored
+questions  flags and questions
+secret     the generated secrets
+accounts   local accounts, their passwords and the printed sheet
+tls        certificates: given files, ACME, a private authority
+generate   all files, from settings, secrets and accounts
+files      writes files: atomically, with safe permissions, only if they differ
+engine     Docker or Podman, and Compose
+checks     DNS, ports, memory, images
+login      checks that a login works
+backup     backup and restore
+cli        the commands
+"""

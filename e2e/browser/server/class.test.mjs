@@ -1,0 +1,55 @@
+// Two students and a teacher on one server: each logs in with a first password, the students open their workshops.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openPage, screenshot, startBrowser } from "../support.mjs";
+
+const LAUNCHER = "https://launcher.test";
+const ECHO = "01980000-0000-7000-8000-000000000002";
+
+/** Waits for Dex's login form, fills it in, and submits it. */
+async function logIn(page, name) {
+  await page.waitForURL(/^https:\/\/launcher\.test\/dex\//);
+  await page.locator('input[name="login"]').fill(`${name}@example.org`);
+  await page.locator('input[name="password"]').fill(process.env[`PASSWORD_${name.toUpperCase()}`]);
+  await page.locator('button[type="submit"]').click();
+}
+
+test("a class logs in and works", { timeout: 180_000 }, async (t) => {
+  const { SERVER_ADDRESS: address } = process.env;
+  const rules = `--host-resolver-rules=MAP launcher.test ${address}, MAP *.workshops.test ${address}`;
+  const browser = await startBrowser(t, [rules, "--ignore-certificate-errors"]);
+  const open = (t) => openPage(t, browser, { ignoreHTTPSErrors: true });
+
+  for (const name of ["alice", "bob"]) {
+    await t.test(`${name} follows a link, logs in and opens a workshop`, async (t) => {
+      const { page } = await open(t);
+      await page.goto(`${LAUNCHER}/launch/${ECHO}`);
+      await screenshot(page, `server-login-${name}`);
+      await logIn(page, name);
+      await page.waitForURL(`${LAUNCHER}/launch/${ECHO}`);
+      await page.getByText(`${name}@example.org`).waitFor();
+      await page.getByRole("button", { name: "Launch" }).click();
+      // Dex keeps no session: the workshops' domain needs a second login.
+      await logIn(page, name);
+      await page.waitForURL((url) => url.hostname.endsWith(".workshops.test"), { timeout: 60_000 });
+      const asked = JSON.parse(await page.frameLocator("#app").locator("body").innerText());
+      assert.equal(asked.app, "http");
+      await screenshot(page, `server-workshop-${name}`);
+    });
+  }
+
+  await t.test("teacher sees the workshops of the class and signs out", async (t) => {
+    const { page, context } = await open(t);
+    await page.goto(`${LAUNCHER}/admin/instances`);
+    await logIn(page, "admin");
+    await page.waitForURL(`${LAUNCHER}/admin/instances`);
+    for (const name of ["alice", "bob"]) {
+      await page.getByRole("row", { name: new RegExp(`${name}@example\\.org`) }).first().waitFor();
+    }
+    await page.getByRole("link", { name: "Sign out" }).click();
+    await page.waitForURL(`${LAUNCHER}/signed-out`);
+    const names = (await context.cookies()).filter((cookie) => /oauth2_proxy(_workshops)?$/.test(cookie.name));
+    assert.deepEqual(names, [], "expected no session cookie of launcher or workshops");
+  });
+});

@@ -1,0 +1,138 @@
+"""Probes of the kernel: namespaces, mounts, system calls, privileges."""
+
+import ctypes
+import errno
+import os
+import subprocess
+import tempfile
+
+from attack import Refused
+
+LIBRARY = ctypes.CDLL(None, use_errno=True)
+NAMESPACES = {
+    "user": 0x10000000, "net": 0x40000000, "mount": 0x20000, "pid": 0x20000000, "ipc": 0x08000000, "uts": 0x04000000,
+    "cgroup": 0x02000000,
+}
+# System calls of x86-64 that change the machine, with arguments that change nothing. With the right to call them, they
+# return another error than EPERM.
+CALLS = {
+    "acct": (163, b"/nonexistent\0"), "add_key": (248, b"user\0", b"attack\0", b"x", 1, 0), "bpf": (321, 0, 0, 0),
+    "chroot": (161, b"/nonexistent\0"), "fanotify_init": (300, 0xFFFFFFFF, 0), "fsopen": (430, b"nonexistent\0", 0),
+    "init_module": (175, 0, 0, b"\0"), "iopl": (172, 4), "kexec_load": (246, 0, 0, 0, 0xFFFFFFFF),
+    "keyctl": (250, 0, -3, 1), "lookup_dcookie": (212, 0, 0, 0), "mount_setattr": (442, -1, b"\0", 0xFFFFFFFF, 0, 0),
+    "move_mount": (429, -1, b"\0", -1, b"\0", 0xFFFFFFFF), "open_tree": (428, -1, b"\0", 0xFFFFFFFF),
+    "perf_event_open": (298, 0, 0, -1, -1, 0), "pidfd_getfd": (438, -1, -1, 0), "pivot_root": (155, b"/nonexistent\0", b"/\0"),
+    "reboot": (169, 0, 0, 0, 0), "setdomainname": (171, 0, -1), "sethostname": (170, 0, -1), "setns": (308, -1, 0),
+    "settimeofday": (164, 1, 0), "swapon": (167, b"/nonexistent\0", 0), "syslog": (103, 3, 0, 0),
+    "umount2": (166, b"/nonexistent\0", 0), "userfaultfd": (323, 0xFFFFFFFF), "vhangup": (153,),
+}
+# Errors that refuse a call: without the right, or without the call.
+REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
+
+
+def check(result):
+    """Raises OSError after a failed call."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def call(name):
+    """Calls this function of the kernel. Any answer except a refusal is gained."""
+    number, *arguments = CALLS[name]
+    result = LIBRARY.syscall(number, *(ctypes.c_long(each) if isinstance(each, int) else each for each in arguments))
+    error = ctypes.get_errno() if result < 0 else 0
+    if error in REFUSALS:
+        raise OSError(error, os.strerror(error))
+    return f"{name} answers {os.strerror(error) if error else result}"
+
+
+def new_namespace(kind):
+    """Creates a namespace of this kind."""
+    check(LIBRARY.unshare(NAMESPACES[kind]))
+    return f"a new {kind} namespace"
+
+
+def cloned_namespace(kind):
+    """Creates a process in a namespace of this kind, by clone and by clone3."""
+    flags = NAMESPACES[kind] | 17
+    arguments = (ctypes.c_uint64 * 11)(NAMESPACES[kind], 0, 0, 0, 17)
+    for number, words in ((56, (ctypes.c_long(flags), 0, 0, 0, 0)), (435, (arguments, ctypes.c_long(88)))):
+        made = LIBRARY.syscall(number, *words)
+        if made == 0:
+            os._exit(0)
+        if made > 0:
+            os.waitpid(made, 0)
+            return f"a process in a new {kind} namespace"
+    check(-1)
+
+
+def mount(kind):
+    """Mounts a file system of this kind on a folder of its own, or the root on it."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = 4096 if kind == "bind" else 0
+        source = b"/" if kind == "bind" else kind.encode()
+        check(LIBRARY.mount(source, folder.encode(), kind.encode(), ctypes.c_ulong(flags), None))
+        LIBRARY.umount2(folder.encode(), 2)
+        return f"{kind} is mounted"
+
+
+def remount(path):
+    """Remounts this path with write access."""
+    check(LIBRARY.mount(b"none", path.encode(), None, ctypes.c_ulong(32 | 4096), None))
+    return f"{path} is remounted"
+
+
+def setuid(program="/usr/local/bin/become-root"):
+    """Runs a setuid program."""
+    done = subprocess.run([program], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Refused(done.stdout + done.stderr)
+    return done.stdout
+
+
+def file_capability(program="/usr/local/bin/open-raw"):
+    """Runs a program whose file has the capability for raw sockets."""
+    done = subprocess.run([program, "raw"], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Refused(done.stdout + done.stderr)
+    return "a raw socket"
+
+
+def privileges(allowed=""):
+    """Gains capabilities that this process has, or can have, except those of the list of numbers."""
+    wanted = sum(1 << int(each) for each in allowed.split(",") if each)
+    with open("/proc/self/status") as file:
+        status = {name: value.strip() for name, _, value in (line.partition(":") for line in file)}
+    sets = {name: int(status[name], 16) & ~wanted for name in ("CapPrm", "CapEff", "CapBnd", "CapInh", "CapAmb")}
+    extra = {name: f"{value:x}" for name, value in sets.items() if value}
+    if status["Seccomp"] != "2":
+        extra["Seccomp"] = status["Seccomp"]
+    if status["NoNewPrivs"] != "1":
+        extra["NoNewPrivs"] = status["NoNewPrivs"]
+    if not extra:
+        raise Refused("no capability, system calls are filtered, no new privileges")
+    return extra
+
+
+def raise_limit(name, value):
+    """Raises a hard limit of this process."""
+    import resource
+
+    try:
+        resource.setrlimit(getattr(resource, name), (int(value), int(value)))
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    return f"{name} is {value}"
+
+
+def priority():
+    """Raises the priority of this process."""
+    os.setpriority(os.PRIO_PROCESS, 0, -10)
+    return "priority -10"
+
+
+def realtime():
+    """Asks for real-time scheduling."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    return "real-time scheduling"

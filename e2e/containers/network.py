@@ -1,0 +1,56 @@
+"""The network of the test server: interfaces, routes, name server. Runs inside the server's namespaces."""
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from containers.addresses import GATEWAY, GATEWAY_V6, HOST, HOST_PRIVATE, HOST_V6, METADATA, NAME_SERVER  # noqa: E402
+from harness import wait_for  # noqa: E402
+
+INTERFACE = "wan0"
+ROUTES = f"""
+link set lo up
+address add {HOST}/24 dev {INTERFACE}
+address add {HOST_PRIVATE}/16 dev {INTERFACE}
+address add {HOST_V6}/64 dev {INTERFACE} nodad
+link set {INTERFACE} up
+route add default via {GATEWAY}
+route add {METADATA} dev {INTERFACE}
+route add ::/0 via {GATEWAY_V6}
+"""
+
+
+# Settings of a careless server: they permit source routes, which attackers use, and ICMP without privileges.
+SETTINGS = {"conf/all/accept_source_route": "1", "ping_group_range": "0 2147483647"}
+
+
+def ip(batch):
+    """Runs the lines with `ip -batch`."""
+    subprocess.run(["ip", "-batch", "-"], input=batch, text=True, check=True)
+
+
+def set_up(place):
+    """Starts the surroundings and connects the server with them. Their log is `surroundings.log`."""
+    resolv = place / "resolv.conf"
+    resolv.write_text(f"nameserver {NAME_SERVER}\n")
+    subprocess.run(["mount", "--bind", resolv, pathlib.Path("/etc/resolv.conf").resolve()], check=True)
+    log = place / "surroundings.log"
+    program = pathlib.Path(__file__).with_name("surroundings.py")
+    with log.open("w") as output:
+        process = subprocess.Popen(["unshare", "--net", sys.executable, program], stdout=output, stderr=output)
+    wait_for("the network namespace of the surroundings", lambda: has_own_network(process.pid), 10)
+    ip(f"link add {INTERFACE} type veth peer name {INTERFACE} netns {process.pid}\n{ROUTES}")
+    apply_settings()
+    wait_for("the surroundings to listen", lambda: "ready" in log.read_text(), 10)
+
+
+def apply_settings():
+    """Applies SETTINGS to the network namespace of this process."""
+    for name, value in SETTINGS.items():
+        pathlib.Path("/proc/sys/net/ipv4", name).write_text(value)
+
+
+def has_own_network(pid):
+    own, other = (pathlib.Path(f"/proc/{each}/ns/net").readlink() for each in ("self", pid))
+    return own != other

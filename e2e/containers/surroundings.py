@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""The hosts around the test server, in one network namespace: HTTP, DNS and a UDP echo on each address.
+
+Prints `ready` when all listen, then a line for each request: `http|dns|echo ADDRESS PORT from SOURCE`.
+"""
+
+import asyncio
+import ipaddress
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from containers.addresses import ECHO_PORT, HTTP_PORTS, INTERNET, SURROUNDINGS  # noqa: E402
+from containers.network import INTERFACE, apply_settings  # noqa: E402
+
+DNS_PORT = 53
+
+
+def say(kind, address, port, source):
+    print(f"{kind} {address} {port} from {source}", flush=True)
+
+
+def dns_answer(query):
+    """Returns the answer to a DNS query: the address of INTERNET for each name of type A, and no address otherwise."""
+    end = query.index(0, 12) + 5
+    kind = struct.unpack("!H", query[end - 4:end - 2])[0]
+    count = 1 if kind == 1 else 0
+    record = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 60, 4) + ipaddress.ip_address(INTERNET).packed
+    return query[:2] + struct.pack("!HHHHH", 0x8180, 1, count, 0, 0) + query[12:end] + record * count
+
+
+class Datagrams(asyncio.DatagramProtocol):
+    """Answers each datagram: as a name server on port 53, otherwise with the same data."""
+
+    def __init__(self, address, port):
+        self.address, self.port = address, port
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, source):
+        is_dns = self.port == DNS_PORT and len(data) > 16
+        say("dns" if is_dns else "echo", self.address, self.port, source[0])
+        self.transport.sendto(dns_answer(data) if is_dns else data, source)
+
+
+def http_server(address, port):
+    async def answer(reader, writer):
+        say("http", address, port, writer.get_extra_info("peername")[0])
+        try:
+            async with asyncio.timeout(10):
+                await reader.readuntil(b"\r\n\r\n")
+                text = f"this is {address}".encode()
+                writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))
+                await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    return asyncio.start_server(answer, address, port, backlog=1024)
+
+
+async def serve():
+    loop = asyncio.get_running_loop()
+    for address in (each.partition("/")[0] for each in SURROUNDINGS):
+        for port in HTTP_PORTS:
+            await http_server(address, port)
+        for port in (DNS_PORT, ECHO_PORT):
+            await loop.create_datagram_endpoint(lambda: Datagrams(address, port), local_addr=(address, port))
+    print("ready", flush=True)
+    await asyncio.Event().wait()
+
+
+def main():
+    show = ["ip", "link", "show", INTERFACE]
+    while subprocess.run(show, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        time.sleep(0.01)
+    lines = [f"address add {each} dev {INTERFACE}{' nodad' if ':' in each else ''}" for each in SURROUNDINGS]
+    apply_settings()
+    batch = "\n".join(["link set lo up", *lines, f"link set {INTERFACE} up", ""])
+    subprocess.run(["ip", "-batch", "-"], input=batch, text=True, check=True)
+    asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""A launcher with the container fleet on the test server, and functions to control it and its workshops."""
+
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from containers.engine import ENGINES  # noqa: E402
+from harness import ADMIN, Launcher, exchange, wait_for  # noqa: E402
+from notebook import Notebook  # noqa: E402
+
+ENGINE = os.environ["SERVER_ENGINE"]
+PLACE = pathlib.Path(os.environ["SERVER_PLACE"])
+ALICE, BOB, MALLORY = "alice@example.org", "bob@example.org", "mallory@example.org"
+WORKSHOP_DOMAIN = "workshops.test"
+IMAGES = "localhost/workshop-launcher"
+RESOURCES = {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "16Mi", "memory_limit": "256Mi"}
+# An app that starts at once.
+QUICK = {"name": "quick", "app_type": "custom", "image": f"{IMAGES}/quick:test", "port": 8888, "resources": RESOURCES}
+# An app that runs its owner's commands.
+SHELL = QUICK | {"name": "shell", "image": f"{IMAGES}/shell:test"}
+JUPYTER = {
+    "name": "JupyterLab",
+    "app_type": "notebook",
+    "image": f"{IMAGES}/jupyter:test",
+    "resources": RESOURCES | {"cpu_limit": "2", "memory_request": "128Mi", "memory_limit": "1Gi"},
+}
+# The parts of each running workshop, as World.parts() counts them.
+BOTH = {"app": 1, "sidecar": 1}
+
+
+def engine():
+    """Returns the engine of this server, as it runs."""
+    return ENGINES[ENGINE](PLACE)
+
+
+class World:
+    """A launcher with the container fleet. Usage: `with World() as world`. The end removes all its containers."""
+
+    def __init__(self, api=None, **settings):
+        self.api = api or engine().api
+        self.launcher = self.new_launcher(**settings)
+
+    def new_launcher(self, **settings):
+        defaults = {
+            "SERVICE_FLEET": "containers",
+            "SERVICE_ENGINE_SOCKET": str(self.api.path),
+            "SERVICE_SIDECAR_IMAGE": f"{IMAGES}/sidecar:test",
+            "SERVICE_WORKSHOP_DOMAIN": WORKSHOP_DOMAIN,
+            "SERVICE_LOG": "info,launcher_api=warn",
+            # The tests launch faster than users.
+            "SERVICE_LAUNCH_BURST": "1000",
+            "SERVICE_MAX_INSTANCES_PER_USER": "100",
+        }
+        return Launcher(**defaults | settings)
+
+    def __enter__(self):
+        try:
+            self.launcher.start()
+        except BaseException:
+            self.__exit__(*sys.exc_info())
+            raise
+        return self
+
+    def __exit__(self, kind, *_):
+        launcher = self.launcher
+        if launcher.process and launcher.process.poll() is None:
+            launcher.kill()
+        with contextlib.suppress(OSError):
+            for container in self.containers():
+                self.api.request("DELETE", f"/containers/{container['Id']}?force=true&v=true")
+            for network in self.fleet_networks():
+                self.api.request("DELETE", f"/networks/{network}")
+        launcher.__exit__(kind)
+
+    # The launcher's API.
+
+    def template(self, draft=QUICK, **changes):
+        """Creates a template: the draft with these changes. Returns its id."""
+        status, _, body = self.launcher.request("POST", "/templates/", body=draft | changes)
+        assert status == 201, (status, body)
+        return body["template_id"]
+
+    def launch(self, template, email=ALICE):
+        """Launches the template. Returns the name of the instance."""
+        status, _, body = self.launcher.request("POST", f"/templates/{template}/launch", email, {})
+        assert status == 201, (status, body)
+        return body["k8s_name"]
+
+    def instance(self, name):
+        status, _, body = self.launcher.request("GET", f"/instances/{name}")
+        assert status == 200, (status, body)
+        return body
+
+    def end(self, name, email=ADMIN):
+        status, _, body = self.launcher.request("DELETE", f"/instances/{name}", email)
+        assert status == 202, (status, body)
+
+    def until(self, name, state, seconds=60):
+        """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
+        seen = {}
+
+        def look():
+            seen.update(self.instance(name))
+            if seen["state"] == "failed" and state != "failed":
+                raise AssertionError(f"{name} failed: {seen['reason']} {seen['log_tail']}")
+            return seen["state"] == state
+
+        try:
+            wait_for(f"{name} to be {state}", look, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the instance: {seen}") from None
+        return seen
+
+    def running(self, draft=QUICK, email=ALICE, **changes):
+        """Launches a template, the draft with these changes, and waits until the instance runs. Returns its name."""
+        name = self.launch(self.template(draft, **changes), email)
+        self.until(name, "running")
+        return name
+
+    def until_gone(self, *names, seconds=30):
+        """Waits until no container of these workshops is left."""
+        for name in names:
+            wait_for(f"the containers of {name} to be removed", lambda: not self.containers(name), seconds)
+
+    def doctor(self):
+        """Returns the output of `launcher doctor` with the settings of the launcher."""
+        command = [self.launcher.command[0], "doctor"]
+        done = subprocess.run(command, env=self.launcher.environment, capture_output=True, text=True, timeout=60)
+        return done.stdout + done.stderr
+
+    def launcher_memory(self):
+        """Returns the resident memory of the launcher in bytes."""
+        status = pathlib.Path(f"/proc/{self.launcher.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) << 10
+
+    # Workshops.
+
+    def host(self, name):
+        """Returns the host of the workshop, with the port of its URL."""
+        return urllib.parse.urlsplit(self.instance(name)["url"]).netloc
+
+    def visit(self, name, email=ALICE, path="/"):
+        """Sends a request to the workshop through the launcher's gateway. Returns (status, body)."""
+        headers = {"Host": f"{name}.{WORKSHOP_DOMAIN}", "X-Auth-Request-Email": email}
+        status, _, text = exchange(self.launcher.port, "GET", path, headers)
+        return status, text
+
+    def run(self, name, *command, email=ALICE, seconds=15):
+        """Runs a command in a workshop of SHELL. Returns (exit status, output); the status is None after a timeout."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.launcher.port, timeout=seconds + 5)
+        with contextlib.closing(connection):
+            headers = {"Host": f"{name}.{WORKSHOP_DOMAIN}", "X-Auth-Request-Email": email}
+            connection.request("POST", "/run", json.dumps({"command": command, "seconds": seconds}), headers)
+            response = connection.getresponse()
+            text = response.read()
+        assert response.status == 200, (response.status, text)
+        done = json.loads(text)
+        return done["status"], done["output"]
+
+    def started(self, name, email=ALICE):
+        """Returns what /started of a workshop of SHELL says: it is the same as long as the same process answers."""
+        status, text = self.visit(name, email, "/started")
+        assert status == 200, (status, text)
+        return json.loads(text)
+
+    def notebook(self, name, email=ALICE):
+        """Returns a client for JupyterLab and for WebSockets."""
+        return Notebook("127.0.0.1", self.launcher.port, f"{name}.{WORKSHOP_DOMAIN}", email)
+
+    # The engine.
+
+    def fleet_id(self):
+        return (self.launcher.data / "fleet/id").read_text().strip()
+
+    def containers(self, name=None, part=None):
+        """Returns the containers of this launcher's fleet: of one workshop, or of one part."""
+        if not (self.launcher.data / "fleet/id").exists():
+            return []
+        wanted = {"workshop": name, "part": part}
+        return self.api.containers(fleet=self.fleet_id(), **{key: value for key, value in wanted.items() if value})
+
+    def container(self, name, part):
+        """Returns the only container of this workshop and part, as the engine inspects it."""
+        found = self.containers(name, part)
+        assert len(found) == 1, f"{name} has {len(found)} containers of the part {part}: {found}"
+        return self.api.inspect(found[0]["Id"])
+
+    def address(self, name):
+        """Returns the address of the workshop in the network of the workshops."""
+        networks = self.container(name, "sidecar")["NetworkSettings"]["Networks"]
+        return next(each["IPAddress"] for each in networks.values() if each["IPAddress"])
+
+    def fleet_networks(self):
+        """Returns the names of the networks that this fleet made."""
+        return [each for each in self.api.networks() if self.fleet_id()[:8] in each]
+
+    def parts(self):
+        """Counts the containers of each workshop: {name: {part: count}}. Those that do not run count as another part."""
+        counts = {}
+        for container in self.containers():
+            labels = container["Labels"]
+            parts = counts.setdefault(labels["workshoplauncher.dev/workshop"], {})
+            part, state = labels["workshoplauncher.dev/part"], container["State"]
+            key = part if state == "running" else f"{part}, {state}"
+            parts[key] = parts.get(key, 0) + 1
+        return counts

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# live.sh [docker|podman]...: sets up a server in separate namespaces, with each of these engines, by default docker, and
+# runs the tests of live/ on it. Builds the images from the programs of this checkout. `live.sh needs` only checks
+# the requirements, and installs missing Debian packages if it can.
+set -euo pipefail
+# shellcheck source=e2e/login/common.sh
+source "$(dirname "$0")/../login/common.sh"
+
+repository=$(cd "$(dirname "$0")/../.." && pwd)
+
+needs() {
+  need_root "a server in separate namespaces"
+  need_rust
+  need_python
+  need_go
+  need_command dockerd docker.io
+  need_command docker-compose docker-compose
+  need_command npm npm
+  need_command chromium chromium
+}
+
+main() {
+  local engine contexts
+  local -a engines=("$@")
+  needs
+  [[ "${1:-}" != needs ]] || return 0
+  need_login_programs traefik oauth2-proxy dex
+  contexts=$CARGO_TARGET_DIR/images
+  LAUNCHER_PROGRAM=$CARGO_TARGET_DIR/debug/launcher "$repository/images/build.sh" launcher
+  # As for the cluster: without fat LTO, which takes most of the build and changes no behaviour.
+  CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 "$repository/images/build.sh" sidecar
+  mkdir -p "$contexts/http"
+  (cd "$here/images/http" && CGO_ENABLED=0 GOWORK=off go build -trimpath -ldflags "-s -w" -o "$contexts/http/app" .)
+  export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(type -P chromium)}
+  ((${#engines[@]})) || engines=(docker)
+  for engine in "${engines[@]}"; do
+    "$repository/e2e/containers/server.py" --images none "$engine" \
+      "$repository/.local/cluster/bin/python" -m pytest --quiet "$repository/e2e/server/live"
+  done
+}
+
+main "$@"

@@ -1,0 +1,150 @@
+"""Backup and restore, with a real SQLite database."""
+
+import io
+import os
+import sqlite3
+import stat
+import tarfile
+
+import pytest
+
+
+@pytest.fixture
+def school(home):
+    """An installation with an account, own settings, a database in use, and a fleet."""
+    home.install()
+    home.run("accounts", "-", "--sheet", "sheet.html", stdin="bob@example.org\n")
+    (home.root / "launcher.env").write_text("SERVICE_MAX_INSTANCES_PER_USER=1\n")
+    (home.root / "acme/acme.json").touch(mode=0o600)
+    home.run()
+    (home.data / "fleet").mkdir()
+    (home.data / "fleet/id").write_text("0199")
+    return home
+
+
+@pytest.fixture
+def database(school):
+    """The open database. Its last rows are only in its write-ahead log."""
+    connection = sqlite3.connect(school.data / "launcher.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE rows (text TEXT)")
+    connection.execute("INSERT INTO rows VALUES ('kept')")
+    yield connection
+    connection.close()
+
+
+def rows(home):
+    connection = sqlite3.connect(home.data / "launcher.db")
+    try:
+        return [text for (text,) in connection.execute("SELECT text FROM rows")]
+    finally:
+        connection.close()
+
+
+def move_away(home):
+    """Makes the server empty, as a new one is."""
+    for folder in (home.root, home.data):
+        folder.rename(folder.with_name(f"{folder.name}.away"))
+
+
+def test_backup_restores_empty_server(school, database):
+    before = {name: one[2:] for name, one in school.state().items()}
+    assert (school.data / "launcher.db-wal").stat().st_size > 0
+    assert "contains all secrets" in school.run("backup", "backup.tar.gz")
+    assert stat.S_IMODE((school.work / "backup.tar.gz").stat().st_mode) == 0o600
+    database.execute("INSERT INTO rows VALUES ('later')")
+    move_away(school)
+    school.run("restore", "backup.tar.gz")
+    assert {name: one[2:] for name, one in school.state().items()} == before
+    assert rows(school) == ["kept"]
+    assert (school.data / "fleet/id").read_text() == "0199"
+    assert "all files" in school.run()
+
+
+def test_restore_keeps_existing_installation_unless_asked(school, database):
+    school.run("backup", "backup.tar.gz")
+    database.execute("INSERT INTO rows VALUES ('later')")
+    database.close()
+    school.run("--help-url", "https://help.example.org")
+    before = school.state()
+    assert "--replace" in school.run("restore", "backup.tar.gz", code=1)
+    assert school.state() == before and rows(school) == ["kept", "later"]
+    school.run("restore", "backup.tar.gz", "--replace")
+    assert rows(school) == ["kept"]
+    assert school.variables()["HELP_URL"] == ""
+    assert not list(school.data.glob("launcher.db-*"))
+
+
+def test_restore_refuses_workshops_of_another_installation(school, database):
+    school.run("backup", "backup.tar.gz")
+    (school.data / "fleet/id").write_text("another")
+    (school.data / "fleet/workshops/jupyterlab-abc").mkdir(parents=True)
+    before = school.state()
+    assert "another installation" in school.run("restore", "backup.tar.gz", "--replace", code=1)
+    assert school.state() == before
+
+
+def test_backup_never_replaces_file(school, database):
+    (school.work / "backup.tar.gz").write_text("mine")
+    assert "exists already" in school.run("backup", "backup.tar.gz", code=1)
+    assert (school.work / "backup.tar.gz").read_text() == "mine"
+    assert "does not exist" in school.run("backup", "missing/backup.tar.gz", code=1)
+
+
+def test_backup_without_database_warns(school):
+    assert "no history" in school.run("backup", "backup.tar.gz")
+
+
+def test_damaged_database_is_not_saved(school):
+    (school.data / "launcher.db").write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    assert "launcher.db" in school.run("backup", "backup.tar.gz", code=1)
+    assert [path.name for path in school.work.iterdir()] == ["sheet.html"]
+
+
+def archive(path, members):
+    with tarfile.open(path, "w:gz") as tar:
+        for member, content in members:
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+
+def link(name, target):
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = tarfile.SYMTYPE, target
+    return member
+
+
+MANIFEST = (tarfile.TarInfo("manifest.json"), b'{"format": 1}')
+
+
+@pytest.mark.parametrize(
+    ("member", "named"),
+    [
+        (tarfile.TarInfo("../evil"), "'../evil'"),
+        (tarfile.TarInfo("/etc/passwd"), "'/etc/passwd'"),
+        (tarfile.TarInfo("configuration/../../evil"), "evil"),
+        (tarfile.TarInfo("configuration/acme/../../../evil"), "evil"),
+        (tarfile.TarInfo("configuration/compose.yaml"), "compose.yaml"),
+        (tarfile.TarInfo("data/fleet/workshops/x"), "workshops/x"),
+        (link("configuration/settings.json", "/etc/passwd"), "settings.json"),
+    ],
+    ids=["parent", "absolute", "dots", "dots below", "generated file", "other data", "link"],
+)
+def test_archive_with_foreign_members_is_refused(home, member, named):
+    archive(home.work / "evil.tar.gz", [MANIFEST, (member, b"")])
+    told = home.run("restore", "evil.tar.gz", code=1)
+    assert named in told and "Nothing was restored" in told
+    assert not home.root.exists() and not (home.work.parent / "evil").exists()
+
+
+def test_damaged_archive_is_refused(school, database):
+    school.run("backup", "backup.tar.gz")
+    content = (school.work / "backup.tar.gz").read_bytes()
+    move_away(school)
+    for name, damaged in (("short", content[: len(content) // 2]), ("text", b"no archive"), ("empty", b"")):
+        (school.work / name).write_bytes(damaged)
+        told = school.run("restore", name, code=1)
+        assert "damaged" in told and "Traceback" not in told
+    archive(school.work / "later.tar.gz", [(tarfile.TarInfo("manifest.json"), b'{"format": 2}')])
+    assert "format 2" in school.run("restore", "later.tar.gz", code=1)
+    assert not school.root.exists()
