@@ -12,7 +12,7 @@ PROCESSES = ("containerd-shim", "conmon", "launcher-sideca", "busybox", "python3
 
 
 def traces(api):
-    """Returns containers, volumes, mounts, interfaces, cgroups and processes, to compare with another moment."""
+    """Returns containers, networks, volumes, mounts, interfaces, cgroups and processes, to compare with another moment."""
     mounts = [line.split()[4] for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()]
     processes = []
     for path in pathlib.Path("/proc").glob("[0-9]*/comm"):
@@ -20,6 +20,7 @@ def traces(api):
             processes.append(path.read_text().strip())
     found = {
         "containers": (each["Names"][0] for each in api.call("GET", "/containers/json?all=true")),
+        "networks": api.networks(),
         "volumes": api.volumes(),
         "mounts": (path for path in mounts if str(PLACE) in path or "/netns/" in path),
         "interfaces": (each.name for each in pathlib.Path("/proc/sys/net/ipv4/conf").glob("veth*")),

@@ -75,8 +75,6 @@ class World:
         with contextlib.suppress(OSError):
             for container in self.containers():
                 self.api.request("DELETE", f"/containers/{container['Id']}?force=true&v=true")
-            for network in self.fleet_networks():
-                self.api.request("DELETE", f"/networks/{network}")
         launcher.__exit__(kind)
 
     # The launcher's API.
@@ -196,10 +194,6 @@ class World:
         """Returns the address of the workshop in the network of the workshops."""
         networks = self.container(name, "sidecar")["NetworkSettings"]["Networks"]
         return next(each["IPAddress"] for each in networks.values() if each["IPAddress"])
-
-    def fleet_networks(self):
-        """Returns the names of the networks that this fleet made."""
-        return [each for each in self.api.networks() if self.fleet_id()[:8] in each]
 
     def parts(self):
         """Counts the containers of each workshop: {name: {part: count}}. Those that do not run count as another part."""

@@ -30,6 +30,9 @@ pub struct Instance {
     pub state: InstanceState,
     /// Current step of the start; set only while starting, after the fleet's first report.
     pub start_step: Option<StartStep>,
+    /// Progress of the start step, if the fleet reports one. While waiting for room: the position in the queue, from 1.
+    /// While pulling the image: the downloaded part in percent.
+    pub start_progress: Option<u32>,
     /// Failure reason.
     pub reason: Option<FailureReason>,
     /// Last lines of the log of a crashed app.
@@ -79,8 +82,13 @@ pub struct Observation {
 /// Phase of a Workshop in the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ObservedPhase {
-    /// Not ready yet. Contains the start step if the fleet reports one.
-    Starting(Option<StartStep>),
+    /// Not ready yet.
+    Starting {
+        /// Step of the start, if the fleet reports one.
+        step: Option<StartStep>,
+        /// Progress of the step, if the fleet reports one: see [`Instance::start_progress`].
+        progress: Option<u32>,
+    },
     /// Ready.
     Running,
     /// The workshop failed.

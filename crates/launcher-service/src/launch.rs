@@ -134,6 +134,7 @@ impl Launcher {
             settings: template.settings.clone(),
             state: InstanceState::Queued,
             start_step: None,
+            start_progress: None,
             reason: None,
             log_tail: None,
             url: None,

@@ -116,15 +116,19 @@ impl Launcher {
 
     /// Fails an overdue start, after reading its Workshop from the fleet. A Workshop that has finished starting is
     /// reconciled instead. If the Workshop's status has the time at which the fleet began the start, the timeout counts
-    /// from that time.
+    /// from that time. A start that reports its progress is not overdue.
     async fn fail_overdue_start(&self, instance: &Instance) -> Result<(), LoopError> {
         match call_fleet(self.0.fleet.get(&instance.k8s_name)).await {
             Ok(Some(workshop)) if owns_workshop(instance, Some(&workshop)) => {
                 if has_finished_starting(&workshop) {
                     return self.reconcile_workshop(&workshop).await;
                 }
-                let since = workshop.status.as_ref().and_then(WorkshopStatus::starting_since);
-                if since.is_some_and(|since| !self.is_overdue(since)) {
+                let has_time = |status: &WorkshopStatus| {
+                    // The fleet itself limits the time of a step with a progress.
+                    status.start_progress.is_some()
+                        || status.starting_since().is_some_and(|since| !self.is_overdue(since))
+                };
+                if workshop.status.as_ref().is_some_and(has_time) {
                     return Ok(());
                 }
             }

@@ -59,6 +59,7 @@ const TABLES: [Table; 7] = [
             "applied_version",
             "revision",
             "launch_number",
+            "start_progress",
         ],
     },
     Table {

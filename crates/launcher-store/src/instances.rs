@@ -15,7 +15,7 @@ use crate::store::Store;
 pub(crate) const CHANGE: &str = concat!(
     "UPDATE workshop_instances SET state = $1, reason = $2, log_tail = $3, url = $4, dispatched_at = $5, \
      started_at = $6, expires_at = $7, ended_at = $8, end_reason = $9, spec_version = $10, revision = $11, \
-     start_step = $12, frame_url = $13 WHERE instance_id = $14 AND revision = $15 RETURNING ",
+     start_step = $12, start_progress = $13, frame_url = $14 WHERE instance_id = $15 AND revision = $16 RETURNING ",
     instance_columns!()
 );
 
@@ -71,6 +71,7 @@ impl Store {
             .bind(after.spec_version)
             .bind(revision)
             .bind(after.start_step.map(|step| step.as_str()))
+            .bind(after.start_progress.map(i64::from))
             .bind(after.frame_url.clone())
             .bind(before.instance_id.to_string())
             .bind(before.revision)

@@ -27,7 +27,7 @@ macro_rules! instance_columns {
         concat!(
             "instance_id, k8s_name, owner_email, template_id, ",
             $crate::rows::instance_settings!(),
-            " AS settings, state, start_step, reason, log_tail, url, frame_url, created_at, dispatched_at, started_at, \
+            " AS settings, state, start_step, start_progress, reason, log_tail, url, frame_url, created_at, dispatched_at, started_at, \
              expires_at, ended_at, end_reason, spec_version, applied_version, workshop_uid, revision"
         )
     };
@@ -91,6 +91,10 @@ pub(crate) fn instance(row: &AnyRow) -> Result<Instance, StoreError> {
         start_step: row
             .value::<Option<String>>("start_step")?
             .map(|text| StartStep::parse(&text).ok_or_else(|| row.corrupt("start_step")))
+            .transpose()?,
+        start_progress: row
+            .value::<Option<i64>>("start_progress")?
+            .map(|number| u32::try_from(number).map_err(|_| row.corrupt("start_progress")))
             .transpose()?,
         reason: row.json("reason")?,
         log_tail: row.value("log_tail")?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::{CodedText, FailureCode, FailureReason, StartStep};
 use schemars::JsonSchema;
@@ -49,6 +49,10 @@ pub struct WorkshopStatus {
     /// Current step of the start, as in `pulling-image`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_step: Option<String>,
+    /// Progress of the step. At `waiting-for-room`: the position in the queue, from 1. At `pulling-image`: the
+    /// downloaded part in percent. The start timeout does not count during a step with a progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_progress: Option<u32>,
     /// Code of the failure, as in `image-pull-failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -127,6 +131,19 @@ impl WorkshopStatus {
             && self.observed_generation != generation
     }
 
+    /// Returns the `Ready` condition of a workshop that has not been ready since this time.
+    #[must_use]
+    pub fn unready_since(since: Timestamp) -> Condition {
+        Condition {
+            type_: READY.to_owned(),
+            status: "False".to_owned(),
+            reason: "Starting".to_owned(),
+            message: String::new(),
+            last_transition_time: Time(since),
+            observed_generation: None,
+        }
+    }
+
     /// Returns the time since which a starting workshop has not been ready: the last transition of its `Ready`
     /// condition.
     #[must_use]
@@ -141,7 +158,8 @@ impl WorkshopStatus {
     pub fn observation(&self) -> Observation {
         let phase = match self.phase {
             Phase::Pending | Phase::Starting => {
-                ObservedPhase::Starting(self.start_step.as_deref().and_then(StartStep::parse))
+                let step = self.start_step.as_deref().and_then(StartStep::parse);
+                ObservedPhase::Starting { step, progress: self.start_progress }
             }
             Phase::Running => ObservedPhase::Running,
             Phase::Expired => ObservedPhase::Expired,

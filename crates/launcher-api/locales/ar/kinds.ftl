@@ -11,9 +11,11 @@ state-next = { $state }: التالية في الدور
 state-position = { $state }: الترتيب { $position }
 state-step = { $state }: { $step }
 
-step-waiting-for-room = بانتظار عقدة فيها متسع
+step-waiting-for-room = بانتظار توفّر متسع
+step-waiting-for-room-progress = بانتظار توفّر متسع، الموضع { $position }
 step-preparing = تجهيز الورشة
 step-pulling-image = تنزيل صورة الحاوية، ويستغرق ذلك وقتًا أطول في المرة الأولى
+step-pulling-image-progress = تنزيل صورة الحاوية: { $percent }٪
 step-starting-app = بانتظار استجابة التطبيق
 step-restarting-app = توقّف التطبيق ويُعاد تشغيله
 

@@ -11,9 +11,11 @@ state-next = { $state }: startet als Nächstes
 state-position = { $state }: Position { $position }
 state-step = { $state }: { $step }
 
-step-waiting-for-room = wartet auf einen Knoten mit Platz
+step-waiting-for-room = wartet auf Platz
+step-waiting-for-room-progress = wartet auf Platz, Position { $position }
 step-preparing = bereitet den Workshop vor
 step-pulling-image = lädt das Image herunter, was beim ersten Mal länger dauert
+step-pulling-image-progress = lädt das Image herunter: { $percent } %
 step-starting-app = wartet auf die Antwort der App
 step-restarting-app = die App wurde beendet und startet neu
 

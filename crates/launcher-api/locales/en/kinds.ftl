@@ -15,9 +15,11 @@ state-position = { $state }: position { $position }
 state-step = { $state }: { $step }
 
 # Steps that a starting workshop waits for.
-step-waiting-for-room = waiting for a node with room
+step-waiting-for-room = waiting for room
+step-waiting-for-room-progress = waiting for room, position { $position }
 step-preparing = preparing the workshop
 step-pulling-image = downloading the image, which takes longer the first time
+step-pulling-image-progress = downloading the image: { $percent } %
 step-starting-app = waiting for the app to answer
 step-restarting-app = the app stopped and restarts
 

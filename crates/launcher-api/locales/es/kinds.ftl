@@ -11,9 +11,11 @@ state-next = { $state }: es el siguiente
 state-position = { $state }: posición { $position }
 state-step = { $state }: { $step }
 
-step-waiting-for-room = esperando un nodo con capacidad
+step-waiting-for-room = esperando que haya capacidad
+step-waiting-for-room-progress = esperando que haya capacidad, posición { $position }
 step-preparing = preparando el taller
 step-pulling-image = descargando la imagen (la primera vez tarda más)
+step-pulling-image-progress = descargando la imagen: { $percent } %
 step-starting-app = esperando a que responda la aplicación
 step-restarting-app = la aplicación se detuvo y se está reiniciando
 

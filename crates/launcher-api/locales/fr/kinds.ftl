@@ -11,9 +11,11 @@ state-next = { $state } : prochain à démarrer
 state-position = { $state } : position { $position }
 state-step = { $state } : { $step }
 
-step-waiting-for-room = attente d’un nœud avec assez de place
+step-waiting-for-room = attente d’une place
+step-waiting-for-room-progress = attente d’une place, position { $position }
 step-preparing = préparation de l’atelier
 step-pulling-image = téléchargement de l’image, plus long la première fois
+step-pulling-image-progress = téléchargement de l’image : { $percent } %
 step-starting-app = attente de la réponse de l’application
 step-restarting-app = l’application s’est arrêtée et redémarre
 

@@ -11,9 +11,11 @@ state-next = { $state }：下一个启动
 state-position = { $state }：第 { $position } 位
 state-step = { $state }：{ $step }
 
-step-waiting-for-room = 等待有空闲资源的节点
+step-waiting-for-room = 等待空闲资源
+step-waiting-for-room-progress = 等待空闲资源，第 { $position } 位
 step-preparing = 正在准备实验环境
 step-pulling-image = 正在下载镜像，首次需要较长时间
+step-pulling-image-progress = 正在下载镜像：{ $percent }%
 step-starting-app = 等待应用响应
 step-restarting-app = 应用已停止，正在重启
 

@@ -78,6 +78,8 @@ pub(crate) struct WorkshopView {
     pub(crate) state: InstanceState,
     /// The state in words, with the queue position if queued.
     pub(crate) state_text: String,
+    /// The state without the progress of the start step. Screen readers announce its changes.
+    pub(crate) announced_state: String,
     /// Start and length of the wait, while the instance is queued or starting.
     pub(crate) waits: Option<(Instant, String)>,
     /// CSS class: ` is-soon`, ` is-urgent` or empty.
@@ -140,7 +142,16 @@ impl WorkshopView {
             app: t.app_type(instance.settings.app_type),
             template_id: instance.template_id,
             state: instance.state,
-            state_text: t.state(instance.state, listed.queue_position, instance.start_step),
+            state_text: t.state(
+                instance.state,
+                listed.queue_position,
+                instance.start_step.map(|step| (step, instance.start_progress)),
+            ),
+            announced_state: t.state(
+                instance.state,
+                listed.queue_position,
+                instance.start_step.map(|step| (step, None)),
+            ),
             waits,
             urgency: if expires_at.is_some() { urgency(left) } else { "" },
             url: open_url(instance).filter(|url| running && mine && is_web_address(url)),

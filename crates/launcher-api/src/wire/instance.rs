@@ -29,6 +29,10 @@ pub(crate) struct WorkshopInstanceResponse {
     /// Step that a starting instance waits for; null in other states, or if unknown.
     #[schema(required, value_type = Option<StartStepName>)]
     start_step: Option<&'static str>,
+    /// Progress of the start step; null if the fleet reports none. At `waiting-for-room`: the position in the queue for
+    /// room on the server, from 1. At `pulling-image`: the downloaded part of the image in percent.
+    #[schema(required)]
+    start_progress: Option<u32>,
     /// Reason of the failure; null if the instance has not failed.
     #[schema(required)]
     reason: Option<ReasonResponse>,
@@ -98,6 +102,7 @@ impl WorkshopInstanceResponse {
             template_name: instance.settings.name.clone(),
             state: instance.state.as_str(),
             start_step: instance.start_step.map(|step| step.as_str()),
+            start_progress: instance.start_progress,
             reason: instance.reason.as_ref().map(ReasonResponse::from),
             log_tail: instance.log_tail.clone(),
             url: instance.url.clone(),

@@ -209,7 +209,7 @@ async fn starting_instance_shows_current_step() {
     eventually(Duration::from_secs(10), async || app.test.fleet.workshop(&name)).await;
     assert!(waiting.contains("data-since>"), "it says for how long: {waiting}");
     for (step, words, code) in [
-        (StartStep::WaitingForRoom, "waiting for a node with room", "waiting-for-room"),
+        (StartStep::WaitingForRoom, "waiting for room", "waiting-for-room"),
         (StartStep::PullingImage, "downloading the image", "pulling-image"),
         (StartStep::StartingApp, "waiting for the app to answer", "starting-app"),
     ] {
@@ -218,10 +218,22 @@ async fn starting_instance_shows_current_step() {
         let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
         assert!(sent.contains(&format!("\"start_step\":\"{code}\"")), "{sent}");
     }
+    for (step, progress, words) in [
+        (StartStep::WaitingForRoom, 3, "waiting for room, position 3"),
+        (StartStep::PullingImage, 0, "downloading the image, which takes longer the first time"),
+        (StartStep::PullingImage, 40, "downloading the image: 40 %"),
+    ] {
+        app.test.fleet.progress(&name, step, progress);
+        let shown = alice.get_until("/", words).await.body;
+        let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
+        assert!(sent.contains(&format!("\"start_progress\":{progress},")), "{sent}");
+        // Screen readers announce the step, not each change of its progress.
+        assert!(!shown.contains("40 %\" data") && shown.contains("data-state-text=\"Starting: "), "{shown}");
+    }
     app.test.fleet.ready(&name);
     alice.get_until("/", "Ready").await;
     let sent = alice.get(&format!("/api/v1/instances/{name}")).await.body;
-    assert!(sent.contains("\"start_step\":null"), "{sent}");
+    assert!(sent.contains("\"start_step\":null,\"start_progress\":null"), "{sent}");
     assert!(!alice.get("/").await.body.contains("data-since>"));
     app.finish().await;
 }

@@ -15,10 +15,12 @@ impl Instance {
         if !self.state.wants_workshop() {
             return None;
         }
-        let mut next = Self { start_step: None, ..self.clone() };
+        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
         match &seen.phase {
-            ObservedPhase::Starting(step) if self.state == InstanceState::Starting => next.start_step = *step,
-            ObservedPhase::Starting(_) => return None,
+            ObservedPhase::Starting { step, progress } if self.state == InstanceState::Starting => {
+                (next.start_step, next.start_progress) = (*step, *progress);
+            }
+            ObservedPhase::Starting { .. } => return None,
             ObservedPhase::Running => {
                 next.state = InstanceState::Running;
                 next.url.clone_from(&seen.url);
@@ -55,7 +57,7 @@ impl Instance {
     /// `failed` as its end reason.
     #[must_use]
     pub fn terminate(&self, by: EndReason, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, ..self.clone() };
+        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
         match self.state {
             InstanceState::Terminating | InstanceState::Terminated => return None,
             InstanceState::Queued => {
@@ -83,7 +85,7 @@ impl Instance {
     /// If the launcher did not delete the Workshop, another program or a person did: the end reason is `lost`.
     #[must_use]
     pub fn workshop_gone(&self, now: Timestamp) -> Option<Self> {
-        let mut next = Self { start_step: None, ..self.clone() };
+        let mut next = Self { start_step: None, start_progress: None, ..self.clone() };
         match self.state {
             InstanceState::Queued | InstanceState::Terminated | InstanceState::Failed => return None,
             InstanceState::Terminating => {}

@@ -84,7 +84,7 @@ fn every_failure_code_has_message_and_remedy() {
 
 #[test]
 fn start_step_is_kept_only_while_starting() {
-    let step = |step| seen(ObservedPhase::Starting(Some(step)));
+    let step = |step| seen(ObservedPhase::Starting { step: Some(step), progress: None });
     let pulling = instance(InstanceState::Starting).observe(&step(StartStep::PullingImage)).unwrap();
     assert_eq!((pulling.state, pulling.start_step), (InstanceState::Starting, Some(StartStep::PullingImage)));
     assert_eq!(pulling.observe(&step(StartStep::PullingImage)), None);
@@ -101,6 +101,22 @@ fn start_step_is_kept_only_while_starting() {
 }
 
 #[test]
+fn progress_belongs_to_its_start_step() {
+    let report = |step, progress| seen(ObservedPhase::Starting { step: Some(step), progress });
+    let pulling = instance(InstanceState::Starting).observe(&report(StartStep::PullingImage, Some(40))).unwrap();
+    assert_eq!(pulling.start_progress, Some(40));
+    assert_eq!(pulling.observe(&report(StartStep::PullingImage, Some(40))), None);
+    assert_eq!(pulling.observe(&report(StartStep::PullingImage, Some(45))).unwrap().start_progress, Some(45));
+    let left = [
+        pulling.observe(&report(StartStep::StartingApp, None)).unwrap(),
+        pulling.observe(&seen(ObservedPhase::Running)).unwrap(),
+        pulling.terminate(EndReason::Owner, at(50)).unwrap(),
+        pulling.workshop_gone(at(50)).unwrap(),
+    ];
+    assert!(left.iter().all(|after| after.start_progress.is_none()), "{left:?}");
+}
+
+#[test]
 fn transition_increments_spec_version_only_when_the_workshop_must_change() {
     let version = |after: Option<Instance>| after.unwrap().spec_version;
     let [queued, starting, running, terminating, failed] = [
@@ -112,7 +128,7 @@ fn transition_increments_spec_version_only_when_the_workshop_must_change() {
     ]
     .map(instance);
     let failure = || seen(ObservedPhase::Failed(FailureReason::new(FailureCode::Evicted, None)));
-    let step = seen(ObservedPhase::Starting(Some(StartStep::Preparing)));
+    let step = seen(ObservedPhase::Starting { step: Some(StartStep::Preparing), progress: None });
     let terminate = |instance: &Instance| instance.terminate(EndReason::Owner, at(50));
     for (transition, after, expected) in [
         ("step", starting.observe(&step), 1),
@@ -185,7 +201,7 @@ fn missing_workshop_ends_only_instances_that_should_have_one() {
 #[test]
 fn starting_report_without_step_clears_the_step() {
     let preparing = Instance { start_step: Some(StartStep::Preparing), ..instance(InstanceState::Starting) };
-    let unknown = seen(ObservedPhase::Starting(None));
+    let unknown = seen(ObservedPhase::Starting { step: None, progress: None });
     assert_eq!(preparing.observe(&unknown).unwrap().start_step, None);
     assert_eq!(instance(InstanceState::Starting).observe(&unknown), None);
 }

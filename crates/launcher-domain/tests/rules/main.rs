@@ -59,6 +59,7 @@ fn instance(state: InstanceState) -> Instance {
         settings: settings(),
         state,
         start_step: None,
+        start_progress: None,
         reason: None,
         log_tail: None,
         url: ready.map(|_| "http://jupyter-aaaaaaaaaa.localhost/".to_owned()),

@@ -10,7 +10,6 @@ mod http;
 mod image;
 mod info;
 mod log;
-mod network;
 mod pull_progress;
 #[cfg(test)]
 mod tests;
@@ -23,5 +22,4 @@ pub use error::EngineError;
 pub use events::ContainerEvent;
 pub use exec::ExecOutcome;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
-#[cfg(feature = "test-containers")]
 pub use pull_progress::PullProgress;

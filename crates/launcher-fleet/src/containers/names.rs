@@ -1,4 +1,4 @@
-//! Names and labels of a fleet's containers and of its network.
+//! Names and labels of a fleet's containers.
 #![cfg_attr(not(feature = "test-containers"), expect(unreachable_pub, reason = "tests with an engine use this module"))]
 
 use std::collections::HashMap;
@@ -47,20 +47,10 @@ pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
     format!("wl-{}-{workshop}-{}", short(fleet_id), part.as_str())
 }
 
-/// Returns the name of the fleet's bridge network.
-pub(crate) fn network(fleet_id: &str) -> String {
-    format!("workshop-launcher-{}", short(fleet_id))
-}
-
 /// Returns the labels of a container.
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
-    let own = [(WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
-    network_labels(fleet_id).into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
-}
-
-/// Returns the labels of the fleet's network.
-pub(crate) fn network_labels(fleet_id: &str) -> HashMap<String, String> {
-    workshop_labels().into_iter().chain([(FLEET_LABEL.to_owned(), fleet_id.to_owned())]).collect()
+    let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
+    workshop_labels().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }
 
 /// Returns the last characters of the fleet's identity. In a UUID of version 7, the first characters are the time, and the

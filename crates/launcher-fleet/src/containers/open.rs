@@ -12,7 +12,7 @@ use super::events::follow_events;
 use super::fleet::ContainerFleet;
 use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
-use super::supervisor::adopt_place;
+use super::supervisor::adopt_places;
 use super::workload::Workload;
 use crate::machine::{DataDir, Registry, Supervised};
 
@@ -64,8 +64,7 @@ impl ContainerFleet {
         });
         let workloads: Vec<_> =
             records.into_iter().map(|(name, record)| registry.create_workload(name, record)).collect();
-        // Workshops that run already get their places before any new workshop.
-        workloads.iter().for_each(|workload| adopt_place(workload));
+        adopt_places(workloads.iter().map(|workload| &**workload));
         for workload in &workloads {
             tracing::info!(workshop = workload.name(), phase = ?workload.record().phase(), "restoring Workshop");
             registry.supervise(workload);

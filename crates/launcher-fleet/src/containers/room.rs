@@ -1,8 +1,10 @@
 //! Room on this machine: memory and CPU that the apps request. A workshop that does not fit waits for its turn.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use launcher_domain::sync::lock;
+use tokio::sync::watch;
 
 /// Memory of the machine that stays free for the launcher, the engine and the system: a tenth, at least this many bytes.
 const MIN_RESERVE: u64 = 512 * MIB;
@@ -11,7 +13,7 @@ const MIB: u64 = 1024 * 1024;
 const MILLIS: u64 = 1000;
 
 /// Resources that an app requests, as in the template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     /// Memory in bytes.
     pub(crate) memory: u64,
@@ -19,21 +21,47 @@ pub(crate) struct Request {
     pub(crate) cpu_millis: u64,
 }
 
-/// The room of a machine. Workshops get room in the order of their requests.
-#[derive(Debug)]
-pub(crate) struct Room {
-    /// One permit for each MiB.
-    memory: Arc<Semaphore>,
-    /// One permit for each thousandth of a CPU.
-    cpu: Arc<Semaphore>,
-    size: Request,
+impl Request {
+    fn fits(self, size: Self) -> bool {
+        self.memory <= size.memory && self.cpu_millis <= size.cpu_millis
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            memory: self.memory.saturating_add(other.memory),
+            cpu_millis: self.cpu_millis.saturating_add(other.cpu_millis),
+        }
+    }
 }
 
-/// The room of one workshop. Dropping it frees the room.
+/// The room of a machine. Workshops get room in the order in which they entered.
+#[derive(Debug)]
+pub(crate) struct Room {
+    size: Request,
+    places: Arc<Places>,
+}
+
+/// The place of one workshop: room, or a position in the queue. Dropping it frees the room, or leaves the queue.
 #[derive(Debug)]
 pub(crate) struct Place {
-    _memory: Option<OwnedSemaphorePermit>,
-    _cpu: Option<OwnedSemaphorePermit>,
+    number: u64,
+    places: Arc<Places>,
+}
+
+#[derive(Debug)]
+struct Places {
+    size: Request,
+    seats: Mutex<Seats>,
+    /// Notifies of each change of the seats.
+    changes: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Seats {
+    /// Number of the next place. Numbers are never used again.
+    next: u64,
+    taken: BTreeMap<u64, Request>,
+    waiting: VecDeque<(u64, Request)>,
 }
 
 impl Room {
@@ -41,11 +69,8 @@ impl Room {
     pub(crate) fn new(memory: u64, cpus: u64) -> Self {
         let usable = memory.saturating_sub((memory / 10).max(MIN_RESERVE));
         let size = Request { memory: usable / MIB * MIB, cpu_millis: cpus * MILLIS };
-        let semaphore = |permits: u64| {
-            let permits = usize::try_from(permits).unwrap_or(Semaphore::MAX_PERMITS);
-            Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)))
-        };
-        Self { memory: semaphore(size.memory / MIB), cpu: semaphore(size.cpu_millis), size }
+        let places = Places { size, seats: Mutex::default(), changes: watch::Sender::default() };
+        Self { size, places: Arc::new(places) }
     }
 
     /// Returns the room of all workshops together.
@@ -55,44 +80,71 @@ impl Room {
 
     /// True if a workshop with this request fits when no other workshop runs.
     pub(crate) fn can_ever_fit(&self, request: Request) -> bool {
-        request.memory <= self.size.memory && request.cpu_millis <= self.size.cpu_millis
+        request.fits(self.size)
     }
 
-    /// Returns a place if there is room now and no other workshop waits.
-    pub(crate) fn try_take(&self, request: Request) -> Option<Place> {
-        let (memory, cpu) = permits(request);
-        let memory = Arc::clone(&self.memory).try_acquire_many_owned(memory).ok()?;
-        let cpu = Arc::clone(&self.cpu).try_acquire_many_owned(cpu).ok()?;
-        Some(Place { _memory: Some(memory), _cpu: Some(cpu) })
+    /// Returns a place at the end of the queue. It has room at once if the queue is empty and the request fits. The
+    /// caller must check [`Room::can_ever_fit`] first; otherwise it and all after it wait forever.
+    pub(crate) fn enter(&self, request: Request) -> Place {
+        self.place(|seats, number| seats.waiting.push_back((number, request)))
     }
 
-    /// Waits for a place. The caller must check [`Room::can_ever_fit`] first; otherwise it waits forever.
-    pub(crate) async fn take(&self, request: Request) -> Place {
-        let (memory, cpu) = permits(request);
-        // All workshops take memory before CPU, so two workshops never wait for each other.
-        let memory = Arc::clone(&self.memory).acquire_many_owned(memory).await.ok();
-        let cpu = Arc::clone(&self.cpu).acquire_many_owned(cpu).await.ok();
-        Place { _memory: memory, _cpu: cpu }
-    }
-
-    /// Returns the place of a workshop that runs already. It never waits: if the machine has less room than before, the
-    /// place is smaller than the request.
+    /// Returns the place of a workshop that runs already. It has room, even if the machine has less room than before.
     pub(crate) fn adopt(&self, request: Request) -> Place {
-        let (memory, cpu) = permits(request);
-        Place { _memory: up_to(&self.memory, memory), _cpu: up_to(&self.cpu, cpu) }
+        self.place(|seats, number| {
+            seats.taken.insert(number, request);
+        })
+    }
+
+    fn place(&self, add: impl FnOnce(&mut Seats, u64)) -> Place {
+        let mut seats = lock(&self.places.seats);
+        let number = seats.next;
+        seats.next += 1;
+        add(&mut seats, number);
+        seats.fill(self.size);
+        Place { number, places: Arc::clone(&self.places) }
     }
 }
 
-/// Takes `wanted` permits, or all that are left.
-fn up_to(semaphore: &Arc<Semaphore>, wanted: u32) -> Option<OwnedSemaphorePermit> {
-    let left = u32::try_from(semaphore.available_permits()).unwrap_or(u32::MAX);
-    Arc::clone(semaphore).try_acquire_many_owned(wanted.min(left)).ok()
+impl Place {
+    /// Returns the position in the queue, which begins at 1; `None` if the workshop has room.
+    pub(crate) fn position(&self) -> Option<u32> {
+        let seats = lock(&self.places.seats);
+        let index = seats.waiting.iter().position(|(number, _)| *number == self.number)?;
+        Some(u32::try_from(index + 1).unwrap_or(u32::MAX))
+    }
+
+    /// Returns a receiver that is notified whenever the position may have changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.places.changes.subscribe()
+    }
 }
 
-/// Returns the permits of a request: MiB, rounded up, and thousandths of a CPU.
-fn permits(request: Request) -> (u32, u32) {
-    let count = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
-    (count(request.memory.div_ceil(MIB)), count(request.cpu_millis))
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut seats = lock(&self.places.seats);
+        seats.taken.remove(&self.number);
+        seats.waiting.retain(|(number, _)| *number != self.number);
+        seats.fill(self.places.size);
+        drop(seats);
+        self.places.changes.send_replace(());
+    }
+}
+
+impl Seats {
+    /// Gives room to the first workshops of the queue, as long as they fit. A workshop that fits does not overtake one
+    /// that does not: otherwise small workshops could let a large one wait forever.
+    fn fill(&mut self, size: Request) {
+        let mut used = self.taken.values().fold(Request::default(), |sum, request| sum.plus(*request));
+        while let Some((number, request)) = self.waiting.front().copied() {
+            used = used.plus(request);
+            if !used.fits(size) {
+                return;
+            }
+            self.waiting.pop_front();
+            self.taken.insert(number, request);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -114,28 +166,42 @@ mod tests {
     }
 
     #[test]
-    fn workshop_waits_until_place_is_free() {
+    fn workshop_waits_until_room_is_free() {
         let room = Room::new(4 * GIB, 2);
-        let first = room.try_take(request(3 * GIB, 100)).unwrap();
-        assert!(room.try_take(request(GIB, 100)).is_none());
-        let mut waiting = Box::pin(room.take(request(GIB, 100)));
-        assert!(waiting.as_mut().now_or_never().is_none());
+        let first = room.enter(request(3 * GIB, 100));
+        let second = room.enter(request(GIB, 100));
+        assert_eq!((first.position(), second.position()), (None, Some(1)));
+        let mut changes = second.changes();
 
         drop(first);
 
-        assert!(waiting.now_or_never().is_some());
+        assert!(changes.changed().now_or_never().is_some());
+        assert_eq!(second.position(), None);
     }
 
     #[test]
     fn small_workshop_does_not_overtake_large_one() {
         let room = Room::new(4 * GIB, 2);
-        let first = room.try_take(request(3 * GIB, 100)).unwrap();
-        let mut large = Box::pin(room.take(request(2 * GIB, 100)));
-        assert!(large.as_mut().now_or_never().is_none());
+        let first = room.enter(request(3 * GIB, 100));
+        let large = room.enter(request(2 * GIB, 100));
+        let small = room.enter(request(MIB, 100));
+        assert_eq!((large.position(), small.position()), (Some(1), Some(2)));
 
-        assert!(room.try_take(request(MIB, 100)).is_none(), "the large workshop waits longer");
         drop(first);
-        assert!(large.now_or_never().is_some());
+
+        assert_eq!((large.position(), small.position()), (None, None));
+    }
+
+    #[test]
+    fn workshop_that_leaves_the_queue_lets_the_next_one_pass() {
+        let room = Room::new(4 * GIB, 2);
+        let _first = room.enter(request(3 * GIB, 100));
+        let large = room.enter(request(2 * GIB, 100));
+        let small = room.enter(request(MIB, 100));
+
+        drop(large);
+
+        assert_eq!(small.position(), None);
     }
 
     #[test]
@@ -147,11 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn adopted_workshop_gets_place_on_full_machine() {
+    fn adopted_workshop_has_room_on_full_machine() {
         let room = Room::new(4 * GIB, 2);
-        let _large = room.adopt(request(8 * GIB, 4000));
+        let large = room.adopt(request(8 * GIB, 4000));
         let small = room.adopt(request(GIB, 100));
-        assert!(room.try_take(request(MIB, 1)).is_none());
-        drop(small);
+        let next = room.enter(request(MIB, 1));
+        assert_eq!((large.position(), small.position(), next.position()), (None, None, Some(1)));
+
+        drop(large);
+
+        assert_eq!(next.position(), None);
     }
 }

@@ -19,7 +19,7 @@ use super::engine::EngineError;
 use super::names::Part;
 use super::workload::{Record, Workload};
 use crate::machine::{DesiredState, Remainder, remove_directory};
-pub(super) use launch::adopt_place;
+pub(super) use launch::adopt_places;
 use launch::launch;
 use outcome::Outcome;
 use watch::watch;

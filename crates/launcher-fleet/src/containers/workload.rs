@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
 use launcher_domain::sync::lock;
 use tokio::sync::Notify;
 
@@ -25,8 +26,10 @@ pub(crate) struct Workload {
     desired_state: DesiredStateCell,
     /// True while the owner has access to the app.
     is_open: Mutex<bool>,
-    /// The workshop's room on this machine, from before the creation of its containers until after their removal.
-    place: Mutex<Option<Place>>,
+    /// The workshop's place on this machine, from before the creation of its containers until after their removal.
+    place: Mutex<Option<Arc<Place>>>,
+    /// Time from which the start timeout counts: since the workshop has room and its image.
+    starting_since: Mutex<Option<Timestamp>>,
     /// Wakes the supervisor when the engine reports an event of the workshop's containers.
     events: Notify,
 }
@@ -39,6 +42,7 @@ impl Workload {
             desired_state,
             is_open: Mutex::new(false),
             place: Mutex::new(None),
+            starting_since: Mutex::new(None),
             events: Notify::new(),
         }
     }
@@ -81,14 +85,24 @@ impl Workload {
         *lock(&self.is_open) = is_open;
     }
 
-    /// True if the workshop has a place on this machine.
-    pub(super) fn has_place(&self) -> bool {
-        lock(&self.place).is_some()
+    /// Returns the workshop's place on this machine, if it has entered.
+    pub(super) fn place(&self) -> Option<Arc<Place>> {
+        lock(&self.place).clone()
     }
 
     /// Keeps the workshop's place, or frees it with `None`. Free it only after the containers are removed.
-    pub(super) fn set_place(&self, place: Option<Place>) {
+    pub(super) fn set_place(&self, place: Option<Arc<Place>>) {
         *lock(&self.place) = place;
+    }
+
+    /// Returns the time from which the start timeout counts; `None` before the workshop has room and its image.
+    pub(super) fn starting_since(&self) -> Option<Timestamp> {
+        *lock(&self.starting_since)
+    }
+
+    /// Lets the start timeout count from now, unless it counts already.
+    pub(super) fn begin_start(&self) {
+        lock(&self.starting_since).get_or_insert_with(|| self.context.data_dir.clock.now());
     }
 
     /// Wakes the supervisor: a container of the workshop may have changed.

@@ -8,7 +8,6 @@ mod exec;
 mod images;
 mod info;
 mod lifecycle;
-mod network;
 mod registry;
 mod start_failures;
 mod support;

@@ -31,7 +31,7 @@ pub(crate) fn docker() -> Docker {
     Docker::connect_with_unix(socket().to_str().unwrap(), 120, API_DEFAULT_VERSION).unwrap()
 }
 
-/// A fleet of one test. The drop removes its containers and its network.
+/// A fleet of one test. The drop removes its containers.
 pub(crate) struct TestFleet {
     pub(crate) engine: Engine,
     pub(crate) id: String,
@@ -47,13 +47,9 @@ impl TestFleet {
         Self { engine: Engine::connect(&socket()).unwrap(), id }
     }
 
-    /// Returns the name of a container or network of this test.
+    /// Returns the name of a container of this test.
     pub(crate) fn name(&self, suffix: &str) -> String {
         format!("wl-{}-{suffix}", self.id)
-    }
-
-    pub(crate) fn network(&self) -> String {
-        self.name("network")
     }
 
     /// Returns the labels of a container.
@@ -121,8 +117,6 @@ impl TestFleet {
         for container in engine.list(&id).await.unwrap() {
             engine.remove(&container.name).await.unwrap();
         }
-        // Most tests have no network.
-        let _missing = docker().remove_network(&format!("wl-{id}-network")).await;
     }
 }
 

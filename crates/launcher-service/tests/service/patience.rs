@@ -150,6 +150,23 @@ async fn start_timeout_counts_from_time_reported_by_fleet() {
 }
 
 #[tokio::test]
+async fn start_that_reports_its_progress_is_not_overdue() {
+    let mut world = World::with(Limits { history: FORGETFUL, ..Limits::default() }).await;
+    let outdated = world.outdated().await;
+    let name = world.starting().await;
+    world.fleet.progress(&name, StartStep::WaitingForRoom, 1);
+    world.impatient(true, Question::Answered).await;
+    world.start();
+    world.upkeep(&outdated).await;
+    assert_eq!(world.state(&name).await, InstanceState::Starting);
+    world.fleet.starting(&name, StartStep::Preparing);
+    world.clock.advance(TOO_LONG);
+    world.start();
+    let failed = world.until(&name, InstanceState::Failed).await;
+    assert_eq!(failed.reason.unwrap().code, FailureCode::StartTimeout);
+}
+
+#[tokio::test]
 async fn overdue_start_of_ready_workshop_without_watch_event_becomes_running() {
     let mut world = World::new().await;
     let name = world.starting().await;

@@ -12,6 +12,7 @@ async fn change_stores_all_fields_and_a_new_revision() {
         let mut after = before.clone();
         after.state = InstanceState::Failed;
         after.start_step = Some(StartStep::PullingImage);
+        after.start_progress = Some(40);
         after.reason = Some(FailureReason::new(FailureCode::Crashed, Some("It ended with status 3: 'x'.".into())));
         after.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned());
         after.url = Some("https://a.example.org/".to_owned());
@@ -31,11 +32,11 @@ async fn change_stores_all_fields_and_a_new_revision() {
 
         let cleared = changed(&store, &after, |row| {
             (row.reason, row.log_tail, row.url, row.end_reason) = (None, None, None, None);
-            row.start_step = None;
+            (row.start_step, row.start_progress) = (None, None);
             (row.dispatched_at, row.started_at, row.expires_at, row.ended_at) = (None, None, None, None);
         })
         .await;
-        assert_eq!(cleared.start_step, None);
+        assert_eq!((cleared.start_step, cleared.start_progress), (None, None));
         assert_eq!((cleared.reason, cleared.log_tail, cleared.ended_at), (None, None, None));
     })
     .await;

@@ -137,6 +137,7 @@ pub(crate) fn instance(owner: &str) -> Instance {
         settings: settings(),
         state: InstanceState::Queued,
         start_step: None,
+        start_progress: None,
         reason: None,
         log_tail: None,
         url: None,

@@ -1,9 +1,8 @@
 //! Changes of the in-memory fleet that the test makes: statuses of Workshops, and changes by other actors.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use launcher_domain::{Clock, FailureCode, FailureReason, StartStep};
 use launcher_fleet::FleetEvent;
-use launcher_workshop::{Phase, READY, Workshop, WorkshopSpec, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
 
 use super::FakeFleet;
 
@@ -11,15 +10,13 @@ use super::FakeFleet;
 impl FakeFleet {
     /// Reports the start step of a Workshop, with the current time as its start.
     pub fn starting(&self, name: &str, step: StartStep) {
-        let ready = Condition {
-            type_: READY.to_owned(),
-            status: "False".to_owned(),
-            reason: "Starting".to_owned(),
-            message: String::new(),
-            last_transition_time: Time(self.clock.now()),
-            observed_generation: None,
-        };
-        self.report(name, WorkshopStatus { conditions: vec![ready], ..WorkshopStatus::starting(step, None) });
+        let unready = WorkshopStatus::unready_since(self.clock.now());
+        self.report(name, WorkshopStatus { conditions: vec![unready], ..WorkshopStatus::starting(step, None) });
+    }
+
+    /// Reports a start step with its progress.
+    pub fn progress(&self, name: &str, step: StartStep, progress: u32) {
+        self.report(name, WorkshopStatus { start_progress: Some(progress), ..WorkshopStatus::starting(step, None) });
     }
 
     /// Makes a Workshop ready.

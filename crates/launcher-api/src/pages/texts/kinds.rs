@@ -13,16 +13,35 @@ impl Language {
     }
 
     /// Returns the name of a state, with the queue position or the start step if known.
-    pub(crate) fn state(self, state: InstanceState, queue_position: Option<u32>, step: Option<StartStep>) -> String {
+    pub(crate) fn state(
+        self,
+        state: InstanceState,
+        queue_position: Option<u32>,
+        step: Option<(StartStep, Option<u32>)>,
+    ) -> String {
         let name = self.state_name(state);
         match (queue_position, step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
             (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
-            (None, Some(step)) => {
-                let step = self.text(&format!("step-{}", step.as_str()));
+            (None, Some((step, progress))) => {
+                let step = self.start_step(step, progress);
                 self.with("state-step", [("state", name.into()), ("step", step.into())])
             }
             (None, None) => name.into_owned(),
+        }
+    }
+
+    /// Returns the text of a start step, with its progress if the fleet reports one. A download that has not begun has
+    /// no percentage.
+    fn start_step(self, step: StartStep, progress: Option<u32>) -> Text {
+        match (step, progress.filter(|progress| *progress > 0)) {
+            (StartStep::WaitingForRoom, Some(position)) => {
+                self.with_one("step-waiting-for-room-progress", "position", position).into()
+            }
+            (StartStep::PullingImage, Some(percent)) => {
+                self.with_one("step-pulling-image-progress", "percent", percent).into()
+            }
+            (step, _) => self.text(&format!("step-{}", step.as_str())),
         }
     }
 

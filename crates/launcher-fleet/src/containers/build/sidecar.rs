@@ -15,6 +15,9 @@ use crate::containers::names::{self, Part};
 /// Command that installs the network rules, in the sidecar's container.
 pub(crate) const LIMIT_NETWORK: [&str; 2] = ["/launcher-sidecar", "limit-network"];
 
+/// The engine's default bridge network. Containers of other networks use a name server of the engine, which tells each
+/// of them the names of all others.
+const DEFAULT_NETWORK: &str = "bridge";
 /// Mount path of the directory with the sidecar's sockets.
 const RUN_FOLDER: &str = "/run/workshop-launcher";
 /// Mount path of the directory with the sidecar's files.
@@ -40,7 +43,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
     for (variable, socket) in [("SERVICE_LISTEN_ADDR", "http.sock"), ("SERVICE_TELEMETRY_ADDR", "telemetry.sock")] {
         env.insert(variable.to_owned(), format!("unix:{RUN_FOLDER}/{socket}"));
     }
-    let network = if settings.internet { names::network(settings.fleet_id) } else { "none".to_owned() };
+    let network = if settings.internet { DEFAULT_NETWORK } else { "none" };
     let amounts = Amounts::parse([SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]])?;
     // The sidecar writes no files, so its disk space needs no limit.
     let limited = host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings });
@@ -55,7 +58,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::Sidecar)),
         healthcheck: Some(no_health_check()),
         host_config: Some(HostConfig {
-            network_mode: Some(network),
+            network_mode: Some(network.to_owned()),
             readonly_rootfs: Some(true),
             security_opt: Some(security),
             mounts: Some(vec![

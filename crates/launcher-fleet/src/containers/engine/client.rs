@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bollard::{API_DEFAULT_VERSION, Docker};
-use tokio::sync::Mutex;
 
 use super::error::EngineError;
 
@@ -22,8 +21,6 @@ const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 pub struct Engine {
     pub(super) docker: Docker,
     pub(super) socket: Arc<Path>,
-    /// Locked while a network is created: Docker Engine allows two networks with the same name.
-    pub(super) network_creation: Arc<Mutex<()>>,
 }
 
 impl Engine {
@@ -38,7 +35,7 @@ impl Engine {
         std::fs::metadata(socket).map_err(|error| EngineError::no_connection(socket, &error))?;
         let docker = Docker::connect_with_unix(path, UNLIMITED.as_secs(), API_DEFAULT_VERSION)
             .map_err(|error| EngineError::of(error, socket))?;
-        Ok(Self { docker, socket: socket.into(), network_creation: Arc::default() })
+        Ok(Self { docker, socket: socket.into() })
     }
 
     /// Awaits the response to a call, at most this long.

@@ -13,6 +13,15 @@ pub struct PullProgress {
     pub total_bytes: u64,
 }
 
+impl PullProgress {
+    /// Returns the downloaded part of the known bytes, 0 to 100.
+    #[must_use]
+    pub fn percent(&self) -> u32 {
+        let percent = (self.done_bytes * 100).checked_div(self.total_bytes).unwrap_or_default();
+        u32::try_from(percent).unwrap_or_default().min(100)
+    }
+}
+
 /// Progress of each layer.
 #[derive(Debug, Default)]
 pub(super) struct Layers(BTreeMap<String, Layer>);

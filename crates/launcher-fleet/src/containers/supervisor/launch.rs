@@ -1,35 +1,55 @@
 //! Launches the containers of a Workshop: room, images, sidecar, network rules, app.
 
 use std::io;
+use std::mem;
 use std::sync::Arc;
+use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
+use tokio::sync::watch;
+use tokio::time::sleep;
 
 use super::files::prepare_directories;
 use super::network::limit_network;
 use super::observed::{Observed, Verdict};
 use super::outcome::Outcome;
-use super::step::{is_expired, set_step};
+use super::step::{is_expired, set_progress, set_step};
 use crate::containers::build::{self, BuildSettings, requests};
 use crate::containers::context::Context;
 use crate::containers::diagnose;
-use crate::containers::engine::EngineError;
-use crate::containers::names::{self, Part};
+use crate::containers::engine::{EngineError, PullProgress};
+use crate::containers::names::Part;
 use crate::containers::room::Request;
 use crate::containers::workload::{Record, Workload};
 
-/// Gives a workshop of an earlier launcher its place, unless it still waits for one.
-pub(in crate::containers) fn adopt_place(workload: &Workload) {
-    let (record, waits) = (workload.stored_record().get(), StartStep::WaitingForRoom.as_str());
-    let status = record.status();
-    let has_place = match status.phase {
-        Phase::Running => true,
-        Phase::Starting => status.start_step.as_deref() != Some(waits),
-        Phase::Pending | Phase::Failed | Phase::Expired => false,
-    };
-    if has_place && let Ok(request) = request(&record.workshop) {
-        workload.set_place(Some(workload.context().room.adopt(request)));
+/// Interval of the shown progress of a pull. Each change is written to the database.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Gives the workshops of an earlier launcher their places: those that had room first, then the others in the order of
+/// their creation.
+pub(in crate::containers) fn adopt_places<'a>(workloads: impl Iterator<Item = &'a Workload>) {
+    let mut waiting = Vec::new();
+    for workload in workloads {
+        let record = workload.stored_record().get();
+        let (status, room) = (record.status(), &workload.context().room);
+        let Ok(request) = request(&record.workshop) else { continue };
+        let waits = status.start_step.as_deref() == Some(StartStep::WaitingForRoom.as_str());
+        match status.phase {
+            Phase::Failed | Phase::Expired => {}
+            Phase::Starting | Phase::Running if !waits => workload.set_place(Some(Arc::new(room.adopt(request)))),
+            Phase::Pending | Phase::Starting | Phase::Running => {
+                let created_at = record.workshop.creation_timestamp().map(|time| time.0);
+                waiting.push((created_at, workload, request));
+            }
+        }
+    }
+    waiting.sort_by_key(|(created_at, ..)| *created_at);
+    for (_, workload, request) in waiting {
+        let room = &workload.context().room;
+        if room.can_ever_fit(request) {
+            workload.set_place(Some(Arc::new(room.enter(request))));
+        }
     }
 }
 
@@ -53,6 +73,7 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
         Verdict::NotStarted => {
             take_place(workload).await?;
             pull_images(workload).await?;
+            workload.begin_start();
             set_step(workload, StartStep::Preparing).await;
         }
     }
@@ -67,22 +88,27 @@ fn was_started(status: &WorkshopStatus) -> bool {
 }
 
 async fn take_place(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    if workload.has_place() {
-        return Ok(());
-    }
-    let room = &workload.context().room;
-    let request = request(&workload.stored_record().workshop()).map_err(Outcome::failed)?;
-    if !room.can_ever_fit(request) {
-        return Err(Outcome::failed(never_fits(request, room.size())));
-    }
-    let place = match room.try_take(request) {
+    let place = match workload.place() {
         Some(place) => place,
         None => {
-            set_step(workload, StartStep::WaitingForRoom).await;
-            room.take(request).await
+            let room = &workload.context().room;
+            let request = request(&workload.stored_record().workshop()).map_err(Outcome::failed)?;
+            if !room.can_ever_fit(request) {
+                return Err(Outcome::failed(never_fits(request, room.size())));
+            }
+            let place = Arc::new(room.enter(request));
+            workload.set_place(Some(Arc::clone(&place)));
+            place
         }
     };
-    workload.set_place(Some(place));
+    let (mut changes, mut shown) = (place.changes(), None);
+    while let Some(position) = place.position() {
+        if shown.replace(position) != Some(position) {
+            set_progress(workload, StartStep::WaitingForRoom, position).await;
+        }
+        // The sender lives as long as the place.
+        let _closed = changes.changed().await;
+    }
     Ok(())
 }
 
@@ -110,12 +136,7 @@ async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
     for image in [&context.settings.sidecar_image, &app_image] {
         let pulled = match context.engine.has_image(image).await {
             Ok(true) => continue,
-            Ok(false) => {
-                set_step(workload, StartStep::PullingImage).await;
-                let workshop = workload.stored_record().name();
-                tracing::info!(workshop, image, "pulling image");
-                context.engine.pull(image, &|_| {}).await
-            }
+            Ok(false) => pull(workload, image).await,
             Err(error) => Err(error),
         };
         match pulled {
@@ -127,15 +148,36 @@ async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
     Ok(())
 }
 
+/// Pulls an image, and shows the progress as the step of the start.
+async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> {
+    let workshop = workload.stored_record().name();
+    tracing::info!(workshop, image, "pulling image");
+    let (percent, mut changes) = watch::channel(0);
+    let report = |progress: PullProgress| {
+        // The sizes of more layers become known during the download. The shown percentage never falls.
+        percent.send_if_modified(|shown| progress.percent() > mem::replace(shown, progress.percent().max(*shown)));
+    };
+    let show = async {
+        loop {
+            let percent = *changes.borrow_and_update();
+            set_progress(workload, StartStep::PullingImage, percent).await;
+            sleep(PROGRESS_INTERVAL).await;
+            if changes.changed().await.is_err() {
+                std::future::pending().await
+            }
+        }
+    };
+    tokio::select! {
+        result = workload.context().engine.pull(image, &report) => result,
+        () = show => Ok(()),
+    }
+}
+
 /// Starts the sidecar, and installs the rules of its network namespace.
 async fn start_sidecar(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let context = workload.context();
     let engine = &context.engine;
     prepare_directories(workload).await.map_err(|error| not_prepared(&error))?;
-    let network = names::network(&context.data_dir.id);
-    if context.settings.internet {
-        engine.ensure_network(&network, names::network_labels(&context.data_dir.id)).await?;
-    }
     let container = workload.container(Part::Sidecar);
     let body = with_settings(workload, build::sidecar).map_err(Outcome::failed)?;
     let started = match engine.create(&container, body).await {

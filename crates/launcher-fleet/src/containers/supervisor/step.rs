@@ -9,9 +9,20 @@ use crate::containers::workload::{Record, Workload};
 
 /// Sets the step of the start. The time at which the workshop was first ready stays.
 pub(super) async fn set_step(workload: &Arc<Workload>, step: StartStep) {
+    set_starting(workload, step, None).await;
+}
+
+/// Sets the step of the start, with its progress: see [`WorkshopStatus::start_progress`].
+pub(super) async fn set_progress(workload: &Arc<Workload>, step: StartStep, progress: u32) {
+    set_starting(workload, step, Some(progress)).await;
+}
+
+async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress: Option<u32>) {
+    let since = workload.starting_since();
     let change = move |record: &mut Record| {
-        let ready_at = record.status().ready_at;
-        record.set_status(WorkshopStatus::starting(step, ready_at));
+        let status = WorkshopStatus::starting(step, record.status().ready_at);
+        let conditions = since.map(WorkshopStatus::unready_since).into_iter().collect();
+        record.set_status(WorkshopStatus { start_progress, conditions, ..status });
     };
     workload.stored_record().settle(change).await;
 }
