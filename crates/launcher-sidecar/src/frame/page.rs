@@ -17,7 +17,7 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
 
 /// Permissions that the app needs in its frame, as it has them without a frame.
 const ALLOW: &str = "autoplay; camera; clipboard-read; clipboard-write; display-capture; fullscreen; geolocation; \
-                     microphone; web-share";
+                     microphone";
 
 /// The values of one frame page.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Page<'_> {
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{workshop}</h1>\n\
              <p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
-             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\" allowfullscreen></iframe>\
+             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\
              </main>\n</body>\n</html>\n"
         )
     }

@@ -16,13 +16,18 @@ const JUPYTER_OPTIONS: [&str; 8] = [
     "--IdentityProvider.token=",
     "--ServerApp.password=",
 ];
-const CODE_SERVER_OPTIONS: [&str; 4] =
-    ["--bind-addr=127.0.0.1:8888", "--auth=none", "--disable-telemetry", "--disable-update-check"];
+const CODE_SERVER_OPTIONS: [&str; 5] = [
+    "--bind-addr=127.0.0.1:8888",
+    "--auth=none",
+    "--disable-telemetry",
+    "--disable-update-check",
+    "--disable-workspace-trust",
+];
 const ROCKER_SCRIPT: [&str; 3] = [
     "/bin/sh",
     "-c",
-    "conf=/etc/rstudio/disable_auth_rserver.conf; if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; \
-     exec /init",
+    "conf=/etc/rstudio/disable_auth_rserver.conf; for line in www-address=127.0.0.1 www-frame-origin=same; do if \
+     [ -w \"$conf\" ] && ! grep -qxF \"$line\" \"$conf\"; then echo \"$line\" >>\"$conf\"; fi; done; exec /init",
 ];
 
 #[test]

@@ -49,6 +49,7 @@ fn process_command_of_notebook_and_rstudio_runs_program_of_the_machine() {
         "--database-config-file=/data/app/database.conf",
         "--secure-cookie-key-file=/data/app/secure-cookie-key",
         "--rsession-config-file=/data/app/rsession.conf",
+        "--www-frame-origin=same",
         "--x=4000",
     ];
     let ignored = ["ignored"];

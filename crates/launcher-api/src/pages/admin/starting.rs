@@ -50,7 +50,8 @@ pub(super) const ALL: [StartingPoint; 4] = [
         image: "docker.io/codercom/code-server:latest",
         // The image's own port, 8080, is the sidecar's.
         port: "8443",
-        args: "--auth none --bind-addr '0.0.0.0:$(PORT)' /home/coder",
+        args: "--auth none --bind-addr '127.0.0.1:$(PORT)' --disable-telemetry --disable-update-check \
+               --disable-workspace-trust /home/coder",
         profile: SecurityProfile::Restricted,
         memory: "2 GB",
     },
