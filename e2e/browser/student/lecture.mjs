@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
-import { ADMIN, freePort } from "../support.mjs";
+import { startSlide } from "../slide.mjs";
+import { ADMIN } from "../support.mjs";
 
 /** Lifetimes in seconds: long enough to see the first warning before the last one, and for one extension of 10 s. */
 const TIMES = { lifetime_seconds: 72, extension_seconds: 60, max_lifetime_seconds: 82 };
@@ -34,12 +34,6 @@ export async function prepareLecture(t, launcher, { slug, name, usesJupyter }) {
     body: JSON.stringify({ name, slug, unlisted: true, ...app, ...TIMES }),
   });
   assert.equal(answer.status, 201, await answer.text());
-  const link = `<a href="${launcher.url}/go/${slug}?start=1">${name}</a>`;
-  const style = "<style>a:focus-visible { outline: 2px solid; }</style>";
-  const slide = `<!doctype html><meta charset="utf-8"><title>Slide</title>${style}<p>${link}</p>`;
-  const port = await freePort();
-  const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end(slide));
-  server.listen(port, "127.0.0.1");
-  t.after(() => server.close());
-  return { name, slide: `http://127.0.0.1:${port}/`, letAppStart: () => writeFile(gate, "") };
+  const slide = await startSlide(t, `${launcher.url}/go/${slug}?start=1`, name);
+  return { name, slide, letAppStart: () => writeFile(gate, "") };
 }

@@ -96,6 +96,15 @@ fn jupyter_arguments_of_template_override_presets_except_address_and_empty_token
 }
 
 #[test]
+fn template_replaces_pages_that_may_frame_rstudio() {
+    for words in [&["--www-frame-origin=none"][..], &["--www-frame-origin", "none"]] {
+        let args = template(Rstudio, "image").args(words).on(4000).process_command(&machine()).unwrap().args;
+        let set: Vec<_> = args.iter().filter(|word| word.starts_with("--www-frame-origin")).collect();
+        assert_eq!(set, [words[0]], "rserver refuses an option that occurs twice");
+    }
+}
+
+#[test]
 fn template_variables_override_app_type_variables() {
     let template = template(Rstudio, "image").env("XDG_DATA_HOME", "/own");
     let env = template.on(4000).process_command(&machine()).unwrap().env;
