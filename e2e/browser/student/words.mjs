@@ -39,7 +39,8 @@ export const ARABIC = {
   launchAgain: /^تشغيل من جديد/,
   notYours: "ليست ورشتك",
   back: "العودة إلى Workshop Launcher",
-  hasEnded: (name) => `انتهت «${name}».`,
+  // A name in a sentence from right to left is between invisible direction marks.
+  hasEnded: (name) => `انتهت «\u2068${name}\u2069».`,
 };
 
 /** Words in Latin letters that a page in Arabic contains: names, and abbreviations without a translation. */
