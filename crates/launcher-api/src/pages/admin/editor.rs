@@ -13,16 +13,19 @@ use uuid::Uuid;
 use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
 use super::lines;
-use super::starting::{self, StartingPoint};
+use super::starting::{self, Start, StartingPoint};
 use super::templates::{LIST, to_saved};
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
 use crate::pages::view::{Card, Notice, Shell};
-use crate::pages::{assets, icons, markdown};
+use crate::pages::{assets, markdown};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
+
+/// `id` of the form in the HTML template.
+const FORM_ID: &str = "template-form";
 
 #[derive(Debug, Template)]
 #[template(path = "admin/template_form.html")]
@@ -36,6 +39,8 @@ struct FormPage {
     template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
+    /// True if the page answers a form with errors: it shows them again after a choice of the language.
+    shows_errors: bool,
     /// Fields with errors, for the summary above the form.
     summary: Vec<Field>,
     basic: Vec<Group>,
@@ -44,15 +49,6 @@ struct FormPage {
     is_advanced_open: bool,
     /// The starting points of a new template.
     starting: Vec<Start>,
-}
-
-/// A starting point on the page of a new template.
-#[derive(Debug)]
-struct Start {
-    name: &'static str,
-    label: Text,
-    icon: &'static str,
-    is_current: bool,
 }
 
 /// An unsaved template as users would see it.
@@ -114,6 +110,9 @@ pub(crate) async fn create(
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
+    if !form.language.is_empty() {
+        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &Purpose::New, &form);
+    }
     let created = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &Purpose::New, &form, draft),
         Ok(draft) => {
@@ -153,6 +152,9 @@ pub(crate) async fn update(
 ) -> PageResult {
     let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
+    if !form.language.is_empty() {
+        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &purpose, &form);
+    }
     let draft = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
         Ok(draft) => keep_line_breaks(draft, &before),
@@ -206,6 +208,16 @@ fn refused(
     errors: &FormErrors,
 ) -> PageResult {
     page(StatusCode::UNPROCESSABLE_ENTITY, &answer(state, caller, t, purpose, form, errors))
+}
+
+/// Shows the form as it was sent, in a language that the browser remembers.
+fn in_language(state: &AppState, caller: &Caller, t: Language, purpose: &Purpose, form: &TemplateForm) -> PageResult {
+    let errors =
+        if form.shows_errors.is_empty() { FormErrors::default() } else { form.draft(t).err().unwrap_or_default() };
+    let mut response = page(StatusCode::OK, &answer(state, caller, t, purpose, form, &errors))?;
+    let (name, value) = t.cookie(state.settings.is_https());
+    response.headers_mut().insert(name, value);
+    Ok(response)
 }
 
 /// Shows the form as it was sent, with a preview of the template.
@@ -263,8 +275,8 @@ fn form_page(
         Purpose::New => (Some(form.template_id.clone()), None),
         Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
-    let shell = shell(state, caller, t, "admin-templates");
-    let starting = if template_id.is_some() { starting(t, form) } else { Vec::new() };
+    let shell = Shell { language_form: Some(FORM_ID), ..shell(state, caller, t, "admin-templates") };
+    let starting = if template_id.is_some() { starting::choices(t, &form.icon) } else { Vec::new() };
     FormPage {
         t,
         shell,
@@ -275,20 +287,11 @@ fn form_page(
         template_id,
         version,
         preview: None,
+        shows_errors: !errors.is_empty(),
         summary,
         basic,
         advanced,
         is_advanced_open,
         starting,
     }
-}
-
-fn starting(t: Language, form: &TemplateForm) -> Vec<Start> {
-    let start = |point: &'static StartingPoint| Start {
-        name: point.name,
-        label: t.text(&format!("start-{}", point.name)),
-        icon: icons::path(point.icon),
-        is_current: form.icon == point.icon.as_str(),
-    };
-    starting::ALL.iter().map(start).collect()
 }
