@@ -1,10 +1,14 @@
 //! The port [`Fleet`]: the interface between the service and a fleet.
 
+mod images;
+
 use std::fmt::Debug;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use launcher_workshop::Workshop;
+
+pub use images::{ImageState, Images};
 
 /// Turns Workshops into running workloads: through the operator on Kubernetes, or as processes on this machine.
 ///
@@ -45,6 +49,11 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// Streams all Workshops as [`FleetEvent::Relisted`], then each change. If changes were lost, the stream sends all
     /// Workshops again. It ends only when the fleet is closed.
     fn watch(&self) -> BoxStream<'static, FleetEvent>;
+
+    /// Returns the images on the fleet's machine; `None` if the fleet runs no images, or runs them on other machines.
+    fn images(&self) -> Option<&dyn Images> {
+        None
+    }
 }
 
 /// Progress of a deletion.
