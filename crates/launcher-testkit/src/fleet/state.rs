@@ -8,6 +8,7 @@ use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::fault::Fault;
+use super::images::FakeImages;
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -26,6 +27,8 @@ pub(super) struct State {
     pub(super) holds_deletions: bool,
     /// Faults of the next calls.
     pub(super) faults: VecDeque<Fault>,
+    /// The images, if the fleet has images.
+    pub(super) images: Option<FakeImages>,
 }
 
 impl State {

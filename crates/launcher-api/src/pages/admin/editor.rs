@@ -12,15 +12,17 @@ use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
+use super::images::{self, ImageLine, ImageQuery};
 use super::lines;
-use super::starting::{self, StartingPoint};
-use super::templates::{LIST, to_saved};
+use super::starting::{Start, StartingPoint, starts};
+use super::templates::to_saved;
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
+use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice, Shell};
-use crate::pages::{assets, icons, markdown};
+use crate::pages::{assets, markdown};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
 
@@ -44,15 +46,8 @@ struct FormPage {
     is_advanced_open: bool,
     /// The starting points of a new template.
     starting: Vec<Start>,
-}
-
-/// A starting point on the page of a new template.
-#[derive(Debug)]
-struct Start {
-    name: &'static str,
-    label: Text,
-    icon: &'static str,
-    is_current: bool,
+    /// State of the template's image, if the fleet has images.
+    image: Option<ImageLine>,
 }
 
 /// An unsaved template as users would see it.
@@ -73,8 +68,8 @@ impl Purpose {
     /// Path of the page with the form, as it was before any change.
     fn form_path(&self) -> String {
         match self {
-            Self::New => format!("{LIST}/new"),
-            Self::Edit(id) => format!("{LIST}/{id}/edit"),
+            Self::New => format!("{TEMPLATES}/new"),
+            Self::Edit(id) => format!("{TEMPLATES}/{id}/edit"),
         }
     }
 }
@@ -137,10 +132,14 @@ pub(crate) async fn edit(
     t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
+    Query(query): Query<ImageQuery>,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
     let form = TemplateForm::of(&template);
-    page(StatusCode::OK, &form_page(&state, &caller, t, &Purpose::Edit(id), &form, &FormErrors::default()))
+    let form_page = form_page(&state, &caller, t, &Purpose::Edit(id), &form, &FormErrors::default());
+    let image = images::line(&state, &caller, t, &template).await?;
+    let notice = query.notice(t, &image);
+    page(StatusCode::OK, &FormPage { notice, image, ..form_page })
 }
 
 /// `POST /admin/templates/{template_id}`.
@@ -256,15 +255,15 @@ fn form_page(
     let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);
     let is_advanced_open = advanced.iter().flat_map(|group| &group.fields).any(|field| !field.error.is_empty());
     let (heading, submit, action) = match purpose {
-        Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), LIST.to_owned()),
-        Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{LIST}/{id}")),
+        Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), TEMPLATES.to_owned()),
+        Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
     };
     let (template_id, version) = match purpose {
         Purpose::New => (Some(form.template_id.clone()), None),
         Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
     let shell = shell(state, caller, t, "admin-templates");
-    let starting = if template_id.is_some() { starting(t, form) } else { Vec::new() };
+    let starting = if template_id.is_some() { starts(t, form) } else { Vec::new() };
     FormPage {
         t,
         shell,
@@ -280,15 +279,6 @@ fn form_page(
         advanced,
         is_advanced_open,
         starting,
+        image: None,
     }
-}
-
-fn starting(t: Language, form: &TemplateForm) -> Vec<Start> {
-    let start = |point: &'static StartingPoint| Start {
-        name: point.name,
-        label: t.text(&format!("start-{}", point.name)),
-        icon: icons::path(point.icon),
-        is_current: form.icon == point.icon.as_str(),
-    };
-    starting::ALL.iter().map(start).collect()
 }

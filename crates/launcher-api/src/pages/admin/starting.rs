@@ -4,6 +4,17 @@ use launcher_domain::template::Icon;
 use launcher_domain::{AppType, SecurityProfile};
 
 use super::form::TemplateForm;
+use crate::pages::icons;
+use crate::pages::language::{Language, Text};
+
+/// A starting point on the page of a new template.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) name: &'static str,
+    pub(super) label: Text,
+    pub(super) icon: &'static str,
+    pub(super) is_current: bool,
+}
 
 /// A starting point. Images and ports are those of the images' documentation: jupyter/docker-stacks, rocker-project.org
 /// and coder/code-server.
@@ -11,7 +22,7 @@ use super::form::TemplateForm;
 pub(super) struct StartingPoint {
     /// Value of `?start=`, and suffix of the key of its name.
     pub(super) name: &'static str,
-    pub(super) icon: Icon,
+    icon: Icon,
     app_type: AppType,
     image: &'static str,
     port: &'static str,
@@ -21,7 +32,7 @@ pub(super) struct StartingPoint {
 }
 
 /// All starting points, in the order of the page.
-pub(super) const ALL: [StartingPoint; 4] = [
+const ALL: [StartingPoint; 4] = [
     StartingPoint {
         name: "jupyterlab",
         icon: Icon::Notebook,
@@ -86,4 +97,15 @@ impl StartingPoint {
             ..TemplateForm::new_template()
         }
     }
+}
+
+/// Returns all starting points, with the mark of the one that the form has.
+pub(super) fn starts(t: Language, form: &TemplateForm) -> Vec<Start> {
+    let start = |point: &'static StartingPoint| Start {
+        name: point.name,
+        label: t.text(&format!("start-{}", point.name)),
+        icon: icons::path(point.icon),
+        is_current: form.icon == point.icon.as_str(),
+    };
+    ALL.iter().map(start).collect()
 }
