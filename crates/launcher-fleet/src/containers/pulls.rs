@@ -1,5 +1,8 @@
 //! The pulls of images: at most one of each image at a time, which launches and requests of admins share.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 

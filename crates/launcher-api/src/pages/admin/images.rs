@@ -24,7 +24,6 @@ use crate::state::AppState;
 #[derive(Debug, Template)]
 #[template(path = "admin/image.html")]
 struct Fragment {
-    t: Language,
     image: ImageLine,
 }
 
@@ -195,7 +194,7 @@ pub(crate) async fn show(
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
     let image = state.launcher.image_state(&caller, id).await?;
-    page(StatusCode::OK, &Fragment { t, image: ImageLine::new(t, &template, &image, query.page) })
+    page(StatusCode::OK, &Fragment { image: ImageLine::new(t, &template, &image, query.page) })
 }
 
 /// `POST /admin/templates/{template_id}/image`: begins the download, then shows the page with the button again.
