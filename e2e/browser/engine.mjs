@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const INFO = { Driver: "overlay2", DockerRootDir: "/none", MemTotal: 8 << 28, NCPU: 4 };
+const INFO = { Driver: "overlay2", DockerRootDir: "/none", MemTotal: 8 * 2 ** 30, NCPU: 4 };
 
 /**
  * Starts the engine. `report(percent)` reports the progress of all pulls. `end()` ends them with the image, and

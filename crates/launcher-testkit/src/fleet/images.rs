@@ -1,19 +1,11 @@
 //! The images of the in-memory fleet. The test sets their states.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 use launcher_fleet::{FleetError, ImageState, Images};
 
-use super::{FakeFleet, Fault};
-
-/// The images of an in-memory fleet that has images.
-#[derive(Debug, Default)]
-pub(super) struct FakeImages {
-    states: BTreeMap<String, ImageState>,
-    pulls: Vec<String>,
-    fault: Option<Fault>,
-}
+use super::FakeFleet;
+use super::fault::Fault;
+use super::state::FakeImages;
 
 impl FakeFleet {
     /// Gives the fleet images. An image is missing until a test sets its state, or until a pull begins.
@@ -54,12 +46,6 @@ impl FakeFleet {
             Some(_) => Err(FleetError::Unavailable("the test says so".to_owned())),
             None => Ok(self.change_images(answer)),
         }
-    }
-}
-
-impl FakeImages {
-    fn state(&self, image: &str) -> ImageState {
-        self.states.get(image).cloned().unwrap_or(ImageState::Missing)
     }
 }
 
