@@ -70,6 +70,8 @@ const ROUTES: &[Route] = &[
     ("POST", "/admin/templates/{template_id}/class", || post(admin::class::compare)),
     ("POST", "/admin/templates/{template_id}/extend", || post(admin::class_extension::extend)),
     ("POST", "/admin/templates/{template_id}/archive", || post(admin::templates::archive)),
+    ("GET", "/admin/templates/{template_id}/image", || get(admin::images::show)),
+    ("POST", "/admin/templates/{template_id}/image", || post(admin::images::pull)),
     ("POST", "/admin/templates/{template_id}/restore", || post(admin::templates::restore)),
     ("GET", signed_out::PATH, || get(signed_out::leave)),
     ("GET", "/assets/{file}", || get(assets::serve)),

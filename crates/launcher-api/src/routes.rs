@@ -31,6 +31,8 @@ pub(crate) fn documented() -> Vec<UtoipaMethodRouter<AppState>> {
         ),
         routes!(templates::launch::launch_template),
         routes!(templates::extend::extend_class),
+        routes!(templates::read_image::read_template_image),
+        routes!(templates::pull_image::pull_template_image),
         routes!(activity::list::list_activity),
         routes!(events::stream::follow_instances),
         routes!(docs::document::read_openapi),

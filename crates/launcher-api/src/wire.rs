@@ -2,6 +2,7 @@
 
 mod activity;
 mod class;
+mod image;
 mod instance;
 mod named;
 mod parameters;
@@ -13,6 +14,7 @@ mod time;
 
 pub(crate) use activity::ActivityResponse;
 pub(crate) use class::ClassExtensionResponse;
+pub(crate) use image::TemplateImageResponse;
 pub(crate) use instance::WorkshopInstanceResponse;
 pub(crate) use parameters::StateParameter;
 pub(crate) use person::MeResponse;

@@ -21,7 +21,7 @@ pub enum Action<'a> {
     LaunchActive,
     /// Launch an inactive template, for example to try it before users see it.
     LaunchInactive,
-    /// Create, update or archive a template.
+    /// Create, update or archive a template, and pull its image.
     ManageTemplates,
     /// See the instances of a template by state, and extend all of them.
     ManageClass,

@@ -12,7 +12,7 @@ pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
 pub use local::{LocalFleet, LocalFleetError, LocalSettings};
 pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings};
-pub use port::{Deletion, Fleet, FleetError, FleetEvent};
+pub use port::{Deletion, Fleet, FleetError, FleetEvent, ImageState, Images};
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {

@@ -49,6 +49,12 @@ pub enum ServiceError {
     /// The template has changed since the caller read it.
     #[error("the template has changed since it was read: read it again and repeat the change on top of it")]
     VersionMismatch,
+    /// The fleet has no images on its machine.
+    #[error("the fleet of this launcher has no images of its own")]
+    FleetWithoutImages,
+    /// The fleet does not answer.
+    #[error("the fleet does not answer")]
+    FleetUnavailable(#[source] FleetError),
     /// The database does not answer.
     #[error("the database does not answer")]
     Unavailable(#[source] StoreError),

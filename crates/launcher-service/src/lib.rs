@@ -12,6 +12,7 @@ mod class;
 mod dispatch;
 mod error;
 mod feed;
+mod images;
 mod instances;
 mod launch;
 mod launcher;
@@ -29,6 +30,7 @@ pub use error::{ErrorChain, ServiceError};
 pub use feed::message::FeedEvent;
 pub use launch::{LaunchRequest, Launched};
 pub use launcher::Launcher;
+pub use launcher_fleet::ImageState;
 pub use launcher_store::{
     ActivityFilter, Cursor, InstanceCount, InstanceFilter, ListedInstance, LoggedActivity, Page, SearchText, SortBy,
     SortOrder, StateFilter,

@@ -37,6 +37,8 @@ pub struct Options {
     pub limits: Limits,
     /// True if the fleet makes a Workshop ready as soon as it is applied.
     pub runs_at_once: bool,
+    /// True if the fleet has images, as the container fleet does.
+    pub has_images: bool,
     /// Identity of all requests (development setting). The application then ignores the identity header.
     pub dev_identity: Option<String>,
     /// The proxy secret that a request with an identity must contain.
@@ -68,6 +70,7 @@ impl Default for Options {
         Self {
             limits: Limits::default(),
             runs_at_once: true,
+            has_images: false,
             dev_identity: None,
             proxy_secret: None,
             admins: ADMIN.to_owned(),
@@ -124,6 +127,7 @@ impl TestApp {
         let store = options.max_examined.into_iter().fold(store, Store::examining_at_most);
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);
+        let fleet = if options.has_images { fleet.with_images() } else { fleet };
         let entropy = Arc::new(TestEntropy::default());
         let launcher =
             Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy.clone(), options.limits);

@@ -1,6 +1,7 @@
 //! An in-memory fleet. A test controls it and injects faults.
 
 mod fault;
+mod images;
 mod script;
 mod state;
 
@@ -10,7 +11,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use launcher_domain::Clock;
-use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent};
+use launcher_fleet::{Deletion, Fleet, FleetError, FleetEvent, Images};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -144,5 +145,10 @@ impl Fleet for FakeFleet {
         drop(watcher.send(FleetEvent::Relisted(state.readable())));
         state.watchers.push(watcher);
         UnboundedReceiverStream::new(events).boxed()
+    }
+
+    fn images(&self) -> Option<&dyn Images> {
+        let has_images = self.lock().images.is_some();
+        has_images.then_some(self)
     }
 }

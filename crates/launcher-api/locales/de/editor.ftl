@@ -81,3 +81,22 @@ editor-not-an-icon = Wählen Sie ein Symbol aus der Liste.
 editor-saved = Gespeichert. Geben Sie diesen Link an Ihren Kurs weiter:
 
 editor-by-link = Nur per Link
+
+image-ready = Image auf diesem Server bereit
+image-missing = Image nicht auf diesem Server
+image-pulling = Das Image wird heruntergeladen
+image-failed = Das Image wurde nicht heruntergeladen
+
+image-pulling-percent = Wird heruntergeladen: { $percent } %
+
+image-download = Jetzt herunterladen
+
+image-retry = Erneut versuchen
+
+image-begun-title = Das Image wird heruntergeladen.
+
+image-begun = Der Download für { $name } läuft weiter, auch wenn Sie diese Seite verlassen.
+
+image-check-template = Prüfen Sie Name und Tag des Images in der Vorlage. Die Registry muss Downloads ohne Anmeldung erlauben.
+image-check-registry = Prüfen Sie, ob der Server die Registry erreicht. Versuchen Sie es dann noch einmal.
+image-check-disk = Entfernen Sie nicht benutzte Images vom Server. Versuchen Sie es dann noch einmal.

@@ -118,3 +118,29 @@ editor-not-an-icon = Choose an icon from the list.
 editor-saved = Saved. Give your class this link:
 # State of a template that is not in the catalog, but can be launched by its link.
 editor-by-link = Only by link
+
+# States of a template's image on the server of the container fleet.
+image-ready = Image ready on this server
+image-missing = Image not on this server
+image-pulling = Downloading the image
+image-failed = The image was not downloaded
+
+# State of an image during its download, with the downloaded part.
+image-pulling-percent = Downloading: { $percent } %
+
+# Button that downloads an image before the first launch of its template.
+image-download = Download now
+
+# Button that downloads an image again after a failure.
+image-retry = Try again
+
+# Title of the notice after the button "Download now".
+image-begun-title = The image is being downloaded.
+
+# Text of the notice after the button "Download now".
+image-begun = The download for { $name } continues if you leave this page.
+
+# Remedies after a failed download.
+image-check-template = Check the name and the tag of the image in the template. The registry must allow downloads without a login.
+image-check-registry = Check that the server can reach the registry. Then try again.
+image-check-disk = Remove images that are not in use from the server. Then try again.

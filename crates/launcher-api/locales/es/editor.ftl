@@ -78,3 +78,22 @@ editor-not-an-icon = Elige un icono de la lista.
 
 editor-saved = Plantilla guardada. Comparte este enlace con tu clase:
 editor-by-link = Solo con enlace
+
+image-ready = Imagen lista en este servidor
+image-missing = Imagen no disponible en este servidor
+image-pulling = Descargando la imagen
+image-failed = La imagen no se descargó
+
+image-pulling-percent = Descargando: { $percent } %
+
+image-download = Descargar ahora
+
+image-retry = Volver a intentarlo
+
+image-begun-title = La imagen se está descargando.
+
+image-begun = La descarga para { $name } continúa aunque salgas de esta página.
+
+image-check-template = Comprueba el nombre y la etiqueta de la imagen en la plantilla. El registro de imágenes debe permitir descargas sin iniciar sesión.
+image-check-registry = Comprueba que el servidor pueda acceder al registro de imágenes. Después, vuelve a intentarlo.
+image-check-disk = Elimina del servidor las imágenes que no se usan. Después, vuelve a intentarlo.

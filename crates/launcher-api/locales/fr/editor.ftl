@@ -78,3 +78,22 @@ editor-not-an-icon = Choisissez une icône dans la liste.
 
 editor-saved = Modèle enregistré. Donnez ce lien à vos étudiants :
 editor-by-link = Par lien uniquement
+
+image-ready = Image prête sur ce serveur
+image-missing = Image absente de ce serveur
+image-pulling = Téléchargement de l’image
+image-failed = L’image n’a pas été téléchargée
+
+image-pulling-percent = Téléchargement : { $percent } %
+
+image-download = Télécharger maintenant
+
+image-retry = Réessayer
+
+image-begun-title = L’image est en cours de téléchargement.
+
+image-begun = Le téléchargement pour { $name } continue si vous quittez cette page.
+
+image-check-template = Vérifiez le nom et le tag de l’image dans le modèle. Le registre doit autoriser les téléchargements sans connexion.
+image-check-registry = Vérifiez que le serveur peut joindre le registre. Puis réessayez.
+image-check-disk = Supprimez du serveur les images inutilisées. Puis réessayez.

@@ -45,3 +45,22 @@ editor-not-a-list = 请写成 shell 命令行，或写成由字符串组成的 J
 editor-not-an-icon = 请从列表中选择图标。
 editor-saved = 已保存。请将此链接发给学生：
 editor-by-link = 仅通过链接启动
+
+image-ready = 镜像已在此服务器上就绪
+image-missing = 此服务器上没有镜像
+image-pulling = 正在下载镜像
+image-failed = 镜像未能下载
+
+image-pulling-percent = 正在下载：{ $percent }%
+
+image-download = 立即下载
+
+image-retry = 重试
+
+image-begun-title = 正在下载镜像。
+
+image-begun = 即使您离开此页面，{ $name } 的镜像下载也会继续。
+
+image-check-template = 请检查模板中镜像的名称和标签。镜像仓库必须允许无需登录即可下载。
+image-check-registry = 请检查服务器能否访问镜像仓库，然后重试。
+image-check-disk = 请从服务器上删除不再使用的镜像，然后重试。

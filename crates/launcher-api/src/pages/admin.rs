@@ -9,6 +9,7 @@ mod command;
 pub(super) mod editor;
 mod fields;
 mod form;
+pub(crate) mod images;
 pub(crate) mod instances;
 mod lines;
 pub(crate) mod overview;

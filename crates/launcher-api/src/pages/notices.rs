@@ -33,6 +33,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Forbidden
         | ServiceError::Invalid(_)
         | ServiceError::VersionMismatch
+        | ServiceError::FleetWithoutImages
+        | ServiceError::FleetUnavailable(_)
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };

@@ -1,5 +1,8 @@
 //! Paths to which several pages link or redirect.
 
+/// Path of the admins' list of templates.
+pub(crate) const TEMPLATES: &str = "/admin/templates";
+
 /// Returns the path of an instance's page.
 pub(crate) fn instance(k8s_name: &str) -> String {
     format!("/instances/{k8s_name}")

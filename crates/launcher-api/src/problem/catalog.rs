@@ -54,7 +54,7 @@ catalog! {
          its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
          service the same secret. `launcher doctor` checks the secret.";
     AdminOnly: "admin-only", FORBIDDEN, "Only for administrators",
-        "Only admins may manage templates, extend all instances of a template, filter the list of instances by owner or \
+        "Only admins may manage templates and their images, extend all instances of a template, filter the list of instances by owner or \
          template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Ask \
          an administrator to add your address.";
     CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site",
@@ -83,6 +83,10 @@ catalog! {
     ExpiryChanged: "expiry-changed", CONFLICT, "The expiry has changed",
         "`expected_expires_at` differs from the instance's `expires_at`, because another request changed `expires_at` \
          first. This happens, for example, after a double click. Read the instance again.";
+    FleetWithoutImages: "fleet-without-images", CONFLICT, "The fleet has no images of its own",
+        "Only the container fleet (`SERVICE_FLEET=containers`) has the images of templates on its server, and can pull \
+         one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
+         no images.";
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED, "The template has changed",
         "`If-Match` does not contain the template's current ETag, because another request changed the template. \
          Nothing was changed. Read the template again, and repeat the change.";
@@ -127,9 +131,10 @@ catalog! {
          response to the request. If it refused the body, nothing was changed. If it refused the response, the request \
          has taken effect. The error is the same in both cases.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, "The service cannot answer right now",
-        "The database does not answer. `Retry-After` says when to try again. Usually nothing was changed. But if the \
-         connection to the database broke during a commit, the change may have taken effect. Before you repeat a \
-         change, read the resource. To repeat a launch safely, use the same `Idempotency-Key`.";
+        "The database does not answer, or for an image the container engine does not answer. `Retry-After` says when to \
+         try again. Usually nothing was changed. But if the connection to the database broke during a commit, the \
+         change may have taken effect. Before you repeat a change, read the resource. To repeat a launch safely, use \
+         the same `Idempotency-Key`.";
 }
 
 impl ProblemCode {

@@ -16,6 +16,10 @@ impl From<ServiceError> for Problem {
                               a launch with its Idempotency-Key.";
                 return Self::new(ProblemCode::Unavailable, detail).because(error);
             }
+            ServiceError::FleetUnavailable(_) => {
+                let detail = "The fleet does not answer. Nothing was changed. Try again in a moment.";
+                return Self::new(ProblemCode::Unavailable, detail).because(error);
+            }
             ServiceError::TooManyLaunches { retry_after } => {
                 return Self::new(ProblemCode::TooManyLaunches, sentence(&error.to_string())).retry_in(retry_after);
             }
@@ -25,6 +29,7 @@ impl From<ServiceError> for Problem {
             ServiceError::InstanceLimitReached { .. } => ProblemCode::InstanceLimitReached,
             ServiceError::AtCapacity => ProblemCode::AtCapacity,
             ServiceError::IdempotencyKeyReused => ProblemCode::IdempotencyKeyReused,
+            ServiceError::FleetWithoutImages => ProblemCode::FleetWithoutImages,
             ServiceError::VersionMismatch => ProblemCode::VersionMismatch,
             ServiceError::Extend(ExtendError::NotRunning) => ProblemCode::NotRunning,
             ServiceError::Extend(ExtendError::LifetimeLimitReached) => ProblemCode::LifetimeLimitReached,

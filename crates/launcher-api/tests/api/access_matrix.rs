@@ -106,7 +106,7 @@ async fn route_statuses_match_access_matrix() {
     let launch_rate = LaunchRate { per_minute: 60_000, burst: 1000 };
     let limits = Limits { max_instances_per_user: 1000, launch_rate, ..Limits::default() };
     let (app, unauthenticated, owner, other, admin) =
-        TestApp::start_with(Options { limits, ..Options::default() }).await;
+        TestApp::start_with(Options { limits, has_images: true, ..Options::default() }).await;
     let mut differences = String::new();
     for line in lines() {
         let mut found = Vec::new();

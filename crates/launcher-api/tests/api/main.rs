@@ -24,6 +24,7 @@ mod problems;
 mod protocol;
 mod request_ids;
 mod templates_extend;
+mod templates_image;
 mod templates_launch;
 mod templates_list;
 mod templates_patch;

@@ -12,6 +12,7 @@ mod editor;
 mod extend;
 mod forms;
 mod history;
+mod images;
 mod instances;
 mod language_choice;
 mod languages;

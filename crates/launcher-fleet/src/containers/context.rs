@@ -6,6 +6,7 @@ use launcher_process::stop::Stop;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::{Engine, EngineInfo};
+use super::pulls::Pulls;
 use super::room::Room;
 use super::settings::ContainerSettings;
 use crate::machine::{self, DataDir, OriginSettings};
@@ -18,6 +19,7 @@ pub(crate) struct Context {
     pub(crate) data_dir: DataDir,
     pub(crate) engine: Engine,
     pub(crate) engine_info: EngineInfo,
+    pub(super) pulls: Pulls,
     pub(crate) room: Room,
     /// User ID of the sidecars, which own the sockets.
     pub(crate) sidecar_user: u32,

@@ -8,7 +8,7 @@ use launcher_workshop::Workshop;
 
 use super::workload::Workload;
 use crate::machine::{Context as _, Gateway, Registry, finish};
-use crate::port::{Deletion, Fleet, FleetError, FleetEvent};
+use crate::port::{Deletion, Fleet, FleetError, FleetEvent, Images};
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -54,5 +54,9 @@ impl Fleet for ContainerFleet {
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
         self.0.cache.watch()
+    }
+
+    fn images(&self) -> Option<&dyn Images> {
+        Some(self)
     }
 }

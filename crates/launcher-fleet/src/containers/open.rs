@@ -10,6 +10,7 @@ use super::context::Context;
 use super::engine::{Engine, FoundContainer};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
+use super::pulls::Pulls;
 use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
 use super::supervisor::adopt_places;
@@ -60,6 +61,7 @@ impl ContainerFleet {
             data_dir,
             engine,
             engine_info,
+            pulls: Pulls::default(),
             stop,
         });
         let workloads: Vec<_> =

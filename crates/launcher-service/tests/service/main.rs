@@ -8,6 +8,7 @@ mod ending;
 mod errors;
 mod faults;
 mod feed;
+mod images;
 mod launching;
 mod limits;
 mod overview;

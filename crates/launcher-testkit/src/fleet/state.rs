@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use launcher_domain::names::is_k8s_name;
-use launcher_fleet::{Deletion, FleetError, FleetEvent};
+use launcher_fleet::{Deletion, FleetError, FleetEvent, ImageState};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopStatus};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -26,6 +26,22 @@ pub(super) struct State {
     pub(super) holds_deletions: bool,
     /// Faults of the next calls.
     pub(super) faults: VecDeque<Fault>,
+    /// The images, if the fleet has images.
+    pub(super) images: Option<FakeImages>,
+}
+
+/// The images of an in-memory fleet that has images.
+#[derive(Debug, Default)]
+pub(super) struct FakeImages {
+    pub(super) states: BTreeMap<String, ImageState>,
+    pub(super) pulls: Vec<String>,
+    pub(super) fault: Option<Fault>,
+}
+
+impl FakeImages {
+    pub(super) fn state(&self, image: &str) -> ImageState {
+        self.states.get(image).cloned().unwrap_or(ImageState::Missing)
+    }
 }
 
 impl State {

@@ -5,20 +5,22 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Caller, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
+use super::images::{self, ImageLine, ImageQuery};
 use super::lines;
 use super::starting::{self, Start, StartingPoint};
-use super::templates::{LIST, to_saved};
+use super::templates::to_saved;
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::{Language, Text};
+use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice, Shell};
 use crate::pages::{assets, markdown};
 use crate::permission::{Allowed, ManageTemplates};
@@ -49,6 +51,8 @@ struct FormPage {
     is_advanced_open: bool,
     /// The starting points of a new template.
     starting: Vec<Start>,
+    /// State of the template's image, if the fleet has images.
+    image: Option<ImageLine>,
 }
 
 /// An unsaved template as users would see it.
@@ -69,8 +73,8 @@ impl Purpose {
     /// Path of the page with the form, as it was before any change.
     fn form_path(&self) -> String {
         match self {
-            Self::New => format!("{LIST}/new"),
-            Self::Edit(id) => format!("{LIST}/{id}/edit"),
+            Self::New => format!("{TEMPLATES}/new"),
+            Self::Edit(id) => format!("{TEMPLATES}/{id}/edit"),
         }
     }
 }
@@ -136,10 +140,14 @@ pub(crate) async fn edit(
     t: Language,
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
+    Query(query): Query<ImageQuery>,
 ) -> PageResult {
     let template = state.launcher.template(&caller, id).await?;
     let form = TemplateForm::of(&template);
-    page(StatusCode::OK, &form_page(&state, &caller, t, &Purpose::Edit(id), &form, &FormErrors::default()))
+    let form_page = form_page(&state, &caller, t, &Purpose::Edit(id), &form, &FormErrors::default());
+    let image = images::line(&state, &caller, t, &template).await?;
+    let notice = query.notice(t, &image);
+    page(StatusCode::OK, &FormPage { notice, image, ..form_page })
 }
 
 /// `POST /admin/templates/{template_id}`.
@@ -157,7 +165,7 @@ pub(crate) async fn update(
     }
     let draft = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => keep_line_breaks(draft, &before),
+        Ok(draft) => lines::kept(draft, &before.settings),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -177,14 +185,6 @@ pub(crate) async fn update(
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Restores the stored line breaks of a description that was not edited: browsers send every line break as CR LF.
-fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
-    if draft.description == lines::normal(&before.settings.description) {
-        draft.description.clone_from(&before.settings.description);
-    }
-    draft
 }
 
 /// Redirects to the page that the pressed button requests.
@@ -268,8 +268,8 @@ fn form_page(
     let (advanced, basic): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(|group| group.is_advanced);
     let is_advanced_open = advanced.iter().flat_map(|group| &group.fields).any(|field| !field.error.is_empty());
     let (heading, submit, action) = match purpose {
-        Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), LIST.to_owned()),
-        Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{LIST}/{id}")),
+        Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), TEMPLATES.to_owned()),
+        Purpose::Edit(id) => (t.text("edit-template"), t.text("editor-save"), format!("{TEMPLATES}/{id}")),
     };
     let (template_id, version) = match purpose {
         Purpose::New => (Some(form.template_id.clone()), None),
@@ -293,5 +293,6 @@ fn form_page(
         advanced,
         is_advanced_open,
         starting,
+        image: None,
     }
 }

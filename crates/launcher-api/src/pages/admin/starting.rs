@@ -13,7 +13,7 @@ use crate::pages::language::{Language, Text};
 pub(super) struct StartingPoint {
     /// Value of `?start=`, and suffix of the key of its name.
     pub(super) name: &'static str,
-    pub(super) icon: Icon,
+    icon: Icon,
     app_type: AppType,
     image: &'static str,
     port: &'static str,

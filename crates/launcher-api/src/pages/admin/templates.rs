@@ -10,10 +10,12 @@ use launcher_service::TemplateUpdate;
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::images::{self, ImageLine, ImageQuery};
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Query};
 use crate::pages::html::{PageResult, page, shell};
 use crate::pages::language::Language;
+use crate::pages::paths::TEMPLATES;
 use crate::pages::share::{self, Share};
 use crate::pages::view::{Card, Instant, Notice, Shell};
 use crate::pages::{assets, workshops};
@@ -22,8 +24,6 @@ use crate::state::AppState;
 
 /// Domain of addresses that belong to no person (RFC 2606), such as the author of seed templates.
 const NOBODYS: &str = ".invalid";
-/// Path of the list.
-pub(super) const LIST: &str = "/admin/templates";
 
 #[derive(Debug, Template)]
 #[template(path = "admin/templates.html")]
@@ -50,12 +50,16 @@ struct Saved {
 pub(crate) struct ListQuery {
     /// Id of the template that was saved.
     saved: String,
+    #[serde(flatten)]
+    image: ImageQuery,
 }
 
 #[derive(Debug)]
 struct Row {
     card: Card,
     image: String,
+    /// State of the image, if the fleet has images.
+    image_line: Option<ImageLine>,
     active: bool,
     /// True if the template is not in the catalog, but can be launched by its link.
     unlisted: bool,
@@ -74,9 +78,12 @@ pub(crate) async fn list(
     Query(query): Query<ListQuery>,
 ) -> PageResult {
     let templates = workshops::all_templates(&state.launcher, &caller).await?;
+    let mut lines = images::lines(&state, &caller, t, &templates).await?;
+    let notice = query.image.notice(t, lines.values());
     let row = |template: &CatalogTemplate| Row {
         card: Card::new(t, &state.launcher, template),
         image: template.settings.image.clone(),
+        image_line: lines.remove(&template.template_id),
         active: template.active,
         unlisted: template.listing.unlisted,
         url: share::url(&state, template),
@@ -90,10 +97,7 @@ pub(crate) async fn list(
         template_id: template.template_id,
         share: Share::new(&state, template),
     });
-    page(
-        StatusCode::OK,
-        &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice: None, saved, rows },
-    )
+    page(StatusCode::OK, &ListPage { t, shell: shell(&state, &caller, t, "admin-templates"), notice, saved, rows })
 }
 
 /// `POST /admin/templates/{template_id}/archive`.
@@ -121,11 +125,11 @@ pub(crate) async fn restore(
 
 /// Redirects to the list of templates, which shows the link of the saved template.
 pub(super) fn to_saved(template_id: Uuid) -> Response {
-    let list = format!("{LIST}?saved={template_id}");
+    let list = format!("{TEMPLATES}?saved={template_id}");
     forms::see_other(&LocalPath::parse(&list).unwrap_or_else(LocalPath::root))
 }
 
 /// Redirects to the list of templates.
 fn to_list() -> Response {
-    forms::see_other(&LocalPath::parse(LIST).unwrap_or_else(LocalPath::root))
+    forms::see_other(&LocalPath::parse(TEMPLATES).unwrap_or_else(LocalPath::root))
 }

@@ -1,13 +1,11 @@
 //! Launches the containers of a Workshop: room, images, sidecar, network rules, app.
 
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
 use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
-use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::files::prepare_directories;
@@ -18,8 +16,9 @@ use super::step::{is_expired, set_progress, set_step};
 use crate::containers::build::{self, BuildSettings, requests};
 use crate::containers::context::Context;
 use crate::containers::diagnose;
-use crate::containers::engine::{EngineError, PullProgress};
+use crate::containers::engine::EngineError;
 use crate::containers::names::Part;
+use crate::containers::pulls::Pull;
 use crate::containers::room::Request;
 use crate::containers::workload::{Record, Workload};
 
@@ -150,13 +149,9 @@ async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
 
 /// Pulls an image, and shows the progress as the step of the start.
 async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> {
-    let workshop = workload.stored_record().name();
+    let (context, workshop) = (workload.context(), workload.stored_record().name());
     tracing::info!(workshop, image, "pulling image");
-    let (percent, mut changes) = watch::channel(0);
-    let report = |progress: PullProgress| {
-        // The sizes of more layers become known during the download. The shown percentage never falls.
-        percent.send_if_modified(|shown| progress.percent() > mem::replace(shown, progress.percent().max(*shown)));
-    };
+    let Pull { outcome, percent: mut changes } = context.pulls.join(&context.engine, image);
     let show = async {
         loop {
             let percent = *changes.borrow_and_update();
@@ -168,7 +163,7 @@ async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> 
         }
     };
     tokio::select! {
-        result = workload.context().engine.pull(image, &report) => result,
+        result = outcome => result,
         () = show => Ok(()),
     }
 }

@@ -1,0 +1,213 @@
+//! `/admin/templates/{template_id}/image`: the state of a template's image on the fleet's server, and its download.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use axum::extract::State;
+use http::StatusCode;
+use launcher_domain::local_path::LocalPath;
+use launcher_domain::{Caller, FailureCode, FailureReason, Template as CatalogTemplate};
+use launcher_service::{ImageState, ServiceError};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::extract::TemplateId;
+use crate::pages::forms::{self, Fields, Query};
+use crate::pages::html::{PageResult, page};
+use crate::pages::language::{Language, Text};
+use crate::pages::paths;
+use crate::pages::view::Notice;
+use crate::permission::{Allowed, ManageTemplates};
+use crate::state::AppState;
+
+/// The line with the state of an image, as the answer to htmx.
+#[derive(Debug, Template)]
+#[template(path = "admin/image.html")]
+struct Fragment {
+    image: ImageLine,
+}
+
+/// The state of a template's image in words.
+#[derive(Debug)]
+pub(super) struct ImageLine {
+    pub(super) template_id: Uuid,
+    /// Name of the template.
+    pub(super) name: String,
+    pub(super) place: Place,
+    /// CSS class of the state.
+    pub(super) class: &'static str,
+    /// The state, with the progress of a download.
+    pub(super) text: Text,
+    /// The state without the progress. Screen readers announce its changes.
+    pub(super) announced: Text,
+    pub(super) is_pulling: bool,
+    /// Description and remedy of the failure.
+    pub(super) failure: Option<Failure>,
+    /// Label of the button that begins a download.
+    pub(super) button: Option<Text>,
+}
+
+/// A failed download in words.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) message: String,
+    /// Remedy for an admin.
+    pub(super) remedy: Text,
+}
+
+/// The page that shows the line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Place {
+    #[default]
+    List,
+    Edit,
+}
+
+/// Page that shows the line, in the query of the line and in its form.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PlaceField {
+    page: Place,
+}
+
+/// Query of the editor.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ImageQuery {
+    /// Id of the template whose download the admin has begun.
+    pulling: String,
+}
+
+impl Place {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Edit => "edit",
+        }
+    }
+}
+
+impl ImageQuery {
+    /// Returns the notice that a download has begun.
+    pub(super) fn notice<'a>(&self, t: Language, lines: impl IntoIterator<Item = &'a ImageLine>) -> Option<Notice> {
+        let is_begun = |line: &&ImageLine| line.is_pulling && line.template_id.to_string() == self.pulling;
+        let line = lines.into_iter().find(is_begun)?;
+        Some(Notice {
+            kind: "good",
+            title: t.text("image-begun-title"),
+            text: t.with_one("image-begun", "name", line.name.as_str()).into(),
+        })
+    }
+}
+
+impl ImageLine {
+    fn new(t: Language, template: &CatalogTemplate, state: &ImageState, place: Place) -> Self {
+        let (class, announced) = match state {
+            ImageState::Missing => ("state-terminated", "image-missing"),
+            ImageState::Pulling { .. } => ("state-starting", "image-pulling"),
+            ImageState::Ready => ("state-running", "image-ready"),
+            ImageState::Failed(_) => ("state-failed", "image-failed"),
+        };
+        let announced = t.text(announced);
+        let (text, failure, button) = match state {
+            ImageState::Missing => (announced.clone(), None, Some(t.text("image-download"))),
+            // A download that has not begun has no percentage.
+            ImageState::Pulling { percent: 0 } | ImageState::Ready => (announced.clone(), None, None),
+            ImageState::Pulling { percent } => {
+                (t.with_one("image-pulling-percent", "percent", *percent).into(), None, None)
+            }
+            ImageState::Failed(reason) => {
+                (announced.clone(), Some(Failure::new(t, reason)), Some(t.text("image-retry")))
+            }
+        };
+        Self {
+            template_id: template.template_id,
+            name: template.settings.name.clone(),
+            place,
+            class,
+            text,
+            announced,
+            is_pulling: matches!(state, ImageState::Pulling { .. }),
+            failure,
+            button,
+        }
+    }
+}
+
+impl Failure {
+    fn new(t: Language, reason: &FailureReason) -> Self {
+        let remedy = match reason.code {
+            FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
+            FailureCode::ImagePullFailed => "image-check-template",
+            _ => "image-check-disk",
+        };
+        Self { message: t.failure_message(reason), remedy: t.text(remedy) }
+    }
+}
+
+/// Returns the line of each template whose image has a known state, by the template's id. Empty if the fleet has no
+/// images, or does not answer.
+pub(super) async fn lines(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    templates: &[CatalogTemplate],
+) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
+    lines_on(Place::List, state, caller, t, templates).await
+}
+
+/// Returns the line of one template for the editor. See [`lines`].
+pub(super) async fn line(
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    template: &CatalogTemplate,
+) -> Result<Option<ImageLine>, ServiceError> {
+    let mut lines = lines_on(Place::Edit, state, caller, t, std::slice::from_ref(template)).await?;
+    Ok(lines.remove(&template.template_id))
+}
+
+async fn lines_on(
+    place: Place,
+    state: &AppState,
+    caller: &Caller,
+    t: Language,
+    templates: &[CatalogTemplate],
+) -> Result<BTreeMap<Uuid, ImageLine>, ServiceError> {
+    let images = templates.iter().map(|template| template.settings.image.clone());
+    let states = state.launcher.image_states(caller, images).await?;
+    let line = |template: &CatalogTemplate| {
+        let state = states.get(&template.settings.image)?;
+        Some((template.template_id, ImageLine::new(t, template, state, place)))
+    };
+    Ok(templates.iter().filter_map(line).collect())
+}
+
+/// `GET /admin/templates/{template_id}/image`: only the line. htmx requests it during a download.
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    t: Language,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+    Query(query): Query<PlaceField>,
+) -> PageResult {
+    let template = state.launcher.template(&caller, id).await?;
+    let image = state.launcher.image_state(&caller, id).await?;
+    page(StatusCode::OK, &Fragment { image: ImageLine::new(t, &template, &image, query.page) })
+}
+
+/// `POST /admin/templates/{template_id}/image`: begins the download, then shows the page with the button again.
+pub(crate) async fn pull(
+    State(state): State<AppState>,
+    Allowed { caller, .. }: Allowed<ManageTemplates>,
+    TemplateId(id): TemplateId,
+    Fields(form): Fields<PlaceField>,
+) -> PageResult {
+    state.launcher.pull_image(&caller, id).await?;
+    let next = match form.page {
+        Place::List => format!("{}?pulling={id}", paths::TEMPLATES),
+        Place::Edit => format!("{}/{id}/edit?pulling={id}", paths::TEMPLATES),
+    };
+    Ok(forms::see_other(&LocalPath::parse(&next).unwrap_or_else(LocalPath::root)))
+}
