@@ -181,7 +181,7 @@ podman_and_full_disk() {
 # engine_client ENGINE: runs the Rust tests of the engine's client on a server with this engine.
 engine_client() {
   # shellcheck disable=SC2016 # The shell inside the server expands the variable.
-  e2e/containers/server.py --images none "$1" \
+  e2e/containers/server.py --images small "$1" \
     sh -c 'TEST_ENGINE_SOCKET=$SERVER_SOCKET exec "$0" e2e/rust_tests.py run launcher-fleet:containers' "$PYTHON"
 }
 

@@ -1,11 +1,8 @@
 // The frame page: the app below a bar with the time left, warnings, Extend in a small window, and Home.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { request } from "node:http";
-import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { ADMIN, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { ADMIN, get, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const BOB = "bob@example.org";
@@ -38,14 +35,6 @@ const create = (page, name, times) =>
     [name, times, APP],
   );
 
-/** Sends a request to the origin of this page as this user. Node resolves no names below localhost. */
-async function get(page, path, email, headers = {}) {
-  const { host, port } = new URL(page.url());
-  const options = { host: "127.0.0.1", port, path, headers: { Host: host, "X-Auth-Request-Email": email, ...headers } };
-  const [response] = await once(request(options).end(), "response");
-  return { status: response.statusCode, headers: response.headers, text: await text(response) };
-}
-
 /** Launches a template, and opens the workshop by its link. Returns the tab of the workshop. */
 async function openWorkshop(page, context, launcher, name) {
   await page.goto(launcher.url);
@@ -62,7 +51,6 @@ test("frame page shows the app below a bar", async (t) => {
   const { page: admin } = await openPage(t, browser, { email: ADMIN });
   await admin.goto(launcher.url);
   await create(admin, "Long", { lifetime_seconds: 615, extension_seconds: 900, max_lifetime_seconds: 7200 });
-  await create(admin, "Short", { lifetime_seconds: 70, extension_seconds: 60, max_lifetime_seconds: 7200 });
   const { context, page } = await openPage(t, browser, { email: ALICE });
   const tab = await openWorkshop(page, context, launcher, "Long");
   const complaints = [];
@@ -155,14 +143,6 @@ test("frame page shows the app below a bar", async (t) => {
     await bar.getByRole("link", { name: "Home", exact: true }).click();
     await tab.waitForURL(`${launcher.url}/instances/${name}`);
     await tab.getByRole("heading", { name: "Long" }).waitFor();
-  });
-
-  await t.test("bar warns one minute before the end, and shows the end", async () => {
-    const short = await openWorkshop(page, context, launcher, "Short");
-    await waitFor("the last warning", 40, () => short.evaluate(() => document.body.dataset.level === "urgent"));
-    await short.getByRole("alert").filter({ hasText: /ends in (1 minute|5\d seconds)\. Save your work\.$/ }).waitFor({ state: "attached" });
-    assert.match(await short.title(), /^\((1 minute|5\d seconds)\) App \/$/);
-    await screenshot(short, "frame-urgent");
   });
 
   await t.test("address of an ended workshop leads to the launcher", async () => {

@@ -2,31 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { focused, tabTo } from "./keyboard.mjs";
 import { openPage, screenshot, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
-
-const MOST_STOPS = 60;
-
-/** Returns the text of the focused element, and whether its focus outline is visible: {text, seen}. */
-const focused = (page) =>
-  page.evaluate(() => {
-    const { activeElement: one } = document;
-    const style = getComputedStyle(one);
-    const seen = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-    return { text: one === document.body ? "" : one.textContent.replace(/\s+/g, " ").trim(), seen };
-  });
-
-/** Presses Tab until an element with this text has the focus. Fails if a focus on the way is invisible. */
-async function tabTo(page, text) {
-  const passed = [];
-  while (passed.length < MOST_STOPS) {
-    await page.keyboard.press("Tab");
-    const now = await focused(page);
-    assert.ok(now.seen || !now.text, `expected a visible focus on "${now.text}"`);
-    if (text.test(now.text)) return;
-    passed.push(now.text);
-  }
-  assert.fail(`Tab does not reach ${text}: ${passed.join(" | ")}`);
-}
 
 test("workshop is launched, opened, extended and ended with the keyboard only", async (t) => {
   const launcher = await startLauncher(t);

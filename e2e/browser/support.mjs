@@ -5,9 +5,11 @@ import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, open, readFile, readdir, rm } from "node:fs/promises";
+import { request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
@@ -164,4 +166,12 @@ export async function launchFromCard(page, launcher, name) {
   await page.waitForURL((url) => url.pathname.endsWith("/wait") || url.origin !== launcher.url, { waitUntil: "commit" });
   // The waiting page may open the workshop at the same time, which interrupts the first attempt.
   await page.goto(launcher.url).catch(() => page.goto(launcher.url));
+}
+
+/** Sends a request to the origin of this page as this user. Node resolves no names below localhost. */
+export async function get(page, path, email, headers = {}) {
+  const { host, port } = new URL(page.url());
+  const options = { host: "127.0.0.1", port, path, headers: { Host: host, "X-Auth-Request-Email": email, ...headers } };
+  const [response] = await once(request(options).end(), "response");
+  return { status: response.statusCode, headers: response.headers, text: await text(response) };
 }

@@ -4,7 +4,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
@@ -63,6 +62,4 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path):
-    # The data's path must be short, because the workshops' sockets are below it.
-    with tempfile.TemporaryDirectory(prefix="server-") as short:
-        yield Home(tmp_path, pathlib.Path(short, "data"))
+    return Home(tmp_path, tmp_path / "data")

@@ -1,18 +1,48 @@
 #!/usr/bin/env bash
 # Runs the service on this machine: SQLite in ./data, workshops as processes, a development identity that is an admin.
+# With SERVICE_FLEET=containers, workshops run in containers of Docker or Podman, with their files in ./data-containers.
 # Every setting below can be given in the environment instead, as in: SERVICE_LISTEN_ADDR=127.0.0.1:8001 make run
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=packaging/local/needs.sh
 source packaging/local/needs.sh
 
+# engine_found: sets ENGINE to the command of a container engine, and SERVICE_ENGINE_SOCKET to its socket, unless they
+# are set. Fails if no engine answers.
+engine_found() {
+  local engine socket
+  if [[ -n "${SERVICE_ENGINE_SOCKET:-}" ]]; then
+    ENGINE=${ENGINE:-$(command -v docker || command -v podman)}
+    return
+  fi
+  for engine in docker podman; do
+    for socket in "/run/$engine.sock" "/run/$engine/$engine.sock" "${XDG_RUNTIME_DIR:-/run}/$engine/$engine.sock"; do
+      if [[ -w "$socket" ]] && command -v "$engine" >/dev/null; then
+        ENGINE=$engine
+        SERVICE_ENGINE_SOCKET=$socket
+        return
+      fi
+    done
+  done
+  return 1
+}
+
 need_rust
-packaging/local/venv.sh jupyter packaging/local/jupyter.txt
+export SERVICE_FLEET=${SERVICE_FLEET:-local}
+if [[ "$SERVICE_FLEET" == containers ]]; then
+  engine_found || fail "no container engine answers. Start Docker or Podman, and give this user access to its socket"
+  export ENGINE SERVICE_ENGINE_SOCKET
+  images/server.sh sidecar
+  SERVICE_SIDECAR_IMAGE=${SERVICE_SIDECAR_IMAGE:-$(sed -n 's/^SIDECAR_IMAGE=//p' deploy/server/versions.env)}
+  export SERVICE_SIDECAR_IMAGE
+  export SERVICE_DATA_DIR=${SERVICE_DATA_DIR:-./data-containers}
+else
+  packaging/local/venv.sh jupyter packaging/local/jupyter.txt
+fi
 say "building the launcher"
 cargo build --locked --package launcher
 
 export SERVICE_LISTEN_ADDR=${SERVICE_LISTEN_ADDR:-127.0.0.1:8000}
-export SERVICE_FLEET=${SERVICE_FLEET:-local}
 export SERVICE_DATA_DIR=${SERVICE_DATA_DIR:-./data}
 export SERVICE_REQUIRE_AUTHENTICATION=${SERVICE_REQUIRE_AUTHENTICATION:-false}
 export SERVICE_DEV_IDENTITY=${SERVICE_DEV_IDENTITY:-dev@example.org}
@@ -20,5 +50,8 @@ export SERVICE_ADMIN_EMAILS=${SERVICE_ADMIN_EMAILS:-$SERVICE_DEV_IDENTITY}
 export SERVICE_SEED_TEMPLATES=${SERVICE_SEED_TEMPLATES:-packaging/local/templates.json}
 export SERVICE_LOCAL_JUPYTER=${SERVICE_LOCAL_JUPYTER:-$PWD/.local/jupyter/bin/jupyter-lab}
 
+if [[ "$SERVICE_FLEET" == local ]] && engine_found; then
+  say "a container engine answers at $SERVICE_ENGINE_SOCKET. To run workshops in containers: SERVICE_FLEET=containers make run"
+fi
 say "starting the workshop launcher: ${SERVICE_PUBLIC_URL:-http://localhost:${SERVICE_LISTEN_ADDR##*:}}/ (Ctrl-C stops it)"
 exec "$CARGO_TARGET_DIR/debug/launcher" serve

@@ -2,8 +2,11 @@
 (() => {
   "use strict";
 
-  const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-  const hours = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+  // The browser's own locale if it is of the page's language, because it knows the reader's region.
+  const language = document.documentElement.lang;
+  const locale = navigator.languages.find((one) => one.split("-")[0] === language) ?? language;
+  const full = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  const hours = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
   const today = new Date().toDateString();
   document.querySelectorAll("time[data-local]").forEach((time) => {
     const date = new Date(time.dateTime);

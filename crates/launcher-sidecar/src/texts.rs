@@ -45,12 +45,13 @@ mod tests {
                 texts.terminated,
                 texts.expired,
             ];
-            let bar = [texts.workshop, texts.bar, texts.app, texts.left, texts.warning, texts.over, texts.signed_out];
-            let links = [texts.extend, texts.extend_hint, texts.home, texts.launcher];
+            let bar = [texts.workshop, texts.bar, texts.app, texts.left, texts.ends, texts.warning, texts.over];
+            let links = [texts.signed_out, texts.extend, texts.extend_hint, texts.home, texts.launcher];
             let parts = notices.iter().flat_map(|notice| [notice.title, notice.text]).chain(bar).chain(links);
             for text in parts {
                 assert!(!text.is_empty() && !text.contains(['<', '>', '&', '"']), "{}: {text:?}", texts.code);
             }
+            assert_eq!(texts.ends.matches("{time}").count(), 1, "{}: {}", texts.code, texts.ends);
             for text in [texts.left, texts.warning] {
                 assert_eq!(text.matches("{left}").count(), 1, "{}: {text}", texts.code);
             }

@@ -21,9 +21,11 @@ impl Store {
     pub async fn count_instances(&self, caller: &Caller, filter: &InstanceFilter) -> Result<InstanceCount, StoreError> {
         let rules = self.search_rules();
         let row = count(caller.scope(), filter, rules).fetch_optional(&self.pool).await?;
-        let Some(row) = row else { return Ok(InstanceCount { matches: 0, is_complete: true }) };
+        let max_examined = u64::try_from(rules.max_examined).unwrap_or(0);
+        let Some(row) = row else { return Ok(InstanceCount { matches: 0, is_complete: true, max_examined }) };
         let (matches, examined): (i64, i64) = (row.try_get("matches")?, row.try_get("examined")?);
-        Ok(InstanceCount { matches: u64::try_from(matches).unwrap_or(0), is_complete: examined <= rules.max_examined })
+        let is_complete = examined <= rules.max_examined;
+        Ok(InstanceCount { matches: u64::try_from(matches).unwrap_or(0), is_complete, max_examined })
     }
 
     /// Counts the instances of a template that have not ended and that the caller may see, by state. Omits states

@@ -79,6 +79,8 @@ pub struct InstanceCount {
     pub matches: u64,
     /// False if there are more instances than were examined: `matches` is then a lower bound.
     pub is_complete: bool,
+    /// Maximum number of instances that a count examines.
+    pub max_examined: u64,
 }
 
 /// Filter of the activity log.

@@ -277,11 +277,13 @@ pub(crate) fn domain(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Parses an origin. It has only characters that the sidecars accept in their setting `SERVICE_WORKSHOP_PAGE_URL`.
 pub(crate) fn origin(text: &str) -> Result<String, &'static str> {
     let origin = text.trim_end_matches('/');
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:%[]".contains(&byte);
     match host {
-        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']) => Ok(origin.to_ascii_lowercase()),
+        Some(host) if !host.is_empty() && host.bytes().all(is_plain) => Ok(origin.to_ascii_lowercase()),
         _ => Err("write an origin without a path, as in https://workshops.example.org"),
     }
 }

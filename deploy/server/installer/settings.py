@@ -14,8 +14,6 @@ TLS = ("files", "acme", "private-ca")
 ENGINES = ("docker", "podman")
 # Ports on 127.0.0.1, counted from `local_port`.
 LOCAL_PORTS = ("launcher_port", "telemetry_port", "login_port", "workshops_login_port", "dex_port", "ping_port")
-# The launcher has this limit, because the workshops' sockets are below the folder.
-LONGEST_DATA_DIR = 33
 LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 # The characters need no quotes in .env files and in YAML.
 EMAIL = re.compile(rf"[A-Za-z0-9._%+-]{{1,64}}@({LABEL}\.)+{LABEL}")
@@ -225,8 +223,6 @@ def _other_problems(settings):
     for flag, path in (("--data-dir", settings.data_dir), ("--engine-socket", settings.engine_socket or "/")):
         if not re.fullmatch(r"(/[A-Za-z0-9._@+-]*)+", path) or ".." in path.split("/"):
             yield f"{flag} {path} is not an absolute path of letters, digits and ._@+-"
-    if len(settings.data_dir) > LONGEST_DATA_DIR:
-        yield f"--data-dir {settings.data_dir} is longer than {LONGEST_DATA_DIR} characters: paths of sockets below it are limited"
     if settings.help_url and not re.fullmatch(r"(https?://|/|mailto:)[^\s\"'$\\#]+", settings.help_url):
         yield f"--help-url {settings.help_url} is not a URL, and not mailto: with an address"
     numbers = {"--http-port": settings.http_port, "--https-port": settings.https_port}

@@ -1,29 +1,34 @@
-// Alice follows a deep link, logs in, and runs a notebook cell. Bob and an admin follow. Then Alice signs out.
+// Alice follows the link on a slide, logs in, and runs a notebook cell. Bob and an admin follow. Then Alice signs out.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
 import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
 const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
-const SLIDE = `${LAUNCHER}/launch/${JUPYTERLAB}?from=slide%2F7`;
+const LINK = `${LAUNCHER}/go/notebooks?start=1`;
 
 test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
   let workshop;
 
-  await t.test("deep link opens the requested page after the login", async () => {
-    await alice.goto(SLIDE);
+  const slide = await startSlide(t, LINK, "Notebooks");
+
+  await t.test("link on a slide leads to the page of its template after the login", async () => {
+    await alice.goto(slide);
+    await alice.getByRole("link", { name: "Notebooks" }).click();
+    await alice.waitForURL(/^http:\/\/dex\.test/);
     await screenshot(alice, "login-form");
     await logIn(alice, "alice@example.org");
-    await alice.waitForURL(SLIDE);
+    await alice.waitForURL(`${LAUNCHER}/launch/${JUPYTERLAB}`);
     await alice.getByText("alice@example.org").waitFor();
     assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge for Alice");
     await screenshot(alice, "login-came-back");
   });
 
-  await t.test("Alice launches JupyterLab and runs a cell on its own subdomain", async () => {
+  await t.test("one click launches JupyterLab, where Alice runs a cell on its own subdomain", async () => {
     await alice.getByRole("button", { name: "Launch" }).click();
     // The waiting page opens the workshop. dex keeps no session, so it asks Alice for a second login for the workshop
     // domain.
@@ -44,6 +49,14 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await lab.keyboard.press("Shift+Enter");
     await cell.locator(".jp-OutputArea-output").filter({ hasText: /^\s*42\s*$/ }).waitFor({ timeout: 60_000 });
     await screenshot(lab, "login-jupyterlab");
+  });
+
+  await t.test("same link opens the running workshop without a click", async () => {
+    const tab = await context.newPage();
+    await tab.goto(slide);
+    await tab.getByRole("link", { name: "Notebooks" }).click();
+    await tab.waitForURL((url) => url.hostname === workshop.hostname && url.pathname === "/_launcher/frame");
+    await tab.close();
   });
 
   await t.test("Bob gets 403 from Alice's workshop and 404 from the API", async (t) => {

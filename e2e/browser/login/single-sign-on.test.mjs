@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
 import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
@@ -41,6 +42,22 @@ test("one login opens the launcher and the workshops", { timeout: 300_000 }, asy
     const { page, asked } = await signInAndOpen(t, browser, "alice@example.org");
     assert.equal(asked.app, "http");
     assert.equal((await api(page, "GET", "/me")).body.email, "alice@example.org");
+  });
+
+  await t.test("link on a slide leads to a notebook with one login and one click", async (t) => {
+    const { context, page, complaints } = await openProfile(t, browser);
+    const forms = countForms(context);
+    await page.goto(await startSlide(t, `${LAUNCHER}/go/notebooks?start=1`, "Notebooks"));
+    await page.getByRole("link", { name: "Notebooks" }).click();
+    await logIn(page, "bob@example.org");
+    await page.waitForURL(/^https:\/\/launcher\.test\/launch\//);
+    await page.getByRole("button", { name: "Launch" }).click();
+    await page.waitForURL(/\/wait$/);
+    await page.waitForURL(/\.workshops\.test\/_launcher\/frame/, { timeout: 90_000 });
+    await page.frameLocator("#app").locator('.jp-LauncherCard[data-category="Notebook"]').first().waitFor({ timeout: 60_000 });
+    await screenshot(page, "single-sign-on-notebook");
+    assert.equal(forms.length, 1, `expected one login form: ${forms}`);
+    assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
   });
 
   await t.test("user with 600 groups opens a workshop with split session cookies", async (t) => {

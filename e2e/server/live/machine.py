@@ -48,8 +48,7 @@ class Machine:
     def __init__(self):
         self.engine, self.socket = os.environ["SERVER_ENGINE"], os.environ["SERVER_SOCKET"]
         self.place = pathlib.Path(os.environ["SERVER_PLACE"]) / "server"
-        # The path of the data must be short, because the workshops' sockets are below it.
-        self.root, self.data = self.place / "workshop-launcher", self.place.with_name("d")
+        self.root, self.data = self.place / "workshop-launcher", self.place / "a-data-directory-with-a-longer-path-than-a-socket"
         self.place.mkdir()
         self.passwords = {}
         Machine.current = self

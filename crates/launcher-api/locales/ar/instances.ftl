@@ -62,6 +62,6 @@ instance-count = { $count ->
     [many] { $count } مثيلًا
    *[other] { $count } مثيل
 }
-instance-count-more = أكثر من 20,000 مثيل
-instance-count-newest = عدد النتائج بين أحدث 20,000 مثيل: { $count }
-instance-search-newest = يشمل البحث أحدث 20,000 مثيل فقط. للبحث في مثيلات أقدم، يُرجى اختيار قالب.
+instance-count-more = أكثر من { $limit } مثيل
+instance-count-newest = عدد النتائج بين أحدث { $limit } مثيل: { $count }
+instance-search-newest = يشمل البحث أحدث { $limit } مثيل فقط. للبحث في مثيلات أقدم، يُرجى اختيار قالب.

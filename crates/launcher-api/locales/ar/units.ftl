@@ -29,3 +29,4 @@ seconds = { $count ->
 date-and-time-format = %-d/%-m/%Y، %H:%M UTC
 time-of-day-format = %H:%M UTC
 duration-joined = { $first } و{ $second }
+thousands-separator = ,

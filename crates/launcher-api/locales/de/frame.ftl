@@ -32,7 +32,7 @@ api-docs = API-Dokumentation
 
 offline = Verbindung unterbrochen. Diese Seite ist möglicherweise nicht aktuell. Die Verbindung wird automatisch wiederhergestellt.
 
-shares-one-user = Workshops sind hier nicht isoliert. Wer einen startet, kann alles lesen, was dieser Dienst lesen kann, auch die Dateien anderer Personen. Wenn nicht alle einander vertrauen, betreiben Sie die Workshops auf Kubernetes.
+shares-one-user = Workshops sind hier nicht voneinander isoliert. Wenn die Personen einander nicht vertrauen, betreiben Sie Workshops in Containern oder auf Kubernetes.
 
 notify = Mich benachrichtigen
 

@@ -83,6 +83,6 @@ instance-count = { $count ->
     [one] 1 Instanz
    *[other] { $count } Instanzen
 }
-instance-count-more = Mehr als 20.000 Instanzen
-instance-count-newest = { $count } unter den neuesten 20.000 Instanzen
-instance-search-newest = Die Suche umfasst nur die neuesten 20.000 Instanzen. Um ältere zu durchsuchen, wählen Sie eine Vorlage.
+instance-count-more = Mehr als { $limit } Instanzen
+instance-count-newest = { $count } unter den neuesten { $limit } Instanzen
+instance-search-newest = Die Suche umfasst nur die neuesten { $limit } Instanzen. Um ältere zu durchsuchen, wählen Sie eine Vorlage.

@@ -4,6 +4,8 @@ my-workshops = Meine Workshops
 
 no-workshops = Sie haben keine Workshops. Starten Sie unten einen.
 
+has-ended = „{ $name }“ ist beendet.
+
 only-the-newest = Diese Liste zeigt nur Ihre neuesten Workshops.
 
 show-all-mine = Alle meine Workshops anzeigen

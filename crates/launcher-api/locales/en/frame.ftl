@@ -49,7 +49,7 @@ api-docs = API documentation
 offline = Connection lost. This page may be out of date. It reconnects automatically.
 
 # Banner for admins if all workshops run as one OS user.
-shares-one-user = Workshops are not isolated here. Everyone who launches one can read everything that this service can read, including other people's files. If people do not trust each other, run workshops on Kubernetes.
+shares-one-user = Workshops are not isolated from each other here. If people do not trust each other, run workshops in containers or on Kubernetes.
 
 # Button that asks the browser for permission to show notifications.
 notify = Notify me

@@ -125,10 +125,10 @@ instance-count = { $count ->
 }
 
 # Number of instances, if there are more than the service counts.
-instance-count-more = More than 20,000 instances
+instance-count-more = More than { $limit } instances
 
 # Number of instances that match a search, if the service searched only the newest.
-instance-count-newest = { $count } among the newest 20,000 instances
+instance-count-newest = { $count } among the newest { $limit } instances
 
 # Note below the list if the service did not search all instances.
-instance-search-newest = The search includes only the newest 20,000 instances. To search older ones, choose a template.
+instance-search-newest = The search includes only the newest { $limit } instances. To search older ones, choose a template.

@@ -25,3 +25,6 @@ time-of-day-format = %H:%M UTC
 
 # Joins two parts of a duration.
 duration-joined = { $first } { $second }
+
+# Separates groups of three digits in a number.
+thousands-separator = ,

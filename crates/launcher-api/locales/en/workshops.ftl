@@ -6,6 +6,9 @@ my-workshops = My workshops
 # Text if the caller has no workshops.
 no-workshops = You have no workshops. Launch one below.
 
+# Note above the list of workshops: the caller's newest workshop has ended. The reason and the time follow.
+has-ended = “{ $name }” has ended.
+
 # Note below a list that shows only the newest workshops.
 only-the-newest = This list shows only your newest workshops.
 

@@ -32,7 +32,7 @@ api-docs = Documentación de la API
 
 offline = Se perdió la conexión. Puede que esta página no esté actualizada. Se reconecta automáticamente.
 
-shares-one-user = Aquí los talleres no están aislados. Cualquiera que inicie uno puede leer todo lo que puede leer este servicio, incluidos los archivos de otras personas. Si no hay plena confianza entre las personas, ejecuta los talleres en Kubernetes.
+shares-one-user = Aquí los talleres no están aislados entre sí. Si las personas no confían unas en otras, ejecuta los talleres en contenedores o en Kubernetes.
 
 notify = Avisarme
 

@@ -83,6 +83,6 @@ instance-count = { $count ->
     [one] 1 instancia
    *[other] { $count } instancias
 }
-instance-count-more = Más de 20 000 instancias
-instance-count-newest = { $count } entre las 20 000 instancias más recientes
-instance-search-newest = La búsqueda abarca solo las 20 000 instancias más recientes. Para buscar en las anteriores, elige una plantilla.
+instance-count-more = Más de { $limit } instancias
+instance-count-newest = { $count } entre las { $limit } instancias más recientes
+instance-search-newest = La búsqueda abarca solo las { $limit } instancias más recientes. Para buscar en las anteriores, elige una plantilla.

@@ -20,3 +20,5 @@ seconds = { $count ->
 date-and-time-format = %d/%m/%Y, %H:%M UTC
 time-of-day-format = %H:%M UTC
 duration-joined = { $first } { $second }
+
+thousands-separator = { "\u00A0" }

@@ -4,6 +4,8 @@ my-workshops = Mis talleres
 
 no-workshops = No tienes talleres. Inicia uno abajo.
 
+has-ended = “{ $name }” ha terminado.
+
 only-the-newest = Esta lista muestra solo tus talleres más recientes.
 
 show-all-mine = Mostrar todos mis talleres

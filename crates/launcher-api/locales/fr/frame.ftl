@@ -32,7 +32,7 @@ api-docs = Documentation de l’API
 
 offline = Connexion perdue. Cette page n’est peut-être plus à jour. La reconnexion est automatique.
 
-shares-one-user = Ici, les ateliers ne sont pas isolés. Toute personne qui en lance un peut lire tout ce que ce service peut lire, y compris les fichiers des autres. Si les utilisateurs ne se font pas mutuellement confiance, exécutez les ateliers sur Kubernetes.
+shares-one-user = Ici, les ateliers ne sont pas isolés les uns des autres. Si les personnes ne se font pas confiance, exécutez les ateliers dans des conteneurs ou sur Kubernetes.
 
 notify = M’avertir
 

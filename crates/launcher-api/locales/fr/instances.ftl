@@ -83,6 +83,6 @@ instance-count = { $count ->
     [one] { $count } instance
    *[other] { $count } instances
 }
-instance-count-more = Plus de 20 000 instances
-instance-count-newest = { $count } parmi les 20 000 instances les plus récentes
-instance-search-newest = La recherche porte uniquement sur les 20 000 instances les plus récentes. Pour chercher dans les plus anciennes, choisissez un modèle.
+instance-count-more = Plus de { $limit } instances
+instance-count-newest = { $count } parmi les { $limit } instances les plus récentes
+instance-search-newest = La recherche porte uniquement sur les { $limit } instances les plus récentes. Pour chercher dans les plus anciennes, choisissez un modèle.

@@ -4,6 +4,8 @@ my-workshops = Mes ateliers
 
 no-workshops = Vous n’avez aucun atelier. Lancez-en un ci-dessous.
 
+has-ended = « { $name } » est terminé.
+
 only-the-newest = Cette liste ne montre que vos ateliers les plus récents.
 
 show-all-mine = Afficher tous mes ateliers

@@ -9,3 +9,4 @@ seconds = { $count }秒钟
 date-and-time-format = %Y年%-m月%-d日 %H:%M UTC
 time-of-day-format = %H:%M UTC
 duration-joined = { $first } { $second }
+thousands-separator = ,

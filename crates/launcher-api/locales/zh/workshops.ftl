@@ -2,6 +2,7 @@
 
 my-workshops = 我的实验环境
 no-workshops = 您还没有实验环境。请在下方启动一个。
+has-ended = “{ $name }”已结束。
 only-the-newest = 此列表只显示您最新的实验环境。
 show-all-mine = 显示我的所有实验环境
 files-are-deleted = 实验环境结束时，其中的文件会被删除。请下载需要保留的内容。

@@ -44,6 +44,7 @@ pub(crate) fn shell(state: &AppState, caller: &Caller, t: Language, here: &'stat
         version: env!("CARGO_PKG_VERSION"),
         languages: LanguageChoice::all(t),
         return_to: None,
+        language_form: None,
         here,
     }
 }

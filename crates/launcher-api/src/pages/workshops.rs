@@ -4,9 +4,10 @@ use askama::Template;
 use axum::extract::State;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use jiff::SignedDuration;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Template as CatalogTemplate};
-use launcher_service::{InstanceFilter, Launcher, Page, ServiceError, StateFilter};
+use launcher_domain::{Caller, EndReason, Template as CatalogTemplate};
+use launcher_service::{InstanceFilter, Launcher, ListedInstance, Page, ServiceError, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ use crate::state::AppState;
 const SEARCH_THRESHOLD: usize = 6;
 /// Maximum number of workshops in the list, because a longer list would make the page slow.
 const MAX_SHOWN: usize = 100;
+/// Time for which the start page shows that the caller's newest workshop has ended.
+const SHOWS_END: SignedDuration = SignedDuration::from_hours(12);
 /// Number of templates that one query reads.
 const PAGE: u32 = 500;
 
@@ -33,6 +36,7 @@ struct Home {
     t: Language,
     shell: Shell,
     notice: Option<Notice>,
+    ended: Option<WorkshopView>,
     workshops: Vec<WorkshopView>,
     more: Option<More>,
     cards: Vec<Card>,
@@ -53,6 +57,7 @@ struct List {
     /// element outside the list. When the page reloads the list, the notice stays.
     answers: bool,
     notice: Option<Notice>,
+    ended: Option<WorkshopView>,
     workshops: Vec<WorkshopView>,
     more: Option<More>,
     now: String,
@@ -131,6 +136,7 @@ async fn render_home(
 ) -> PageResult {
     let launcher = &state.launcher;
     let (workshops, more) = own_workshops(t, launcher, caller).await?;
+    let ended = just_ended(t, launcher, caller, &workshops).await?;
     let mut templates = all_templates(launcher, caller).await?;
     templates.retain(|template| template.active && !template.listing.unlisted);
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
@@ -144,6 +150,7 @@ async fn render_home(
         notice,
         waiting: workshops.iter().any(WorkshopView::is_waiting),
         cards: templates.iter().map(|template| Card::new(t, launcher, template).beside(&workshops)).collect(),
+        ended,
         workshops,
         more,
         offered,
@@ -180,6 +187,7 @@ async fn list_of(state: &AppState, caller: &Caller, t: Language, notice: Option<
         t,
         answers: true,
         notice,
+        ended: just_ended(t, &state.launcher, caller, &workshops).await?,
         workshops,
         more,
         now: machine_now(state.launcher.clock()),
@@ -215,6 +223,33 @@ async fn own_workshops(
     });
     let shown = listed.iter().take(MAX_SHOWN).map(|listed| WorkshopView::new(t, launcher, caller, listed)).collect();
     Ok((shown, more))
+}
+
+/// Returns the caller's newest ended workshop, if it ended less than [`SHOWS_END`] ago without an action of the caller.
+/// Returns `None` if the caller has another workshop of its template in `workshops`.
+async fn just_ended(
+    t: Language,
+    launcher: &Launcher,
+    caller: &Caller,
+    workshops: &[WorkshopView],
+) -> Result<Option<WorkshopView>, ServiceError> {
+    let filter = InstanceFilter {
+        state: StateFilter::Ended,
+        owner_email: Some(caller.email().clone()),
+        template_id: None,
+        search: None,
+    };
+    let newest = launcher.instances(caller, &filter, &Page { limit: 1, after: None }).await?;
+    let now = launcher.clock().now();
+    let is_shown = |ended: &ListedInstance| {
+        let ListedInstance { instance, .. } = ended;
+        let is_unexpected =
+            matches!(instance.end_reason, Some(EndReason::Expired | EndReason::Admin | EndReason::Lost));
+        is_unexpected
+            && instance.ended_at.is_some_and(|at| now.duration_since(at) < SHOWS_END)
+            && workshops.iter().all(|workshop| workshop.template_id != instance.template_id)
+    };
+    Ok(newest.first().filter(|ended| is_shown(ended)).map(|ended| WorkshopView::new(t, launcher, caller, ended)))
 }
 
 /// Returns the caller's workshops of this template that are not terminated, among the newest [`MAX_SHOWN`] of the

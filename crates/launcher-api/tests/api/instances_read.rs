@@ -29,6 +29,7 @@ async fn running_instance_has_exactly_documented_fields() {
             "template_name": "Statistics 101",
             "state": "running",
             "start_step": null,
+            "start_progress": null,
             "reason": null,
             "log_tail": null,
             "url": format!("http://{name}.workshops.test/"),

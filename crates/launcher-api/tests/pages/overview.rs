@@ -36,7 +36,7 @@ fn chart<'p>(page: &'p str, id: &str) -> &'p str {
 
 #[tokio::test]
 async fn admin_pages_warn_while_workshops_share_one_user() {
-    const TEXT: &str = "Workshops are not isolated here";
+    const TEXT: &str = "Workshops are not isolated from each other here";
     const PAGES: [&str; 5] = [PAGE, "/admin/instances", "/admin/templates", "/admin/templates/new", "/admin/activity"];
     let shared = App::with(Options { shares_one_user: true, ..Options::default() }).await;
     for page in PAGES {

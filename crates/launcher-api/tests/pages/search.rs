@@ -110,14 +110,14 @@ async fn page_says_that_older_instances_were_not_searched() {
         app.browser(ALICE).launch(&penguins).await;
     }
     let admin = app.browser(ADMIN);
-    let note = "The search includes only the newest 20,000 instances. To search older ones, choose a template.";
+    let note = "The search includes only the newest 2 instances. To search older ones, choose a template.";
     let page = admin.get(&path(&[("q", "whales")])).await.body;
     assert!(
         rows(&page).is_empty() && page.contains("No instance matches the filter.") && page.contains(note),
         "{page}"
     );
     let page = admin.get(&path(&[("q", "alice")])).await.body;
-    assert!(rows(&page).len() == 2 && page.contains("2 among the newest 20,000 instances"), "{page}");
+    assert!(rows(&page).len() == 2 && page.contains("2 among the newest 2 instances"), "{page}");
     assert!(page.contains(note), "{page}");
 
     let page = admin.get(&path(&[("q", "alice"), ("template", &whales)])).await.body;

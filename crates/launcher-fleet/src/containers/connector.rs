@@ -1,8 +1,10 @@
-//! Connects the gateway to a sidecar in a container.
+//! Connects to a sidecar in a container, by its Unix sockets.
 
+use std::fs::File;
 use std::io;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use http::header::HeaderName;
@@ -15,7 +17,19 @@ use crate::machine::{Connection, SidecarConnector};
 /// Header with the addresses of the client and of the proxies before this one.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Connects to the Unix socket of one sidecar.
+/// Name of the socket on which a sidecar serves the owner's requests.
+pub(super) const HTTP_SOCKET: &str = "http.sock";
+/// Name of the socket on which a sidecar serves its probes.
+pub(super) const TELEMETRY_SOCKET: &str = "telemetry.sock";
+
+/// Connects to the sockets in a directory. The path of the directory may be longer than the address of a Unix socket,
+/// which has at most 107 bytes (unix(7)).
+pub(super) async fn connect_in(directory: &Path, socket: &str) -> io::Result<UnixStream> {
+    let directory = File::open(directory)?;
+    UnixStream::connect(format!("/proc/self/fd/{}/{socket}", directory.as_raw_fd())).await
+}
+
+/// Connects to the sidecar whose sockets are in this directory.
 #[derive(Debug, Clone)]
 pub(super) struct SocketConnector(pub(super) PathBuf);
 
@@ -31,6 +45,6 @@ impl SidecarConnector for SocketConnector {
         if let Some(peer) = peer.and_then(|peer| HeaderValue::from_str(&peer.to_canonical().to_string()).ok()) {
             headers.append(X_FORWARDED_FOR, peer);
         }
-        Ok(Box::new(UnixStream::connect(&self.0).await?))
+        Ok(Box::new(connect_in(&self.0, HTTP_SOCKET).await?))
     }
 }

@@ -7,12 +7,6 @@ use std::time::Duration;
 use super::engine::EngineError;
 use crate::machine::{DataDirError, InvalidOrigin, OriginSettings};
 
-/// Maximum length of the path of a Unix socket, in bytes (`sun_path` in unix(7), without the terminating zero).
-const MAX_SOCKET_PATH: usize = 107;
-/// Length of the longest path below a data directory, in bytes:
-/// `/fleet/workshops/{name}/run/telemetry.sock`, with a name of at most 40 bytes.
-const LONGEST_SOCKET: usize = 74;
-
 /// Settings of a container fleet.
 #[derive(Debug, Clone)]
 pub struct ContainerSettings {
@@ -40,9 +34,6 @@ impl ContainerSettings {
     pub(super) fn checked(mut self) -> Result<Self, ContainerFleetError> {
         self.origins.check()?;
         self.data_dir = DataDirError::at(&self.data_dir, std::path::absolute(&self.data_dir))?;
-        if self.data_dir.as_os_str().len() + LONGEST_SOCKET > MAX_SOCKET_PATH {
-            return Err(ContainerFleetError::LongPath { path: self.data_dir, most: MAX_SOCKET_PATH - LONGEST_SOCKET });
-        }
         Ok(self)
     }
 }
@@ -56,16 +47,6 @@ pub enum ContainerFleetError {
     /// The public address has no scheme or no host.
     #[error(transparent)]
     PublicOrigin(#[from] InvalidOrigin),
-    /// The path of the data directory is too long for the Unix sockets below it.
-    #[error(
-        "{path} is too long: set SERVICE_DATA_DIR to a path of at most {most} characters, for the sockets below it"
-    )]
-    LongPath {
-        /// The data directory.
-        path: PathBuf,
-        /// Maximum length, in bytes.
-        most: usize,
-    },
     /// The container engine does not answer, or refuses a request.
     #[error("{0}")]
     Engine(String),

@@ -58,7 +58,7 @@ impl Workload {
     /// Returns the connector to the sidecar, or `None` while the app is not ready.
     pub(super) fn socket_connector(&self) -> Option<SocketConnector> {
         let is_open = *lock(&self.is_open);
-        is_open.then(|| SocketConnector(self.http_socket()))
+        is_open.then(|| SocketConnector(self.run_dir()))
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -70,14 +70,9 @@ impl Workload {
         names::container(&self.context.data_dir.id, self.record.name(), part)
     }
 
-    /// Socket on which the sidecar serves the owner's requests.
-    fn http_socket(&self) -> PathBuf {
-        self.context.run_dir(self.record.name()).join("http.sock")
-    }
-
-    /// Socket on which the sidecar serves its probes.
-    pub(super) fn telemetry_socket(&self) -> PathBuf {
-        self.context.run_dir(self.record.name()).join("telemetry.sock")
+    /// Directory with the sidecar's sockets.
+    pub(super) fn run_dir(&self) -> PathBuf {
+        self.context.run_dir(self.record.name())
     }
 
     /// Gives or removes the owner's access to the app.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod build;
+mod contract;
 mod events;
 mod exec;
 mod images;

@@ -20,7 +20,7 @@ use tokio::time::{sleep, timeout};
 pub(crate) const IMAGE: &str = "localhost/launcher-engine-test:1";
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(60);
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn socket() -> PathBuf {
     std::env::var_os("TEST_ENGINE_SOCKET").expect("TEST_ENGINE_SOCKET names the socket of a container engine").into()

@@ -47,7 +47,7 @@ fn stock_rstudio_without_overrides_listens_on_loopback() {
     };
     let stock = command(|_| {}).unwrap();
     assert_eq!(stock[..2], ["/bin/sh", "-c"]);
-    assert!(stock[2].contains("echo www-address=127.0.0.1") && stock[2].ends_with("exec /init"), "{}", stock[2]);
+    assert!(stock[2].contains(" www-address=127.0.0.1 ") && stock[2].ends_with("exec /init"), "{}", stock[2]);
     assert_eq!(command(|workshop| workshop.spec.command = vec!["/init".to_owned()]).unwrap(), ["/init"]);
     assert_eq!(command(|workshop| workshop.spec.args = vec!["x".to_owned()]), None);
     assert_eq!(command(|workshop| workshop.spec.image = "someone/rstudio:4".to_owned()), None);

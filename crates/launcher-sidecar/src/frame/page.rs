@@ -1,5 +1,6 @@
 //! HTML of the frame page.
 
+use jiff::Timestamp;
 use launcher_domain::frame_path::{FRAME, PREFIX};
 use launcher_domain::local_path::LocalPath;
 
@@ -16,7 +17,7 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
 
 /// Permissions that the app needs in its frame, as it has them without a frame.
 const ALLOW: &str = "autoplay; camera; clipboard-read; clipboard-write; display-capture; fullscreen; geolocation; \
-                     microphone; web-share";
+                     microphone";
 
 /// The values of one frame page.
 #[derive(Debug)]
@@ -25,8 +26,8 @@ pub(super) struct Page<'a> {
     /// Path of the app in the frame.
     pub(super) path: &'a LocalPath,
     pub(super) workshop_page: Option<&'a WorkshopPage>,
-    /// True if the expiry is known. Only then can the owner extend the workshop here.
-    pub(super) has_expiry: bool,
+    /// The expiry, if it is known. Only then can the owner extend the workshop here.
+    pub(super) expiry: Option<Timestamp>,
 }
 
 impl Page<'_> {
@@ -34,7 +35,7 @@ impl Page<'_> {
     pub(super) fn html(&self) -> String {
         let texts = self.language.texts();
         let Texts { code, direction, workshop, bar, app, left, warning, over, signed_out, .. } = texts;
-        let (style, script, links) = (STYLE.url(), SCRIPT.url(), self.links(texts));
+        let (style, script, ends, links) = (STYLE.url(), SCRIPT.url(), self.ends(texts), self.links(texts));
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let path = escape(self.path.as_str());
         format!(
@@ -48,17 +49,26 @@ impl Page<'_> {
              data-signed-out=\"{signed_out}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{workshop}</h1>\n\
              <p id=\"left\"></p>\n<p id=\"warning\"></p>\n<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
-             {links}</header>\n\
-             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\" allowfullscreen></iframe>\
+             {ends}{links}</header>\n\
+             <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\
              </main>\n</body>\n</html>\n"
         )
+    }
+
+    /// Returns the expiry for a browser without scripts; empty if it is unknown. The other texts of the bar are the time
+    /// left and warnings, which only the script can keep true.
+    fn ends(&self, texts: &Texts) -> String {
+        let Some(expiry) = self.expiry else { return String::new() };
+        let text = expiry.strftime("%Y-%m-%d %H:%M UTC");
+        let time = format!("<time datetime=\"{expiry}\" dir=\"ltr\">{text}</time>");
+        format!("<noscript><p>{}</p></noscript>\n", texts.ends.replace("{time}", &time))
     }
 
     /// Returns the links of the bar; empty without the URL of the launcher.
     fn links(&self, texts: &Texts) -> String {
         let Some(page) = self.workshop_page else { return String::new() };
         let Texts { bar, extend, extend_hint, home, .. } = texts;
-        let hidden = if self.has_expiry { "" } else { " hidden" };
+        let hidden = if self.expiry.is_some() { "" } else { " hidden" };
         format!(
             "<nav aria-label=\"{bar}\">\n<a id=\"extend\" href=\"{}\" target=\"_blank\"{hidden}>{extend}\
              <span class=\"hidden\"> {extend_hint}</span></a>\n<a href=\"{}\">{home}</a>\n</nav>\n",

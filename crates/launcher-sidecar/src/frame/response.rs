@@ -55,8 +55,8 @@ pub(crate) async fn write(frame: &Frame, resource: &Resource, options: ResponseO
 async fn answer(frame: &Frame, resource: &Resource, language: Language) -> Answer {
     match resource {
         Resource::Page(path) => {
-            let has_expiry = frame.expiry.read().await.is_some();
-            let page = Page { language, path, workshop_page: frame.workshop_page.as_ref(), has_expiry };
+            let expiry = frame.expiry.read().await;
+            let page = Page { language, path, workshop_page: frame.workshop_page.as_ref(), expiry };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
         Resource::Status => {

@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop Launcher",
     app: "التطبيق",
     left: "الوقت المتبقي: {left}",
+    ends: "وقت الانتهاء: {time}",
     warning: "تنتهي هذه الورشة خلال {left}. يُرجى حفظ العمل.",
     over: "انتهت هذه الورشة.",
     signed_out: "لقد سجّلت الخروج. أعد تحميل هذه الصفحة لتسجيل الدخول من جديد.",

@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop Launcher",
     app: "App",
     left: "noch {left}",
+    ends: "Ende: {time}",
     warning: "Dieser Workshop endet in {left}. Speichern Sie Ihre Arbeit.",
     over: "Dieser Workshop ist beendet.",
     signed_out: "Sie sind abgemeldet. Laden Sie diese Seite neu, um sich wieder anzumelden.",

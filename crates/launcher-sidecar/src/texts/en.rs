@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop launcher",
     app: "App",
     left: "{left} left",
+    ends: "Ends: {time}",
     warning: "This workshop ends in {left}. Save your work.",
     over: "This workshop has ended.",
     signed_out: "You are signed out. Reload this page to sign in again.",

@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop Launcher",
     app: "Aplicación",
     left: "Tiempo restante: {left}",
+    ends: "Fin: {time}",
     warning: "Este taller termina en {left}. Guarda tu trabajo.",
     over: "Este taller ha terminado.",
     signed_out: "Tu sesión se ha cerrado. Recarga esta página para iniciar sesión de nuevo.",

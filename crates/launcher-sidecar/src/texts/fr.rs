@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop Launcher",
     app: "Application",
     left: "{left} restantes",
+    ends: "Fin : {time}",
     warning: "Cet atelier se termine dans {left}. Enregistrez votre travail.",
     over: "Cet atelier est terminé.",
     signed_out: "Vous êtes déconnecté. Rechargez cette page pour vous reconnecter.",

@@ -9,7 +9,8 @@ pub struct NoticeText {
     pub text: &'static str,
 }
 
-/// All texts of one language. `{left}` in a text stands for the time left, for example `10 minutes`.
+/// All texts of one language. `{left}` in a text stands for the time left, for example `10 minutes`, and `{time}` for a
+/// point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Texts {
     /// Language code, for `<html lang>`.
@@ -24,6 +25,8 @@ pub struct Texts {
     pub app: &'static str,
     /// Time left, in the bar.
     pub left: &'static str,
+    /// Expiry, in the bar of a browser without scripts.
+    pub ends: &'static str,
     /// Warning ten minutes and one minute before the expiry.
     pub warning: &'static str,
     /// Note in the bar after the expiry.

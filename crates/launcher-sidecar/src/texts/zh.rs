@@ -9,6 +9,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar: "Workshop Launcher",
     app: "应用",
     left: "剩余 {left}",
+    ends: "结束时间：{time}",
     warning: "此实验环境将在 {left}后结束。请保存您的工作。",
     over: "此实验环境已结束。",
     signed_out: "您已退出登录。请重新加载此页面以再次登录。",

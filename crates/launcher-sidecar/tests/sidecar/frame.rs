@@ -71,6 +71,7 @@ async fn frame_page_shows_the_app_and_links_to_the_launcher() {
         "href=\"https://launcher.example.org/instances/intro-a/extend\" target=\"_blank\">",
         "data-launcher=\"https://launcher.example.org\"",
         "role=\"alert\"",
+        "<noscript><p>Ende: <time datetime=\"2026-01-01T13:00:00Z\" dir=\"ltr\">2026-01-01 13:00 UTC</time></p></noscript>",
     ] {
         assert!(page.body.contains(part), "{part} in {}", page.body);
     }
@@ -85,6 +86,7 @@ async fn link_to_extend_is_hidden_while_expiry_is_unknown() {
     let page = get(&setup, "/_launcher/frame", ALICE).await;
     assert!(page.body.contains("/instances/intro-a/extend\" target=\"_blank\" hidden>"), "{}", page.body);
     assert!(page.body.contains("<iframe id=\"app\" title=\"App\" src=\"/\""), "{}", page.body);
+    assert!(!page.body.contains("<noscript>"), "{}", page.body);
     let bare = get(&Setup::new().await, "/_launcher/frame", ALICE).await;
     assert!(!bare.body.contains("<nav") && !bare.body.contains("extend"), "{}", bare.body);
 }

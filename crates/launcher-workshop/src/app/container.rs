@@ -8,11 +8,13 @@ use super::spec::AppSpec;
 
 /// Names of the stock RStudio images of the Rocker project, without `rocker/`.
 const ROCKER: [&str; 4] = ["rstudio", "tidyverse", "verse", "geospatial"];
-/// Script that makes a Rocker image listen on the loopback address only. It adds the address to
-/// `disable_auth_rserver.conf`. If `DISABLE_AUTH` is true, the image's `/init` uses this file as the configuration of
-/// `rserver`. `/init` starts `rserver` without arguments, so only the file can set the address.
+/// Script that makes a Rocker image listen on the loopback address only, and permit frames of its own origin for the
+/// frame page. It adds both settings to `disable_auth_rserver.conf`, unless an earlier start of the container has added
+/// them. If `DISABLE_AUTH` is true, the image's `/init` uses this file as the configuration of `rserver`. `/init` starts
+/// `rserver` without arguments, so only the file can set them.
 const ROCKER_ON_LOOPBACK: &str = "conf=/etc/rstudio/disable_auth_rserver.conf; \
-    if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; exec /init";
+    for line in www-address=127.0.0.1 www-frame-origin=same; do \
+    if [ -w \"$conf\" ] && ! grep -qxF \"$line\" \"$conf\"; then echo \"$line\" >>\"$conf\"; fi; done; exec /init";
 
 /// Command and arguments of a container. The container keeps the working directory of the image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +86,8 @@ impl AppSpec<'_> {
             "--auth=none".to_owned(),
             "--disable-telemetry".to_owned(),
             "--disable-update-check".to_owned(),
+            // The files of a workshop are its owner's: the question whether to trust them only delays the start.
+            "--disable-workspace-trust".to_owned(),
         ]
     }
 }

@@ -8,6 +8,9 @@ use super::machine::Machine;
 
 const DATABASE_CONFIG: &str = "database.conf";
 const SESSION_CONFIG: &str = "rsession.conf";
+/// Option for the pages that may show RStudio in a frame. Without it, `rserver` forbids every frame, also the one of the
+/// frame page. `same` permits pages of its own origin.
+const FRAMES: &str = "--www-frame-origin";
 
 pub(super) fn arguments(port: u16, machine: &Machine, template_args: Vec<String>) -> Vec<String> {
     let app = &machine.app_dir;
@@ -22,7 +25,10 @@ pub(super) fn arguments(port: u16, machine: &Machine, template_args: Vec<String>
         format!("--secure-cookie-key-file={}", app.join("secure-cookie-key").display()),
         format!("--rsession-config-file={}", app.join(SESSION_CONFIG).display()),
     ];
-    preset.into_iter().chain(template_args).collect()
+    // `rserver` refuses an option that occurs twice.
+    let is_set = template_args.iter().any(|word| word == FRAMES || word.starts_with(&format!("{FRAMES}=")));
+    let frames = (!is_set).then(|| format!("{FRAMES}=same"));
+    preset.into_iter().chain(frames).chain(template_args).collect()
 }
 
 pub(super) fn environment(app_dir: &Path) -> [(OsString, OsString); 1] {

@@ -1,5 +1,7 @@
 //! Tests of command and arguments in a container.
 
+use std::process::Command;
+
 use launcher_domain::AppType::{Custom, Notebook, Rstudio};
 use launcher_workshop::app::ContainerCommand;
 
@@ -16,13 +18,18 @@ const JUPYTER_OPTIONS: [&str; 8] = [
     "--IdentityProvider.token=",
     "--ServerApp.password=",
 ];
-const CODE_SERVER_OPTIONS: [&str; 4] =
-    ["--bind-addr=127.0.0.1:8888", "--auth=none", "--disable-telemetry", "--disable-update-check"];
+const CODE_SERVER_OPTIONS: [&str; 5] = [
+    "--bind-addr=127.0.0.1:8888",
+    "--auth=none",
+    "--disable-telemetry",
+    "--disable-update-check",
+    "--disable-workspace-trust",
+];
 const ROCKER_SCRIPT: [&str; 3] = [
     "/bin/sh",
     "-c",
-    "conf=/etc/rstudio/disable_auth_rserver.conf; if [ -w \"$conf\" ]; then echo www-address=127.0.0.1 >>\"$conf\"; fi; \
-     exec /init",
+    "conf=/etc/rstudio/disable_auth_rserver.conf; for line in www-address=127.0.0.1 www-frame-origin=same; do if \
+     [ -w \"$conf\" ] && ! grep -qxF \"$line\" \"$conf\"; then echo \"$line\" >>\"$conf\"; fi; done; exec /init",
 ];
 
 #[test]
@@ -50,4 +57,21 @@ fn container_command_is_preset_of_app_type_unless_template_overrides_it() {
         let expected = ContainerCommand { command: words(command), args: words(args) };
         assert_eq!(template.on(8888).container_command(ORIGIN), expected, "{template:?}");
     }
+}
+
+#[test]
+fn script_of_rocker_image_adds_its_settings_once() {
+    let folder = std::env::temp_dir().join(format!("rocker-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("disable_auth_rserver.conf");
+    let script = ROCKER_SCRIPT[2].replace("/etc/rstudio/disable_auth_rserver.conf", file.to_str().unwrap());
+    let run = || Command::new("sh").args(["-c", &script.replace("exec /init", "exec true")]).status().unwrap();
+    assert!(run().success() && !file.exists(), "another image has no such file");
+    std::fs::write(&file, "auth-none=1\n").unwrap();
+    for _ in 0..2 {
+        assert!(run().success());
+        let content = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(content, "auth-none=1\nwww-address=127.0.0.1\nwww-frame-origin=same\n");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -49,6 +49,7 @@ fn process_command_of_notebook_and_rstudio_runs_program_of_the_machine() {
         "--database-config-file=/data/app/database.conf",
         "--secure-cookie-key-file=/data/app/secure-cookie-key",
         "--rsession-config-file=/data/app/rsession.conf",
+        "--www-frame-origin=same",
         "--x=4000",
     ];
     let ignored = ["ignored"];
@@ -92,6 +93,15 @@ fn jupyter_arguments_of_template_override_presets_except_address_and_empty_token
         "--NotebookApp.token=secret",
     ];
     assert_eq!(args, expected);
+}
+
+#[test]
+fn template_replaces_pages_that_may_frame_rstudio() {
+    for words in [&["--www-frame-origin=none"][..], &["--www-frame-origin", "none"]] {
+        let args = template(Rstudio, "image").args(words).on(4000).process_command(&machine()).unwrap().args;
+        let set: Vec<_> = args.iter().filter(|word| word.starts_with("--www-frame-origin")).collect();
+        assert_eq!(set, [words[0]], "rserver refuses an option that occurs twice");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("SERVICE_WORKSHOP_DOMAIN", "*.example.org", "write a domain"),
     ("SERVICE_SIDECAR_IMAGE", "", "--sidecar-image"),
     ("SERVICE_PUBLIC_URL", "launcher.example.org", "--public-url"),
+    ("SERVICE_PUBLIC_URL", "https://läuncher.example.org", "--public-url"),
     ("SERVICE_INGRESS_ANNOTATIONS", "a=b", "write a JSON object of strings"),
     ("SERVICE_INGRESS_GATED_ELSEWHERE", "yes", "write true or false"),
     ("SERVICE_WORKSHOPS_ROUTED_ELSEWHERE", "yes", "write true or false"),

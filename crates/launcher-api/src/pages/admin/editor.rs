@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Caller, Template as CatalogTemplate, TemplateDraft};
+use launcher_domain::{Caller, TemplateDraft};
 use launcher_service::{ServiceError, TemplateUpdate};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use super::fields::{Field, Group, Kind, groups};
 use super::form::{FormErrors, Next, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery};
 use super::lines;
-use super::starting::{Start, StartingPoint, starts};
+use super::starting::{self, Start, StartingPoint};
 use super::templates::to_saved;
 use crate::extract::TemplateId;
 use crate::pages::forms::{self, Fields, Query};
@@ -25,6 +25,9 @@ use crate::pages::view::{Card, Notice, Shell};
 use crate::pages::{assets, markdown};
 use crate::permission::{Allowed, ManageTemplates};
 use crate::state::AppState;
+
+/// `id` of the form in the HTML template.
+const FORM_ID: &str = "template-form";
 
 #[derive(Debug, Template)]
 #[template(path = "admin/template_form.html")]
@@ -38,6 +41,8 @@ struct FormPage {
     template_id: Option<String>,
     version: Option<String>,
     preview: Option<Preview>,
+    /// True if the page answers a form with errors: it shows them again after a choice of the language.
+    shows_errors: bool,
     /// Fields with errors, for the summary above the form.
     summary: Vec<Field>,
     basic: Vec<Group>,
@@ -109,6 +114,9 @@ pub(crate) async fn create(
     Allowed { caller, .. }: Allowed<ManageTemplates>,
     Fields(form): Fields<TemplateForm>,
 ) -> PageResult {
+    if !form.language.is_empty() {
+        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &Purpose::New, &form);
+    }
     let created = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &Purpose::New, &form, draft),
         Ok(draft) => {
@@ -152,9 +160,12 @@ pub(crate) async fn update(
 ) -> PageResult {
     let purpose = Purpose::Edit(id);
     let before = state.launcher.template(&caller, id).await?;
+    if !form.language.is_empty() {
+        return in_language(&state, &caller, Language::with_code(&form.language).unwrap_or(t), &purpose, &form);
+    }
     let draft = match form.draft(t) {
         Ok(draft) if form.next == Next::Preview => return preview(&state, &caller, t, &purpose, &form, draft),
-        Ok(draft) => keep_line_breaks(draft, &before),
+        Ok(draft) => lines::kept(draft, &before.settings),
         Err(errors) => return refused(&state, &caller, t, &purpose, &form, &errors),
     };
     // A form without a readable version expects version 0, which no template has: it must not overwrite the change of
@@ -174,14 +185,6 @@ pub(crate) async fn update(
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Restores the stored line breaks of a description that was not edited: browsers send every line break as CR LF.
-fn keep_line_breaks(mut draft: TemplateDraft, before: &CatalogTemplate) -> TemplateDraft {
-    if draft.description == lines::normal(&before.settings.description) {
-        draft.description.clone_from(&before.settings.description);
-    }
-    draft
 }
 
 /// Redirects to the page that the pressed button requests.
@@ -205,6 +208,16 @@ fn refused(
     errors: &FormErrors,
 ) -> PageResult {
     page(StatusCode::UNPROCESSABLE_ENTITY, &answer(state, caller, t, purpose, form, errors))
+}
+
+/// Shows the form as it was sent, in a language that the browser remembers.
+fn in_language(state: &AppState, caller: &Caller, t: Language, purpose: &Purpose, form: &TemplateForm) -> PageResult {
+    let errors =
+        if form.shows_errors.is_empty() { FormErrors::default() } else { form.draft(t).err().unwrap_or_default() };
+    let mut response = page(StatusCode::OK, &answer(state, caller, t, purpose, form, &errors))?;
+    let (name, value) = t.cookie(state.settings.is_https());
+    response.headers_mut().insert(name, value);
+    Ok(response)
 }
 
 /// Shows the form as it was sent, with a preview of the template.
@@ -262,8 +275,8 @@ fn form_page(
         Purpose::New => (Some(form.template_id.clone()), None),
         Purpose::Edit(_) => (None, Some(form.version.clone())),
     };
-    let shell = shell(state, caller, t, "admin-templates");
-    let starting = if template_id.is_some() { starts(t, form) } else { Vec::new() };
+    let shell = Shell { language_form: Some(FORM_ID), ..shell(state, caller, t, "admin-templates") };
+    let starting = if template_id.is_some() { starting::choices(t, &form.icon) } else { Vec::new() };
     FormPage {
         t,
         shell,
@@ -274,6 +287,7 @@ fn form_page(
         template_id,
         version,
         preview: None,
+        shows_errors: !errors.is_empty(),
         summary,
         basic,
         advanced,

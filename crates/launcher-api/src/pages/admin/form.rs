@@ -44,6 +44,10 @@ pub(crate) struct TemplateForm {
     pub(crate) icon: String,
     pub(crate) unlisted: String,
     pub(crate) slug: String,
+    /// Code of the language that the user chose in the footer: the form is shown again in this language.
+    pub(crate) language: String,
+    /// `yes` if the page shows the errors of the form.
+    pub(crate) shows_errors: String,
     /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
@@ -160,7 +164,7 @@ impl TemplateForm {
             icon: draft.icon.map(|icon| icon.as_str().to_owned()).unwrap_or_default(),
             unlisted: ticked(draft.unlisted),
             slug: draft.slug.unwrap_or_default(),
-            next: Next::Save,
+            ..Self::default()
         }
     }
 

@@ -34,8 +34,8 @@ struct InstancesPage {
     states: Vec<Choice>,
     /// Number of instances that match the filter, on all pages of the list.
     total: String,
-    /// True if the search did not examine older instances.
-    is_search_cut: bool,
+    /// Note that the search did not examine older instances.
+    search_note: Option<String>,
     /// True if the list is expensive to read, so that the page updates it less often.
     is_expensive: bool,
     table: InstanceTable,
@@ -86,7 +86,8 @@ pub(crate) async fn show(
             .collect(),
         states: states(t, &query.state),
         total: t.instance_count(count, filter.search.is_some()),
-        is_search_cut: filter.search.is_some() && !count.is_complete,
+        search_note: (filter.search.is_some() && !count.is_complete)
+            .then(|| t.with_one("instance-search-newest", "limit", t.number(count.max_examined))),
         is_expensive: filter.search.is_some() && includes_ended(filter.state),
         table: InstanceTable {
             heads: heads(t, order, filter.state, |sort| query.address(sort, None)),

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use launcher_domain::{TemplateDraft, TemplateSettings};
+
 use crate::pages::language::Language;
 
 /// An invalid line, with its number.
@@ -76,6 +78,14 @@ fn decode(text: &str, number: usize) -> Result<String, LineError> {
         return Ok(text.trim().to_owned());
     }
     serde_json::from_str(text.trim()).map_err(|_| LineError::NotJson { line: number })
+}
+
+/// Restores the stored line breaks of a description that was not edited: browsers send every line break as CR LF.
+pub(super) fn kept(mut draft: TemplateDraft, stored: &TemplateSettings) -> TemplateDraft {
+    if draft.description == normal(&stored.description) {
+        draft.description.clone_from(&stored.description);
+    }
+    draft
 }
 
 #[cfg(test)]

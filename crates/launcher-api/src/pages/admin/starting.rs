@@ -7,15 +7,6 @@ use super::form::TemplateForm;
 use crate::pages::icons;
 use crate::pages::language::{Language, Text};
 
-/// A starting point on the page of a new template.
-#[derive(Debug)]
-pub(super) struct Start {
-    pub(super) name: &'static str,
-    pub(super) label: Text,
-    pub(super) icon: &'static str,
-    pub(super) is_current: bool,
-}
-
 /// A starting point. Images and ports are those of the images' documentation: jupyter/docker-stacks, rocker-project.org
 /// and coder/code-server.
 #[derive(Debug)]
@@ -61,7 +52,8 @@ const ALL: [StartingPoint; 4] = [
         image: "docker.io/codercom/code-server:latest",
         // The image's own port, 8080, is the sidecar's.
         port: "8443",
-        args: "--auth none --bind-addr '0.0.0.0:$(PORT)' /home/coder",
+        args: "--auth none --bind-addr '127.0.0.1:$(PORT)' --disable-telemetry --disable-update-check \
+               --disable-workspace-trust /home/coder",
         profile: SecurityProfile::Restricted,
         memory: "2 GB",
     },
@@ -99,13 +91,23 @@ impl StartingPoint {
     }
 }
 
-/// Returns all starting points, with the mark of the one that the form has.
-pub(super) fn starts(t: Language, form: &TemplateForm) -> Vec<Start> {
-    let start = |point: &'static StartingPoint| Start {
+/// A starting point as a choice on the page of a new template.
+#[derive(Debug)]
+pub(super) struct Start {
+    pub(super) name: &'static str,
+    pub(super) label: Text,
+    /// Path of the icon, as in [`icons::path`].
+    pub(super) icon: &'static str,
+    pub(super) is_current: bool,
+}
+
+/// Returns all starting points. The current one has this icon.
+pub(super) fn choices(t: Language, icon: &str) -> Vec<Start> {
+    let choice = |point: &'static StartingPoint| Start {
         name: point.name,
         label: t.text(&format!("start-{}", point.name)),
         icon: icons::path(point.icon),
-        is_current: form.icon == point.icon.as_str(),
+        is_current: icon == point.icon.as_str(),
     };
-    ALL.iter().map(start).collect()
+    ALL.iter().map(choice).collect()
 }

@@ -22,6 +22,14 @@ impl Language {
         joined.unwrap_or_else(|| counted(("seconds", seconds)))
     }
 
+    /// Formats a number with the separator of thousands.
+    pub(crate) fn number(self, number: u64) -> String {
+        let (digits, separator) = (number.to_string(), self.text("thousands-separator"));
+        let groups: Vec<&str> =
+            digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+        groups.join(&separator)
+    }
+
     /// Formats a date with a time. The script converts it to local time.
     pub(crate) fn date_and_time(self, at: Timestamp) -> String {
         at.strftime(&*self.text("date-and-time-format")).to_string()

@@ -23,6 +23,8 @@ pub(crate) struct Shell {
     pub(crate) languages: Vec<LanguageChoice>,
     /// Path of the page that opens after a choice of the language; `None` for this page's own address.
     pub(crate) return_to: Option<String>,
+    /// `id` of the form that a choice of the language sends, so that its values stay; `None` for the form in the footer.
+    pub(crate) language_form: Option<&'static str>,
     /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
 }

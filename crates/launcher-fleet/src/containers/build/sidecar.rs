@@ -10,6 +10,7 @@ use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 use super::app::no_health_check;
 use super::input::{BuildSettings, Validated, validate, variables};
 use super::limits::{Amounts, host_config};
+use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
 use crate::containers::names::{self, Part};
 
 /// Command that installs the network rules, in the sidecar's container.
@@ -40,7 +41,7 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         workshop_page: settings.workshop_page,
     }
     .environment();
-    for (variable, socket) in [("SERVICE_LISTEN_ADDR", "http.sock"), ("SERVICE_TELEMETRY_ADDR", "telemetry.sock")] {
+    for (variable, socket) in [("SERVICE_LISTEN_ADDR", HTTP_SOCKET), ("SERVICE_TELEMETRY_ADDR", TELEMETRY_SOCKET)] {
         env.insert(variable.to_owned(), format!("unix:{RUN_FOLDER}/{socket}"));
     }
     let network = if settings.internet { DEFAULT_NETWORK } else { "none" };

@@ -12,21 +12,23 @@ use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_workshop::app::READINESS;
-use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
+
+use crate::containers::connector::{TELEMETRY_SOCKET, connect_in};
 
 /// Polling interval while the app is not ready.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Waits until the sidecar is ready. It is ready only while the app accepts connections.
-pub(super) async fn wait_until_ready(socket: &Path) {
-    while !matches!(timeout(READINESS.timeout, is_ready(socket)).await, Ok(Some(StatusCode::OK))) {
+/// Waits until the sidecar is ready, whose sockets are in this directory. It is ready only while the app accepts
+/// connections.
+pub(super) async fn wait_until_ready(run_dir: &Path) {
+    while !matches!(timeout(READINESS.timeout, is_ready(run_dir)).await, Ok(Some(StatusCode::OK))) {
         sleep(POLL_INTERVAL).await;
     }
 }
 
-async fn is_ready(socket: &Path) -> Option<StatusCode> {
-    let stream = UnixStream::connect(socket).await.ok()?;
+async fn is_ready(run_dir: &Path) -> Option<StatusCode> {
+    let stream = connect_in(run_dir, TELEMETRY_SOCKET).await.ok()?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     let request = Request::get(READINESS.path).header(HOST, "sidecar").body(Empty::<Bytes>::new()).ok()?;
     // The sidecar closes the connection after its answer. The connection may then end before the response is read.

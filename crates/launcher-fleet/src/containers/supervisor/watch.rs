@@ -26,9 +26,9 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
     if workload.stored_record().phase() != Phase::Running {
         let start_timeout = workload.context().settings.start_timeout;
-        let socket = workload.telemetry_socket();
+        let run_dir = workload.run_dir();
         tokio::select! {
-            () = wait_until_ready(&socket) => {}
+            () = wait_until_ready(&run_dir) => {}
             outcome = wait_for_end(workload) => return outcome,
             () = sleep(start_timeout) => {
                 let app = Observed::of(workload).await.ok().and_then(|observed| observed.app);
