@@ -61,6 +61,14 @@ class Registry:
         return f"{self.prefix}/{name}"
 
 
+    def push_large(self, api):
+        """Pushes the image with a large layer. The engine loses the image, and must pull the layer again."""
+        image = "localhost/workshop-launcher/pull:test"
+        api.load(os.path.join(os.environ["SERVER_IMAGES"], "small.tar"))
+        self.push(api, image, "pull:test")
+        api.call("DELETE", f"/images/{image}")
+
+
 class SlowRoad:
     """A port that passes connections to the port of a registry, with this many bytes per second in each connection."""
 

@@ -72,9 +72,7 @@ def registries(world):
     with Registry() as open_one, Registry(is_private=True) as private:
         open_one.push(world.api, f"{IMAGES}/quick:test", "quick:test")
         private.push(world.api, f"{IMAGES}/quick:test", "private:test")
-        open_one.push(world.api, f"{IMAGES}/pull:test", "pull:test")
-        # The engine has its large layer no longer, and must pull it.
-        world.api.call("DELETE", f"/images/{IMAGES}/pull:test")
+        open_one.push_large(world.api)
         yield {"open": open_one, "private": private}
 
 

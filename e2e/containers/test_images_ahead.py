@@ -7,7 +7,7 @@ import urllib.parse
 import pytest
 from harness import ADMIN, exchange, wait_for
 from registry import Registry, SlowRoad
-from world import ALICE, IMAGES, QUICK, World
+from world import ALICE, QUICK, World
 
 # Bytes per second. The image has one layer of 8 MiB, so that its pull takes some seconds.
 RATE = 2_000_000
@@ -16,9 +16,7 @@ RATE = 2_000_000
 @pytest.fixture(scope="module")
 def registry(world):
     with Registry() as registry:
-        registry.push(world.api, f"{IMAGES}/pull:test", "pull:test")
-        # The engine has its large layer no longer, and must pull it.
-        world.api.call("DELETE", f"/images/{IMAGES}/pull:test")
+        registry.push_large(world.api)
         yield registry
 
 

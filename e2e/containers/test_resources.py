@@ -13,6 +13,8 @@ from world import MALLORY, SHELL
 # Longest answer of another workshop during an attack, in seconds, on two busy cores.
 SLOWEST = 5
 MEMORY_MIB = 256
+# The memory of the template, and as much again for what the kernel counts elsewhere.
+KERNEL_MEMORY_MIB = 2 * MEMORY_MIB + 128
 
 
 @pytest.fixture(scope="module")
@@ -137,12 +139,15 @@ def test_child_that_exceeds_memory_ends_alone_or_with_its_workshop(world, victim
 
 @pytest.mark.parametrize("what", ["kernel_memory", "buffers", "descriptors", "watches"])
 def test_memory_and_tables_of_the_kernel(world, victim, attacker, what):
-    before = free_memory()
+    taken = []
     with Watch(world, victim):
-        output = flood(world, attacker, what, "5")
-        print(output, f"the server has {before - free_memory()} MiB less")
-        # The template's memory, and as much again for what the kernel counts elsewhere.
-        assert before - free_memory() < 2 * MEMORY_MIB + 128
+        # Other programs of the machine may take memory at the same time, but not during each flood.
+        while len(taken) < 3 and not (taken and taken[-1] < KERNEL_MEMORY_MIB):
+            before = free_memory()
+            output = flood(world, attacker, what, "5")
+            taken.append(before - free_memory())
+            print(output, f"the server has {taken[-1]} MiB less")
+    assert taken[-1] < KERNEL_MEMORY_MIB, taken
 
 
 def free_memory():

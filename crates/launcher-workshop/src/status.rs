@@ -62,6 +62,9 @@ pub struct WorkshopStatus {
     /// Advised action after the failure. Without it, the code's standard action applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// True if the same launch may succeed a moment later. Absent if it is as usual for the code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
     /// Codes of the sentences of `message`, in order, for translations. Empty for a standard message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<TextSchema>")]
@@ -109,6 +112,7 @@ impl WorkshopStatus {
             reason: Some(reason.code.as_str().to_owned()),
             message: Some(reason.message),
             remedy: Some(reason.remedy),
+            retryable: (reason.retryable != reason.code.retryable()).then_some(reason.retryable),
             message_codes: reason.message_codes,
             remedy_code: reason.remedy_code,
             log_tail,
@@ -182,6 +186,7 @@ impl WorkshopStatus {
             remedy: self.remedy.clone().unwrap_or(standard.remedy),
             message_codes: self.message_codes.clone(),
             remedy_code: self.remedy_code.clone(),
+            retryable: self.retryable.unwrap_or(standard.retryable),
             ..standard
         }
     }

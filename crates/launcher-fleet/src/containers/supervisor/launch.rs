@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::{Phase, ResourceExt, Workshop, WorkshopStatus};
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::sleep;
 
 use super::files::prepare_directories;
@@ -38,12 +38,12 @@ pub(in crate::containers) fn adopt_places<'a>(workloads: impl Iterator<Item = &'
             Phase::Failed | Phase::Expired => {}
             Phase::Starting | Phase::Running if !waits => workload.set_place(Some(Arc::new(room.adopt(request)))),
             Phase::Pending | Phase::Starting | Phase::Running => {
-                let created_at = record.workshop.creation_timestamp().map(|time| time.0);
-                waiting.push((created_at, workload, request));
+                // A UUID of version 7 begins with the time of its creation, in milliseconds.
+                waiting.push((record.workshop.metadata.uid.clone(), workload, request));
             }
         }
     }
-    waiting.sort_by_key(|(created_at, ..)| *created_at);
+    waiting.sort_by(|(first, ..), (second, ..)| first.cmp(second));
     for (_, workload, request) in waiting {
         let room = &workload.context().room;
         if room.can_ever_fit(request) {
