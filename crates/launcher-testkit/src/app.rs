@@ -127,7 +127,9 @@ impl TestApp {
         let store = options.max_examined.into_iter().fold(store, Store::examining_at_most);
         let clock = Arc::new(TestClock::default());
         let fleet = FakeFleet::new(clock.clone(), options.runs_at_once);
-        let fleet = if options.has_images { fleet.with_images() } else { fleet };
+        if options.has_images {
+            fleet.add_images();
+        }
         let entropy = Arc::new(TestEntropy::default());
         let launcher =
             Launcher::new(store.clone(), Arc::new(fleet.clone()), clock.clone(), entropy.clone(), options.limits);

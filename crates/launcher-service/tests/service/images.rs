@@ -12,7 +12,7 @@ use crate::{World, caller};
 #[tokio::test]
 async fn image_is_for_admins_only() {
     let world = World::new().await;
-    world.fleet.clone().with_images();
+    world.fleet.add_images();
     let template = world.template().await;
     let alice = caller("alice");
     for refused in [
@@ -30,7 +30,7 @@ async fn image_is_for_admins_only() {
 #[tokio::test]
 async fn image_is_pulled_once() {
     let world = World::new().await;
-    world.fleet.clone().with_images();
+    world.fleet.add_images();
     let (admin, template) = (caller("admin"), world.template().await.template_id);
     assert_eq!(world.launcher.image_state(&admin, template).await.unwrap(), ImageState::Missing);
     for _ in 0..2 {
@@ -56,7 +56,7 @@ async fn fleet_without_images_has_no_states() {
 #[tokio::test]
 async fn list_of_images_does_not_wait_for_a_fleet_that_hangs() {
     let world = World::new().await;
-    world.fleet.clone().with_images();
+    world.fleet.add_images();
     let images = || (0..100).map(|number| number.to_string());
     let admin = caller("admin");
     assert_eq!(world.launcher.image_states(&admin, images().chain(images())).await.unwrap().len(), 100);

@@ -9,10 +9,8 @@ use super::state::FakeImages;
 
 impl FakeFleet {
     /// Gives the fleet images. An image is missing until a test sets its state, or until a pull begins.
-    #[must_use]
-    pub fn with_images(self) -> Self {
+    pub fn add_images(&self) {
         self.lock().images = Some(FakeImages::default());
-        self
     }
 
     /// Sets the state of an image.
