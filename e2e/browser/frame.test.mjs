@@ -50,7 +50,7 @@ test("frame page shows the app below a bar", async (t) => {
   const browser = await startBrowser(t);
   const { page: admin } = await openPage(t, browser, { email: ADMIN });
   await admin.goto(launcher.url);
-  await create(admin, "Long", { lifetime_seconds: 615, extension_seconds: 900, max_lifetime_seconds: 7200 });
+  await create(admin, "Long", { lifetime_seconds: 606, extension_seconds: 900, max_lifetime_seconds: 7200 });
   const { context, page } = await openPage(t, browser, { email: ALICE });
   const tab = await openWorkshop(page, context, launcher, "Long");
   const complaints = [];
