@@ -292,6 +292,7 @@ python_packages() { flock .local/cluster.lock packaging/local/venv.sh cluster e2
 
 # cluster_up: ensures that a cluster is up and that its tests' Python packages are installed.
 cluster_up() {
+  build_now
   python_packages
   # shellcheck source=e2e/cluster/env.sh
   source e2e/cluster/env.sh
@@ -320,8 +321,16 @@ build_ahead() {
   [[ "${#builds[@]}" != 0 ]] || return 0
   set -m
   for build in "${builds[@]}"; do chrt --idle 0 "$build" || break; done >"$LOGS/build-ahead.log" 2>&1 </dev/null &
-  AT_EXIT+=("end_group $!")
+  AHEAD=$!
+  AT_EXIT+=("end_group $AHEAD")
   set +m
+}
+
+# build_now: gives the builds in the background their share of the CPUs, because a tier now waits for them.
+build_now() {
+  local pid
+  [[ -n "${AHEAD:-}" ]] || return 0
+  for pid in $(pgrep --pgroup "$AHEAD"); do chrt --all-tasks --other --pid 0 "$pid" 2>/dev/null || true; done
 }
 
 # end_group PID: ends a process group, if it still exists.
@@ -329,6 +338,7 @@ end_group() { kill -- "-$1" 2>/dev/null; }
 
 # login_programs [NAME...]: builds these programs, or all, and sets LOGIN_BIN to their folder for the tests.
 login_programs() {
+  build_now
   LOGIN_BIN=$(e2e/login/build.sh "$@")
   export LOGIN_BIN
 }

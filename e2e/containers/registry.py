@@ -62,11 +62,12 @@ class Registry:
 
 
     def push_large(self, api):
-        """Pushes the image with a large layer. The engine loses the image, and must pull the layer again."""
-        image = "localhost/workshop-launcher/pull:test"
+        """Pushes the image with a large layer. The engine loses all its copies, and must pull the layer again."""
         api.load(os.path.join(os.environ["SERVER_IMAGES"], "small.tar"))
-        self.push(api, image, "pull:test")
-        api.call("DELETE", f"/images/{image}")
+        self.push(api, "localhost/workshop-launcher/pull:test", "pull:test")
+        for image in api.images():
+            if image.endswith("/pull:test"):
+                api.call("DELETE", f"/images/{image}?force=true")
 
 
 class SlowRoad:

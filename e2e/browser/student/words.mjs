@@ -52,7 +52,7 @@ const NAMES = ["Workshop Launcher", "API", "QR", "UTC"];
  */
 export const untranslated = (page, appTitle) =>
   page.evaluate((names) => {
-    const ignored = "script, style, noscript, template, code, bdi, iframe, [dir=auto], [dir=ltr], [lang]:not(html), .who-email";
+    const ignored = "script, style, noscript, template, code, bdi, iframe, [dir=auto], [dir=ltr], [lang]:not(html)";
     const texts = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -63,6 +63,7 @@ export const untranslated = (page, appTitle) =>
         if (!one.closest(ignored)) texts.push(one.getAttribute(name));
       }
     }
-    const isForeign = (text) => /[a-z]{2}/i.test(names.reduce((rest, name) => rest.replaceAll(name, ""), text));
+    const withoutNames = (text) => names.reduce((rest, name) => rest.replaceAll(name, ""), text);
+    const isForeign = (text) => /[a-z]{2}/i.test(withoutNames(text).replace(/\S+@\S+/g, ""));
     return texts.filter(isForeign).map((text) => text.trim());
   }, [...NAMES, appTitle]);

@@ -5,6 +5,7 @@ pub(crate) mod archive;
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -147,12 +148,15 @@ pub(crate) async fn in_time<T>(future: impl Future<Output = T>) -> T {
 }
 
 async fn import_image() {
-    let busybox = std::fs::read(busybox()).unwrap();
+    let program = busybox();
     let mut archive = archive::Archive::default();
     for directory in ["bin", "etc", "tmp", "volume"] {
         archive.directory(directory);
     }
-    archive.file("bin/busybox", 0o755, &busybox);
+    archive.file("bin/busybox", 0o755, &std::fs::read(&program).unwrap());
+    for library in libraries(&program) {
+        archive.file(library.trim_start_matches('/'), 0o755, &std::fs::read(&library).unwrap());
+    }
     for applet in ["sh", "sleep", "cat", "cut", "id", "grep", "seq", "true"] {
         archive.link(&format!("bin/{applet}"), "busybox");
     }
@@ -166,9 +170,16 @@ async fn import_image() {
     messages.try_collect::<Vec<_>>().await.unwrap();
 }
 
-/// Returns the path of a static BusyBox.
+/// Returns the paths of the shared libraries of a program; none if it is static.
+fn libraries(program: &Path) -> Vec<String> {
+    let listed = Command::new("ldd").arg(program).output().unwrap();
+    let text = String::from_utf8(listed.stdout).unwrap();
+    text.split_whitespace().filter(|word| word.starts_with('/')).map(str::to_owned).collect()
+}
+
+/// Returns the path of BusyBox.
 fn busybox() -> PathBuf {
     let candidates = ["/bin/busybox", "/usr/bin/busybox", "/usr/local/bin/busybox"];
     let found = candidates.into_iter().map(Path::new).find(|path| path.exists());
-    found.expect("install BusyBox, for example the Debian package busybox-static").to_owned()
+    found.expect("install BusyBox, for example the Debian package busybox").to_owned()
 }
