@@ -36,6 +36,11 @@ test("admin downloads an image, and the list shows its progress and its end by i
   await row.getByText("Image not on this server").waitFor();
   assert.deepEqual(await violations(page), []);
   await screenshot(page, "image-missing");
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  assert.equal(await overflow(page), 0);
+  await screenshot(page, "image-missing-phone");
+  await page.setViewportSize(size);
   await row.getByRole("button", { name: "Download now Statistics" }).click();
   await page.getByRole("alert").getByText("The download for Statistics continues if you leave this page.").waitFor();
   await row.getByText("Downloading the image").waitFor();
