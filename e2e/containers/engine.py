@@ -22,6 +22,8 @@ default_ulimits = ["nofile={files}:{files}", "nproc={processes}:{processes}"]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+# Podman's own default keeps the monitor of each exec session for five minutes.
+exit_command_delay = 1
 [network]
 network_backend = "netavark"
 network_config_dir = "{place}/networks"

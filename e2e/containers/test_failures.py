@@ -43,7 +43,7 @@ CAUSES = {
     "exit with status 0": Cause("crashed", r"The workshop's program stopped unexpectedly\.", LOST, {"command": ["true"]}),
     "binary output": Cause(
         "crashed", r"The workshop's program stopped unexpectedly\.", LOST,
-        {"command": ["python3", "-c", BINARY_LAST_WORDS]}, r"line 39\ncafé$",
+        {"command": ["python3", "-c", BINARY_LAST_WORDS]}, r"line 39\s*café$",
     ),
     "too little memory": Cause(
         "out-of-memory", r"The workshop exceeded its memory limit\.$", LOST,

@@ -34,7 +34,7 @@ pub use settings::{ContainerFleetError, ContainerSettings};
 /// For the tests with a container engine: its client, and the built containers.
 #[cfg(feature = "test-containers")]
 pub mod tested {
-    pub use super::build::{BuildSettings, app, sidecar};
+    pub use super::build::{BuildSettings, app, seccomp_profile, sidecar};
     pub use super::engine::{
         ContainerEvent, ContainerState, Engine, EngineError, EngineInfo, EngineKind, ExecOutcome, FoundContainer,
         ProcessLimits, PullProgress,

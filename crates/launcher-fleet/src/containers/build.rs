@@ -4,6 +4,7 @@
 mod app;
 mod input;
 mod limits;
+mod seccomp;
 mod sidecar;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ pub use app::app;
 pub use input::BuildSettings;
 use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
+pub use seccomp::profile as seccomp_profile;
 pub(crate) use sidecar::LIMIT_NETWORK;
 pub use sidecar::sidecar;
 

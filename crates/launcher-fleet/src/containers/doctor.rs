@@ -25,8 +25,6 @@ pub struct ExaminedEngine {
     pub storage_driver: String,
     /// True if the storage driver can limit the disk space of a container.
     pub limits_disk: bool,
-    /// True if containers may open sockets to the hypervisor (`AF_VSOCK`).
-    pub permits_vsock: bool,
 }
 
 impl ContainerExamination {
@@ -53,14 +51,13 @@ impl ContainerExamination {
     /// # Errors
     /// [`ContainerFleetError::Engine`] if the engine does not answer.
     pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
-        let info = self.engine.info().await?;
-        let permits_vsock = info.permits_vsock();
-        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, limits_disk, .. } = info;
+        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, limits_disk, .. } =
+            self.engine.info().await?;
         let name = match kind {
             EngineKind::Docker => format!("Docker Engine {version}"),
             EngineKind::Podman => format!("Podman {version}"),
         };
-        Ok(ExaminedEngine { name, memory_bytes, cpus, storage_driver, limits_disk, permits_vsock })
+        Ok(ExaminedEngine { name, memory_bytes, cpus, storage_driver, limits_disk })
     }
 
     /// True if the engine has the sidecar's image.

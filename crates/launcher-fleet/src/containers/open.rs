@@ -6,8 +6,9 @@ use std::sync::Arc;
 use launcher_domain::Clock;
 use launcher_process::stop::Stop;
 
+use super::build::seccomp_profile;
 use super::context::Context;
-use super::engine::{Engine, FoundContainer};
+use super::engine::{Engine, EngineKind, FoundContainer};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
 use super::pulls::Pulls;
@@ -15,7 +16,7 @@ use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
 use super::supervisor::adopt_places;
 use super::workload::Workload;
-use crate::machine::{DataDir, Registry, Supervised};
+use crate::machine::{DataDir, DataDirError, Layout, Registry, Supervised, replace_file};
 
 /// User ID of the sidecars if the launcher runs as root. The stock images have no user with this ID.
 const SIDECAR_USER: u32 = 65532;
@@ -54,6 +55,7 @@ impl ContainerFleet {
             "connected to container engine"
         );
         let launcher_user = rustix::process::geteuid();
+        let seccomp = seccomp_option(engine_info.kind, &data_dir.layout)?;
         let registry = Registry::<Workload>::new(Context {
             room: Room::new(engine_info.memory_bytes, engine_info.cpus),
             sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
@@ -61,6 +63,7 @@ impl ContainerFleet {
             data_dir,
             engine,
             engine_info,
+            seccomp,
             pulls: Pulls::default(),
             stop,
         });
@@ -74,6 +77,20 @@ impl ContainerFleet {
         registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
         registry.tasks.spawn(remove_orphans(Arc::clone(&registry.context), orphans));
         Ok(Self(registry))
+    }
+}
+
+/// Returns the seccomp profile as a security option of the engine. Docker Engine takes the profile itself, and Podman the
+/// path of a file.
+fn seccomp_option(kind: EngineKind, layout: &Layout) -> Result<String, DataDirError> {
+    let profile = seccomp_profile();
+    match kind {
+        EngineKind::Docker => Ok(format!("seccomp={profile}")),
+        EngineKind::Podman => {
+            let path = layout.seccomp();
+            DataDirError::at(&path, replace_file(&path, profile.as_bytes()))?;
+            Ok(format!("seccomp={}", path.display()))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
 use bollard::models::ContainerCreateBody;
-use launcher_fleet::engine::{BuildSettings, EngineInfo, app, sidecar};
+use launcher_fleet::engine::{BuildSettings, EngineInfo, EngineKind, app, seccomp_profile, sidecar};
 use launcher_workshop::{Workshop, WorkshopResources, WorkshopSpec};
 
 use super::support::{IMAGE, TestFleet};
@@ -71,7 +71,14 @@ async fn run(fleet: &TestFleet, profile: &str) -> [BTreeMap<String, String>; 2] 
     std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o711)).unwrap();
     chown(folder("run"), Some(65532), None).unwrap();
     let (run_dir, config_dir) = (folder("run"), folder("config"));
-    let settings = settings(fleet, &info, (&run_dir, &config_dir));
+    let seccomp = match info.kind {
+        EngineKind::Docker => format!("seccomp={}", seccomp_profile()),
+        EngineKind::Podman => {
+            std::fs::write(folder("seccomp.json"), seccomp_profile()).unwrap();
+            format!("seccomp={}", folder("seccomp.json").display())
+        }
+    };
+    let settings = BuildSettings { seccomp: &seccomp, ..settings(fleet, &info, (&run_dir, &config_dir)) };
     let workshop = workshop(profile);
     let (mut sidecar, app) = (sidecar(&workshop, &settings).unwrap(), app(&workshop, &settings).unwrap());
     sidecar.entrypoint = Some(report());
@@ -88,6 +95,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         run_as_user: 1000,
         internet: false,
         limits_disk: info.limits_disk,
+        seccomp: "",
         process_limits: info.process_limits,
         require_authentication: true,
         trusted_header: "X-Auth-Request-Email",

@@ -57,18 +57,6 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Ok(false) => Finding::warn("sidecar image", "the engine does not have it: the first launch pulls it"),
         Err(error) => Finding::fail("sidecar image", error.to_string()),
     };
-    let seccomp = if engine.permits_vsock {
-        Finding::warn(
-            "seccomp",
-            format!(
-                "{} lets workshops open sockets to the hypervisor (AF_VSOCK). On a virtual machine, use Docker Engine 23 \
-                 or newer",
-                engine.name
-            ),
-        )
-    } else {
-        Finding::ok("seccomp", "the engine's profile refuses sockets to the hypervisor".to_owned())
-    };
     let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
-    vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), seccomp, disk, image]
+    vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image]
 }

@@ -37,6 +37,21 @@ def check(result):
         raise OSError(number, os.strerror(number))
 
 
+def new_cgroup():
+    """Creates a group in each hierarchy of cgroups, and removes it. With version 1, hierarchies are subdirectories."""
+    root = "/sys/fs/cgroup"
+    hierarchies = [path for path, _, files in os.walk(root) if "cgroup.procs" in files and path.count("/") <= 5]
+    for path in hierarchies or [root]:
+        try:
+            os.mkdir(f"{path}/attack")
+        except OSError as error:
+            last = error
+        else:
+            os.rmdir(f"{path}/attack")
+            return f"{path}/attack can be created"
+    raise last
+
+
 def call(name):
     """Calls this function of the kernel. Any answer except a refusal is gained."""
     number, *arguments = CALLS[name]

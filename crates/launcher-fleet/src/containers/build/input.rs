@@ -24,6 +24,8 @@ pub struct BuildSettings<'a> {
     pub internet: bool,
     /// True if the engine can limit the disk space of a container.
     pub limits_disk: bool,
+    /// The seccomp profile, as a security option of the engine.
+    pub seccomp: &'a str,
     /// Limits of a process on the engine's machine.
     pub process_limits: ProcessLimits,
     /// True if only the owner has access. False admits every request, for development only.

@@ -81,7 +81,7 @@ pub(super) fn host_config(amounts: &Amounts, settings: &BuildSettings<'_>) -> Ho
             config: Some([("max-size", LOG_SIZE), ("max-file", "1")].map(|(k, v)| (k.to_owned(), v.to_owned())).into()),
         }),
         cap_drop: Some(vec!["ALL".to_owned()]),
-        security_opt: Some(vec!["no-new-privileges".to_owned()]),
+        security_opt: Some(vec!["no-new-privileges".to_owned(), settings.seccomp.to_owned()]),
         privileged: Some(false),
         restart_policy: Some(RestartPolicy { name: Some(RestartPolicyNameEnum::NO), maximum_retry_count: None }),
         ..HostConfig::default()

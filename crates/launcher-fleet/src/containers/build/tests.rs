@@ -21,6 +21,7 @@ fn settings() -> BuildSettings<'static> {
         run_as_user: 1000,
         internet: true,
         limits_disk: false,
+        seccomp: "seccomp={}",
         process_limits: LIMITS,
         require_authentication: true,
         trusted_header: "X-Auth-Request-Email",
@@ -130,6 +131,7 @@ fn no_container_can_gain_privileges_or_is_restarted_by_the_engine() {
         assert_eq!(host.cap_add, None);
         assert!(host.security_opt.iter().flatten().any(|option| option == "no-new-privileges"));
         assert!(!host.security_opt.iter().flatten().any(|option| option.contains("unconfined")));
+        assert!(host.security_opt.iter().flatten().any(|option| option == "seccomp={}"));
         assert_eq!(host.restart_policy.as_ref().unwrap().name.unwrap().to_string(), "no");
         assert_eq!(body.healthcheck.as_ref().unwrap().test.as_deref(), Some(&["NONE".to_owned()][..]));
         let modes = [&host.pid_mode, &host.ipc_mode, &host.uts_mode, &host.userns_mode];

@@ -161,11 +161,26 @@ impl Engine {
         }
     }
 
+    /// Gets a list of containers. Podman answers with an error if a container disappears meanwhile.
+    async fn get_list(&self, path: &str) -> Result<Vec<Listed>, EngineError> {
+        let deadline = Instant::now() + LONG;
+        loop {
+            match self.get(path).await {
+                Err(EngineError::Other(message) | EngineError::NotFound(message))
+                    if message.contains("container not known") && Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(REMOVAL_INTERVAL).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
     /// Returns the containers of a fleet in all states, apps before sidecars: the order in which Podman removes them.
     pub async fn list(&self, fleet_id: &str) -> Result<Vec<FoundContainer>, EngineError> {
         let filter = serde_json::json!({ "label": [format!("{FLEET_LABEL}={fleet_id}")] }).to_string();
         let filter: String = form_urlencoded::byte_serialize(filter.as_bytes()).collect();
-        let listed: Vec<Listed> = self.get(&format!("/containers/json?all=true&filters={filter}")).await?;
+        let listed: Vec<Listed> = self.get_list(&format!("/containers/json?all=true&filters={filter}")).await?;
         let mut found: Vec<_> = listed.into_iter().filter_map(found_container).collect();
         found.sort_by_key(|container| container.part);
         Ok(found)

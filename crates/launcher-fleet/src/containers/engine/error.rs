@@ -132,6 +132,8 @@ impl EngineError {
             400 => Self::BadParameter(message),
             404 => Self::NotFound(message),
             409 => Self::Conflict(message),
+            // Podman 4.3 answers with 500 if the container does not run.
+            _ if message.contains("container state improper") => Self::Conflict(message),
             _ => Self::Other(message),
         }
     }

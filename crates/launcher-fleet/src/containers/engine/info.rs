@@ -40,16 +40,6 @@ pub struct EngineInfo {
     pub rootless: bool,
 }
 
-impl EngineInfo {
-    /// True if the engine's default seccomp profile permits sockets to the hypervisor (`AF_VSOCK`). Docker Engine
-    /// refuses them since version 23.
-    #[must_use]
-    pub fn permits_vsock(&self) -> bool {
-        let major = self.version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        self.kind == EngineKind::Docker && major.is_some_and(|major| major < 23)
-    }
-}
-
 /// The fields of the engine's version.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

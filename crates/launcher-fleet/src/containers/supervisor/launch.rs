@@ -225,6 +225,7 @@ fn with_settings<T>(workload: &Workload, build: impl FnOnce(&Workshop, &BuildSet
             internet: settings.internet,
             limits_disk: engine_info.limits_disk,
             process_limits: engine_info.process_limits,
+            seccomp: &context.seccomp,
             require_authentication: origins.require_authentication,
             trusted_header: origins.trusted_header.name(),
             session_cookie_prefix: &origins.session_cookie_prefix,

@@ -3,9 +3,12 @@
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 
 use crate::containers::diagnose;
-use crate::containers::engine::{ContainerState, EngineError};
+use crate::containers::engine::{ContainerState, EngineError, EngineKind};
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
+
+/// Exit code of a process that SIGKILL has ended.
+const KILLED: i64 = 137;
 
 /// The containers of a Workshop as the engine reports them; `None` for a container that does not exist.
 #[derive(Debug)]
@@ -32,7 +35,10 @@ impl Observed {
     pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
         let engine = &workload.context().engine;
         let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
-        let (app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
+        let (mut app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
+        if let Some(app) = &mut app {
+            app.oom_killed |= is_killed_on_podman(workload.context().engine_info.kind, app);
+        }
         Ok(Self { app, sidecar })
     }
 
@@ -50,6 +56,12 @@ impl Observed {
             (true, false) => failed(reason(Part::Sidecar, sidecar)),
         }
     }
+}
+
+/// True if the main process of an app was killed, and the engine is Podman, which misses an OOM kill if the container
+/// ends at once (cgroup version 1). No process of the container can kill its main process.
+fn is_killed_on_podman(kind: EngineKind, app: &ContainerState) -> bool {
+    kind == EngineKind::Podman && app.exit_code == Some(KILLED)
 }
 
 fn reason(part: Part, state: &ContainerState) -> FailureReason {

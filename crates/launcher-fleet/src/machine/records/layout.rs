@@ -28,6 +28,11 @@ impl Layout {
         self.data_dir.join("fleet/place.json")
     }
 
+    /// The seccomp profile, for a container engine that reads it from a file.
+    pub(crate) fn seccomp(&self) -> PathBuf {
+        self.data_dir.join("fleet/seccomp.json")
+    }
+
     /// The directory with one state directory per Workshop.
     pub(crate) fn records(&self) -> PathBuf {
         self.data_dir.join("fleet/workshops")
