@@ -4,17 +4,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
-import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
-
-const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
-const LINK = `${LAUNCHER}/go/notebooks?start=1`;
+import { api, createNotebooks, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
 test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t) => {
   const browser = await startChainBrowser(t);
   const { context, page: alice, complaints } = await openProfile(t, browser);
   let workshop;
 
-  const slide = await startSlide(t, LINK, "Notebooks");
+  const notebooks = await createNotebooks(t, browser);
+  const slide = await startSlide(t, notebooks.link, "Notebooks");
 
   await t.test("link on a slide leads to the page of its template after the login", async () => {
     await alice.goto(slide);
@@ -22,7 +20,7 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await alice.waitForURL(/^http:\/\/dex\.test/);
     await screenshot(alice, "login-form");
     await logIn(alice, "alice@example.org");
-    await alice.waitForURL(`${LAUNCHER}/launch/${JUPYTERLAB}`);
+    await alice.waitForURL(`${LAUNCHER}/launch/${notebooks.id}`);
     await alice.getByText("alice@example.org").waitFor();
     assert.equal(await alice.getByText("Admin", { exact: true }).count(), 0, "expected no admin badge for Alice");
     await screenshot(alice, "login-came-back");
@@ -32,7 +30,7 @@ test("users log in, use workshops and sign out", { timeout: 300_000 }, async (t)
     await alice.getByRole("button", { name: "Launch" }).click();
     // The waiting page opens the workshop. dex keeps no session, so it asks Alice for a second login for the workshop
     // domain.
-    await alice.waitForURL(/\/instances\/jupyterlab-[a-z0-9]{10}\/wait$/);
+    await alice.waitForURL(/\/instances\/notebooks-[a-z0-9]{10}\/wait$/);
     const name = new URL(alice.url()).pathname.split("/")[2];
     await screenshot(alice, "login-waiting");
     const lab = alice;

@@ -1,9 +1,12 @@
 // Functions to log in at the provider. The Chromium resolves host names to the addresses in the environment variables
 // LOGIN_TRAEFIK, LOGIN_DEX and LOGIN_SSO.
 
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { openPage, startBrowser } from "../support.mjs";
 
 export const LAUNCHER = "https://launcher.test";
+const JUPYTERLAB = "01980000-0000-7000-8000-000000000001";
 
 /** Starts a Chromium that resolves launcher.test, *.workshops.test and the login providers to the cluster. */
 export function startChainBrowser(test) {
@@ -25,16 +28,34 @@ export async function logIn(page, email) {
 }
 
 /** Sends an API request with this profile's session, from a new tab of the launcher. Returns {status, body}. */
-export async function api(page, method, path) {
+export async function api(page, method, path, sent) {
   const tab = await page.context().newPage();
   await tab.goto(`${LAUNCHER}/history`);
   const answer = await tab.evaluate(
-    async ([method, path]) => {
-      const answer = await fetch(`/api/v1${path}`, { method, redirect: "manual" });
+    async ([method, path, sent]) => {
+      const content = sent && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
+      const answer = await fetch(`/api/v1${path}`, { method, redirect: "manual", ...content });
       return { status: answer.status, body: await answer.json().catch(() => null) };
     },
-    [method, path],
+    [method, path, sent],
   );
   await tab.close();
   return answer;
+}
+
+/**
+ * Logs in as an admin, and creates a JupyterLab template of which nobody has a workshop yet. Returns its id, and the link
+ * for a slide.
+ */
+export async function createNotebooks(test, browser) {
+  const { page } = await openProfile(test, browser);
+  await page.goto(LAUNCHER);
+  await logIn(page, "admin@example.org");
+  await page.waitForURL(`${LAUNCHER}/`);
+  const { app_type, image, resources } = (await api(page, "GET", `/templates/${JUPYTERLAB}`)).body;
+  const slug = `notebooks-${randomUUID().slice(0, 8)}`;
+  const template = { name: "Notebooks", slug, unlisted: true, app_type, image, resources };
+  const { status, body } = await api(page, "POST", "/templates/", template);
+  assert.equal(status, 201, JSON.stringify(body));
+  return { id: body.template_id, link: `${LAUNCHER}/go/${slug}?start=1` };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startSlide } from "../slide.mjs";
 import { screenshot } from "../support.mjs";
-import { api, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
+import { api, createNotebooks, LAUNCHER, logIn, openProfile, startChainBrowser } from "./people.mjs";
 
 const ECHO = "01980000-0000-7000-8000-000000000002";
 
@@ -45,12 +45,12 @@ test("one login opens the launcher and the workshops", { timeout: 300_000 }, asy
   });
 
   await t.test("link on a slide leads to a notebook with one login and one click", async (t) => {
+    const { link } = await createNotebooks(t, browser);
     const { context, page, complaints } = await openProfile(t, browser);
     const forms = countForms(context);
-    await page.goto(await startSlide(t, `${LAUNCHER}/go/notebooks?start=1`, "Notebooks"));
+    await page.goto(await startSlide(t, link, "Notebooks"));
     await page.getByRole("link", { name: "Notebooks" }).click();
-    // Of the users of this provider, only the admin has no JupyterLab from an earlier test, which the link would open.
-    await logIn(page, "admin@example.org");
+    await logIn(page, "alice@example.org");
     await page.waitForURL(/^https:\/\/launcher\.test\/launch\//);
     await page.getByRole("button", { name: "Launch" }).click();
     await page.waitForURL(/\/wait$/);
