@@ -98,6 +98,8 @@ def web_socket(visitor, host):
         ssl=TLS,
         server_hostname=host,
         origin=f"https://{host}",
+        # The default, 10 s, can be too short while JupyterLab starts.
+        open_timeout=30,
         additional_headers={"Cookie": visitor.cookies_for(host)},
         proxy=None,
     )
