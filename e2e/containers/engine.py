@@ -104,7 +104,8 @@ class Engine:
     def start(self):
         """Starts the engine and waits until it answers."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            # In its own directory, because Podman's monitor writes a file into it after an OOM kill.
+            process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.place)
         self.pid_file.write_text(str(process.pid))
         wait_for("the engine to answer", self._answers, 60)
 
