@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images
+.PHONY: help run test ci release-artifacts soak lint fmt deny requirements bench pictures clean cluster-up cluster-images cluster-smoke cluster-down server-images docs
 
 help: ## list the targets
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
@@ -16,6 +16,16 @@ test: ## run every tier that this machine supports, and list the others
 
 test-%: ## run one tier
 	@exec e2e/tiers.sh $*
+
+# Tiers that need more than a hosted runner:
+#   limits                 its latency limits assume CPUs that no other machine shares
+#   cluster, chart, login  build Kubernetes and Traefik from source, and run a cluster: about an hour on a fresh machine
+#   containers             Debian 12 packages of Docker and Podman, on a machine without other engines
+ci: ## run the tiers that fit a hosted runner of GitHub
+	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser make_run
+
+release-artifacts: ## build the files of a release twice, compare them, and put them into target/release-artifacts
+	@exec packaging/release/twice.sh
 
 soak: ## long tests: 1,000 launches under kill -9, hours of steady use
 	@exec e2e/soak/run.sh
@@ -52,6 +62,9 @@ cluster-down: ## stop that cluster and revert all its changes to this machine
 
 server-images: ## build the images of deploy/server from this checkout into the container engine
 	@exec images/server.sh
+
+docs: ## build the book of docs/ in .local/book with mdBook, and check its links
+	@exec packaging/docs/build.sh
 
 clean: ## remove builds and downloads in this folder; keep ./data and ~/.cache/workshop-launcher, which clones share
 	cargo clean

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# build.sh [launcher|sidecar]...: builds the programs for the images, by default both, and prepares the build contexts
-# of the Dockerfiles beside this script in target/images/NAME. Prints the commands that build and push the images.
+# build.sh [launcher|sidecar]...: builds the programs of these images, by default both, and prepares a build context for
+# each in target/images/NAME: the program, its other files, and the last stage of images/NAME.Dockerfile.
+# The first stage of that Dockerfile runs this script. The tests and the server run it on this machine: cargo then keeps
+# compiled dependencies, and the image needs no base image.
 # LAUNCHER_PROGRAM names an existing launcher program; the tests use it, because a release build takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +15,7 @@ readonly TARGET=${CARGO_TARGET_DIR:-target}
 build_sidecar() {
   local host
   host=$(rustc --version --verbose | sed -n 's/^host: //p')
-  RUSTFLAGS="-C target-feature=+crt-static" \
+  RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static" \
     cargo build --quiet --locked --release --package launcher-sidecar --bin launcher-sidecar --target "$host"
   install -D --mode=755 "$TARGET/$host/release/launcher-sidecar" "$1/launcher-sidecar"
 }
@@ -22,17 +24,23 @@ build_sidecar() {
 # linked with.
 build_launcher() {
   local library program=${LAUNCHER_PROGRAM:-$TARGET/release/launcher}
+  local -a libraries
   if [[ -z "${LAUNCHER_PROGRAM:-}" ]]; then
     cargo build --quiet --locked --release --package launcher --bin launcher
   fi
   install -D --strip --mode=755 "$program" "$1/launcher"
-  while read -r library; do
+  mapfile -t libraries < <(ldd "$program" | grep --only-matching '/[^ ]*')
+  for library in "${libraries[@]}"; do
     install -D --mode=755 "$library" "$1/rootfs$library"
-  done < <(ldd "$program" | grep --only-matching '/[^ ]*')
+  done
   install -D --mode=644 /etc/ssl/certs/ca-certificates.crt "$1/rootfs/etc/ssl/certs/ca-certificates.crt"
   printf 'hosts: files dns\n' >"$1/rootfs/etc/nsswitch.conf"
   printf 'launcher:x:65532:65532::/:/usr/local/bin/launcher\n' >"$1/rootfs/etc/passwd"
+  images/packages.sh "$1/rootfs" "${libraries[@]}"
 }
+
+# last_stage NAME: prints the last stage of the image's Dockerfile, which copies from the context instead of the first.
+last_stage() { sed -n "/^FROM scratch\$/,\$s|--from=build /src/target/images/$1/||;/^FROM scratch\$/,\$p" "images/$1.Dockerfile"; }
 
 need_rust
 for name in "${@:-launcher sidecar}"; do
@@ -42,7 +50,8 @@ for name in "${@:-launcher sidecar}"; do
     say "building the program of the image $one"
     rm -rf "${TARGET:?}/images/$one"
     "build_$one" "$TARGET/images/$one"
-    say "next: docker build --file images/$one.Dockerfile --tag REGISTRY/$one:TAG $TARGET/images/$one"
+    last_stage "$one" >"$TARGET/images/$one/Dockerfile"
+    say "next: docker build --tag REGISTRY/$one:TAG $TARGET/images/$one"
     say "      docker push REGISTRY/$one:TAG"
     say "      docker inspect --format '{{index .RepoDigests 0}}' REGISTRY/$one:TAG    # images.$one of the chart's values"
   done

@@ -14,5 +14,5 @@ images/build.sh "$@"
 for name; do
   reference=$(sed -n "s/^${name^^}_IMAGE=//p" deploy/server/versions.env)
   say "building $reference"
-  "$ENGINE" build --quiet --file "images/$name.Dockerfile" --tag "$reference" "$CARGO_TARGET_DIR/images/$name" >/dev/null
+  "$ENGINE" build --quiet --tag "$reference" "$CARGO_TARGET_DIR/images/$name" >/dev/null
 done

@@ -1,7 +1,19 @@
 # The sidecar: one static program and nothing else.
-# The build context comes from images/build.sh:  docker build -f images/sidecar.Dockerfile target/images/sidecar
+#   docker build --file images/sidecar.Dockerfile --tag REGISTRY/sidecar:TAG .
+# images/build.sh uses the last stage alone, for a program that it built outside.
+
+# docs/release.md describes an update of this image.
+FROM docker.io/library/rust:1.95.0-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00db7aeb69f4b3d170c3e4082 AS build
+WORKDIR /src
+COPY . .
+# Commit for --version, for example abc1234. Optional.
+ARG LAUNCHER_COMMIT
+RUN images/build.sh sidecar
+
 FROM scratch
-COPY launcher-sidecar /launcher-sidecar
+COPY --from=build /src/target/images/sidecar/launcher-sidecar /launcher-sidecar
+LABEL org.opencontainers.image.title="Workshop Launcher: sidecar" \
+  org.opencontainers.image.licenses="MIT OR Apache-2.0"
 USER 65532:65532
 EXPOSE 8080 8081
 ENTRYPOINT ["/launcher-sidecar"]

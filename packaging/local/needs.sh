@@ -18,7 +18,7 @@ can_install() { [[ "$(id -u)" == 0 ]] && command -v apt-get >/dev/null; }
 # install_packages PACKAGE...: installs Debian packages; if that fails, updates the package lists and tries again.
 install_packages() {
   say "installing with apt-get: $*"
-  local -a install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0)
+  local -a install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600)
   "${install[@]}" "$@" >&2 || { apt-get update >&2 && "${install[@]}" "$@" >&2; }
 }
 
@@ -38,6 +38,11 @@ need_rust() {
   command -v cargo >/dev/null \
     || fail "cargo is missing. Install Rust $(rust_version) or newer from https://rustup.rs (Debian's own is too old)"
   need_command cc build-essential
+}
+
+# need_go: ensures Go.
+need_go() {
+  command -v go >/dev/null || fail "Go 1.24 or newer is missing: https://go.dev/dl (it downloads the required release itself)"
 }
 
 rust_version() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml; }

@@ -11,3 +11,4 @@ pub mod serve;
 pub mod settings;
 pub mod stop;
 pub mod telemetry;
+pub mod version;

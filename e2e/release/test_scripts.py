@@ -1,0 +1,146 @@
+"""Tests the scripts of a release that need no compiler, on a copy of the sources without Git."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+LAUNCHER = f"registry.example.org/launcher:{VERSION}@sha256:{'a' * 64}"
+SIDECAR = f"registry.example.org/sidecar:{VERSION}@sha256:{'b' * 64}"
+COMMIT = {"COMMIT": "0123456789abcdef0123456789abcdef01234567", "SOURCE_DATE_EPOCH": "1700000000"}
+SOURCES = ("charts", "deploy/server", "packaging", "Cargo.toml", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "docs/openapi.json", "docs/server.md")
+
+
+@pytest.fixture
+def sources(tmp_path):
+    root = tmp_path / "sources"
+    for name in SOURCES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, root / name)
+    return root
+
+
+def run(sources, name, *arguments, umask=0o22, **environment):
+    """Runs a script. Returns its output, and its errors if it fails."""
+    done = subprocess.run(
+        [sources / "packaging/release" / name, *map(str, arguments)], cwd="/", umask=umask,
+        env=os.environ | COMMIT | environment, capture_output=True, text=True,
+    )
+    return done.returncode, done.stdout if done.returncode == 0 else done.stderr
+
+
+def member(archive, path):
+    with tarfile.open(archive) as files:
+        return files.extractfile(path).read().decode()
+
+
+def set_changelog_heading(sources, heading):
+    changelog = sources / "CHANGELOG.md"
+    text, count = re.subn(rf"^## {re.escape(VERSION)} - .*$", heading, changelog.read_text(), flags=re.MULTILINE)
+    assert count == 1, "CHANGELOG.md has no section of this version"
+    changelog.write_text(text)
+
+
+def test_packaged_chart_names_images_of_release(sources, tmp_path):
+    assert run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR) == (0, "")
+    archive = tmp_path / f"workshop-launcher-{VERSION}.tgz"
+    images = yaml.safe_load(member(archive, "workshop-launcher/values.yaml"))["images"]
+    assert (images["launcher"], images["sidecar"]) == (LAUNCHER, SIDECAR)
+    before = yaml.safe_load((ROOT / "charts/workshop-launcher/values.yaml").read_text())["images"]
+    assert {**images, "launcher": "", "sidecar": ""} == before
+    with tarfile.open(archive) as files:
+        names = files.getnames()
+    assert "workshop-launcher/Chart.yaml" in names
+    assert not [name for name in names if re.search(r"/(ci|rendered)(/|$)", name)]
+
+
+def test_packaged_server_names_images_of_release(sources, tmp_path):
+    assert run(sources, "server.sh", tmp_path, LAUNCHER, SIDECAR) == (0, "")
+    name = f"workshop-launcher-server-{VERSION}"
+    versions = member(tmp_path / f"{name}.tar.gz", f"{name}/deploy/server/versions.env")
+    before = (ROOT / "deploy/server/versions.env").read_text()
+    assert f"LAUNCHER_IMAGE={LAUNCHER}\nSIDECAR_IMAGE={SIDECAR}\n" in versions
+    assert versions.splitlines()[4:] == before.splitlines()[4:]
+    with tarfile.open(tmp_path / f"{name}.tar.gz") as files:
+        assert files.getmember(f"{name}/deploy/server/setup").mode == 0o755
+
+
+@pytest.mark.parametrize("script", ["chart.sh", "server.sh"])
+def test_archives_do_not_depend_on_machine(sources, tmp_path, script):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    run(sources, script, first, LAUNCHER, SIDECAR, TZ="UTC", LC_ALL="C")
+    for path in sources.rglob("*"):
+        os.utime(path, (1, 1))
+    run(sources, script, second, LAUNCHER, SIDECAR, umask=0o77, TZ="Asia/Kathmandu", LC_ALL="C.UTF-8")
+    archives = [next(folder.iterdir()).read_bytes() for folder in (first, second)]
+    assert archives[0] == archives[1]
+
+
+def test_changed_values_file_is_reported(sources, tmp_path):
+    values = sources / "charts/workshop-launcher/values.yaml"
+    values.write_text(values.read_text().replace('  sidecar: ""', "  sidecar: {}"))
+    code, error = run(sources, "chart.sh", tmp_path, LAUNCHER, SIDECAR)
+    assert code == 1 and "values.yaml has changed" in error and SIDECAR in error
+
+
+def test_sources_of_one_version_pass_check(sources):
+    set_changelog_heading(sources, f"## {VERSION} - 2026-01-31")
+    assert run(sources, "check.sh", f"v{VERSION}") == (0, "")
+
+
+def test_check_names_all_files_of_other_version(sources):
+    code, error = run(sources, "check.sh", "v99.0.0")
+    assert code == 1
+    for name in ("Cargo.toml", "Chart.yaml", "versions.env", "openapi.json", "CHANGELOG.md"):
+        assert name in error
+
+
+def test_check_refuses_changelog_without_date_and_invalid_tag(sources):
+    set_changelog_heading(sources, f"## {VERSION} - not released")
+    code, error = run(sources, "check.sh", f"v{VERSION}")
+    assert code == 1 and error.count("error:") == 1 and "has no date" in error
+    assert run(sources, "check.sh", VERSION)[1].startswith(f"error: {VERSION} is not a tag")
+
+
+def test_notes_are_section_of_version(sources):
+    (sources / "CHANGELOG.md").write_text(
+        f"# Changelog\n\n## Unreleased\n\nlater\n\n## {VERSION} - 2026-01-31\n\n### Added\n\n- one\n\n## 0.0.9 - 2026-01-01\n\nearlier\n"
+    )
+    assert run(sources, "notes.sh") == (0, "### Added\n\n- one\n")
+    (sources / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n")
+    assert "CHANGELOG.md has no section" in run(sources, "notes.sh")[1]
+
+
+def test_sbom_has_crates_and_debian_packages_without_local_paths(tmp_path):
+    source = tmp_path / "launcher.json"
+    component = {"type": "library", "bom-ref": "registry+x#serde@1", "name": "serde"}
+    program = f"path+file://{ROOT}/crates/launcher#{VERSION}"
+    source.write_text(json.dumps({
+        "metadata": {"component": {"bom-ref": program, "name": "launcher"}},
+        "components": [component],
+        "dependencies": [{"ref": program, "dependsOn": [component["bom-ref"]]}],
+    }))
+    files = tmp_path / "files"
+    (files / "var/lib/dpkg/status.d").mkdir(parents=True)
+    (files / "etc").mkdir()
+    (files / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\n')
+    (files / "var/lib/dpkg/status.d/libc6").write_text("Package: libc6\nArchitecture: amd64\nVersion: 2.36-9+deb12u14\nConffiles:\n /etc/x: y\n")
+    command = ["python3", ROOT / "packaging/release/sbom.py", source, files]
+    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    package = "pkg:deb/debian/libc6@2.36-9%2Bdeb12u14?arch=amd64&distro=debian-12"
+    document = json.loads(text)
+    assert [each["bom-ref"] for each in document["components"]] == [package, component["bom-ref"]]
+    assert document["dependencies"] == [{"ref": f"path+file:///src/crates/launcher#{VERSION}", "dependsOn": [package, component["bom-ref"]]}]
+    assert str(ROOT) not in text
