@@ -22,8 +22,8 @@ class Bare:
         self.place = pathlib.Path(tempfile.mkdtemp(prefix="bare-"))
         self.made, self.number = [], 0
 
-    def pair(self, number):
-        """Starts a sidecar and its app, and waits for the first answer. Returns the seconds."""
+    def pair(self, number, interval):
+        """Starts a sidecar and its app, and asks for an answer at this interval in seconds. Returns the seconds until it."""
         began = time.perf_counter()
         run = self.place / str(number)
         run.mkdir()
@@ -37,13 +37,13 @@ class Bare:
             self.made.append(names[part])
             self.api.call("POST", f"/containers/create?name={names[part]}", config | {"HostConfig": host})
             self.api.call("POST", f"/containers/{names[part]}/start")
-        self.until_answer(run / "http.sock")
+        self.until_answer(run / "http.sock", interval)
         return time.perf_counter() - began
 
     def moved(self, mount, run):
         return mount | {"Source": str(run)} if mount["Source"] == str(self.run) else mount
 
-    def until_answer(self, path):
+    def until_answer(self, path, interval):
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             connection = http.client.HTTPConnection("bare", timeout=5)
@@ -57,7 +57,7 @@ class Bare:
                 pass
             finally:
                 connection.close()
-            time.sleep(0.01)
+            time.sleep(interval)
         raise RuntimeError(f"no answer at {path}")
 
     def remove(self):

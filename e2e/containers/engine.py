@@ -135,6 +135,11 @@ class Engine:
 class Docker(Engine):
     """Docker Engine: dockerd, which starts containerd."""
 
+    def start(self):
+        # A killed dockerd leaves this file. The new one believes that the old one runs, until its parent has seen the end.
+        (self.place / "docker.pid").unlink(missing_ok=True)
+        super().start()
+
     def command(self):
         return [
             "dockerd", "--data-root", self.data, "--exec-root", self.place / "exec", "--pidfile", self.place / "docker.pid",

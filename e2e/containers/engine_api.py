@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import socket
+import time
 import urllib.parse
 
 # Docker 20.10 has 1.41, Podman 4.3 has 1.41, too.
@@ -64,7 +65,16 @@ class EngineApi:
     def containers(self, **labels):
         """Returns all containers with these labels, also those that do not run."""
         wanted = [f"workshoplauncher.dev/{name}={value}" for name, value in labels.items()]
-        return self.call("GET", f"/containers/json?all=true&filters={quote({'label': wanted})}")
+        path = f"/containers/json?all=true&filters={quote({'label': wanted})}"
+        deadline = time.monotonic() + 30
+        while True:
+            try:
+                return self.call("GET", path)
+            except EngineError as error:
+                # Podman cannot list containers while it removes one of them.
+                if "container not known" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.2)
 
     def inspect(self, container):
         return self.call("GET", f"/containers/{container}/json")

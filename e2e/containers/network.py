@@ -21,8 +21,9 @@ route add ::/0 via {GATEWAY_V6}
 """
 
 
-# Settings of a careless server: they permit source routes, which attackers use, and ICMP without privileges.
-SETTINGS = {"conf/all/accept_source_route": "1", "ping_group_range": "0 2147483647"}
+# Settings of a careless server: they permit source routes, which attackers use, and ICMP without privileges. The last one
+# is what setup writes for Podman: its bridge announces its new MAC address.
+SETTINGS = {"conf/all/accept_source_route": "1", "ping_group_range": "0 2147483647", "conf/all/arp_notify": "1"}
 
 
 def ip(batch):

@@ -6,6 +6,7 @@ Prints `ready` when all listen, then a line for each request: `http|dns|echo ADD
 
 import asyncio
 import ipaddress
+import os
 import pathlib
 import struct
 import subprocess
@@ -64,15 +65,25 @@ def http_server(address, port):
     return asyncio.start_server(answer, address, port, backlog=1024)
 
 
-async def serve():
+async def serve(http_ports, datagram_port, done):
+    """Serves these ports on all addresses. Calls done() when all listen."""
     loop = asyncio.get_running_loop()
     for address in (each.partition("/")[0] for each in SURROUNDINGS):
-        for port in HTTP_PORTS:
+        for port in http_ports:
             await http_server(address, port)
-        for port in (DNS_PORT, ECHO_PORT):
-            await loop.create_datagram_endpoint(lambda: Datagrams(address, port), local_addr=(address, port))
-    print("ready", flush=True)
+        await loop.create_datagram_endpoint(lambda: Datagrams(address, datagram_port), local_addr=(address, datagram_port))
+    done()
     await asyncio.Event().wait()
+
+
+def serve_names():
+    """Serves the names in a process of their own: a flood of the other ports does not delay them. Returns when all listen."""
+    ready, done = os.pipe()
+    if os.fork() == 0:
+        asyncio.run(serve((), DNS_PORT, lambda: os.close(done)))
+    os.close(done)
+    # Returns at the end of the file: the name server has closed its end.
+    os.read(ready, 1)
 
 
 def main():
@@ -83,7 +94,8 @@ def main():
     apply_settings()
     batch = "\n".join(["link set lo up", *lines, f"link set {INTERFACE} up", ""])
     subprocess.run(["ip", "-batch", "-"], input=batch, text=True, check=True)
-    asyncio.run(serve())
+    serve_names()
+    asyncio.run(serve(HTTP_PORTS, ECHO_PORT, lambda: print("ready", flush=True)))
 
 
 if __name__ == "__main__":

@@ -22,9 +22,11 @@ def stop_all(world):
 
 
 def restart(world, how):
-    """Restarts the engine: by a stop, by a kill, or with the whole server, launcher and all."""
-    running = engine()
-    if how == "server":
+    """Restarts the engine: by a stop, by a kill, or with the whole server, launcher and all. With "interrupted", the
+    launcher is killed again while it starts the containers.
+    """
+    running, with_launcher = engine(), how in ("server", "interrupted")
+    if with_launcher:
         world.launcher.kill()
         stop_all(world)
     if how == "killed":
@@ -32,11 +34,15 @@ def restart(world, how):
     else:
         running.stop()
     running.start()
-    if how == "server":
+    if how == "interrupted":
+        world.launcher.start()
+        wait_for("a container to run", lambda: "running" in {each["State"] for each in world.containers()}, 30)
+        world.launcher.kill()
+    if with_launcher:
         world.launcher.start()
 
 
-@pytest.mark.parametrize("how", ["stopped", "killed", "server"])
+@pytest.mark.parametrize("how", ["stopped", "killed", "server", "interrupted"])
 def test_all_workshops_come_back_with_their_files(world, how):
     template = world.template(SHELL, resources=SHELL["resources"] | {"memory_limit": "128Mi"})
     names = [world.launch(template) for _ in range(COUNT)]

@@ -8,7 +8,7 @@ from registry import Registry
 from world import BOTH, IMAGES, PLACE, QUICK, World
 
 # An app that first fills the disk, then answers.
-FILL = "dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"
+FILL = "/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"
 SHELL = ["/bin/busybox", "sh", "-c"]
 
 

@@ -64,8 +64,9 @@ def test_ends_while_the_launcher_is_down_take_effect_at_its_start(world):
     crashing, removed, kept = (world.running(SHELL, name=each) for each in ("crashing", "removed", "kept"))
     world.launcher.kill()
     world.api.call("POST", f"/containers/{world.container(crashing, 'app')['Id']}/kill?signal=KILL")
-    for container in world.containers(removed):
-        world.api.call("DELETE", f"/containers/{container['Id']}?force=true")
+    # In the order in which Podman permits it.
+    for part in ("app", "sidecar"):
+        world.api.call("DELETE", f"/containers/{world.container(removed, part)['Id']}?force=true")
     time.sleep(max(0, expires + 1 - time.time()))
     world.launcher.start()
     world.until(expiring, "terminated", 30)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from harness import wait_for
-from world import MALLORY, SHELL
+from world import ENGINE, MALLORY, RESOURCES, SHELL
 
 # Longest answer of another workshop during an attack, in seconds, on two busy cores.
 SLOWEST = 5
@@ -23,12 +23,14 @@ def victim(world):
 
 
 @pytest.fixture
-def attacker(world):
-    """A workshop of the attacker, which ends after the test."""
-    name = world.running(SHELL, MALLORY, name="attacker")
+def attacker(world, request):
+    """A workshop of the attacker, which ends after the test. The parameter changes its resources."""
+    resources = RESOURCES | getattr(request, "param", {})
+    name = world.running(SHELL, MALLORY, name="attacker", resources=resources)
     yield name
     world.end(name)
-    world.until_gone(name)
+    # The engines need some attempts to end thousands of processes.
+    world.until_gone(name, seconds=120)
 
 
 class Watch:
@@ -56,8 +58,8 @@ class Watch:
         self.thread.join()
         if not kind:
             assert self.count and self.slowest < SLOWEST, f"{self.count} answers, the slowest after {self.slowest:.1f} s"
-            reached = self.world.run(self.victim, "python3", "-m", "attack", "tcp", "internet.example", "80")[1]
-            assert '"gained": true' in reached, reached
+            output = self.world.run(self.victim, "python3", "-m", "attack", "tcp", "internet.example", "80", seconds=60)[1]
+            assert '"gained": true' in output, f"the victim does not reach the internet: {output}"
 
 
 def begin_flood(world, attacker, *words):
@@ -80,6 +82,8 @@ def flood(world, attacker, *words, seconds=60):
     return wait_for(f"the flood {words} to end", output, seconds)
 
 
+# With less memory, the kernel first ends processes because of the memory limit, which takes it minutes.
+@pytest.mark.parametrize("attacker", [{"memory_limit": "1Gi"}], indirect=True, ids=["fork_bomb"])
 def test_fork_bomb_ends_at_limit_of_processes(world, victim, attacker):
     app = world.container(attacker, "app")
     limit = app["HostConfig"]["PidsLimit"]
@@ -93,9 +97,7 @@ def test_fork_bomb_ends_at_limit_of_processes(world, victim, attacker):
                 seen = max(seen, int(group.read_text()))
             time.sleep(0.05)
     assert 50 < seen <= limit
-    # The processes may also need more memory than the limit.
-    row = world.instance(attacker)
-    assert row["state"] == "running" or row["reason"]["code"] in ("out-of-memory", "crashed"), row
+    assert world.instance(attacker)["state"] == "running"
 
 
 def processes_group(pid):
@@ -233,3 +235,15 @@ def test_disk_is_limited_where_the_engine_can(world, victim, attacker):
         return
     with Watch(world, victim):
         assert "No space left" in flood(world, attacker, "disk", "/home/jovyan/big", "20000", seconds=60)
+
+
+def test_doctor_warns_if_starts_interrupt_network_of_others(world):
+    """Podman's bridge takes the lowest MAC address of its interfaces. Other workshops must hear of each change."""
+    parameter = pathlib.Path("/proc/sys/net/ipv4/conf/all/arp_notify")
+    before = parameter.read_text()
+    assert "arp_notify" not in world.doctor()
+    parameter.write_text("0")
+    try:
+        assert ("net.ipv4.conf.all.arp_notify = 1" in world.doctor()) == (ENGINE == "podman")
+    finally:
+        parameter.write_text(before)

@@ -19,7 +19,7 @@ def traces(api):
         with contextlib.suppress(OSError):
             processes.append(path.read_text().strip())
     found = {
-        "containers": (each["Names"][0] for each in api.call("GET", "/containers/json?all=true")),
+        "containers": (each["Names"][0] for each in api.containers()),
         "networks": api.networks(),
         "volumes": api.volumes(),
         "mounts": (path for path in mounts if str(PLACE) in path or "/netns/" in path),

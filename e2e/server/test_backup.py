@@ -1,5 +1,6 @@
 """Backup and restore, with a real SQLite database."""
 
+import fcntl
 import io
 import os
 import sqlite3
@@ -148,3 +149,54 @@ def test_damaged_archive_is_refused(school, database):
     archive(school.work / "later.tar.gz", [(tarfile.TarInfo("manifest.json"), b'{"format": 2}')])
     assert "format 2" in school.run("restore", "later.tar.gz", code=1)
     assert not school.root.exists()
+
+
+def test_restore_into_another_data_directory(school, database):
+    school.run("backup", "backup.tar.gz")
+    move_away(school)
+    other = school.data.with_name("other")
+    school.run("restore", "backup.tar.gz", "--data-dir", other)
+    assert not school.data.exists()
+    school.data = other
+    assert rows(school) == ["kept"]
+    assert (other / "fleet/id").read_text() == "0199"
+    assert school.variables()["DATA_DIR"] == str(other)
+    assert "all files" in school.run()
+
+
+def test_restore_keeps_data_directory_of_server(school, database):
+    school.run("backup", "backup.tar.gz")
+    database.close()
+    other = school.data.with_name("other")
+    school.data.rename(other)
+    school.run("--data-dir", other)
+    told = school.run("restore", "backup.tar.gz", "--replace", "--data-dir", school.data, code=2)
+    assert f"mv -T {other} {school.data}" in told
+    school.run("restore", "backup.tar.gz", "--replace")
+    assert school.variables()["DATA_DIR"] == str(other)
+    assert not school.data.exists()
+
+
+def test_restore_refuses_relative_data_directory(school, database):
+    school.run("backup", "backup.tar.gz")
+    move_away(school)
+    assert "--data-dir data is not an absolute path" in school.run("restore", "backup.tar.gz", "--data-dir", "data", code=2)
+    assert not school.root.exists()
+
+
+@pytest.mark.parametrize("configured", [True, False], ids=["installation", "only data"])
+def test_restore_is_refused_while_launcher_runs(school, database, configured):
+    school.run("backup", "backup.tar.gz")
+    database.execute("INSERT INTO rows VALUES ('later')")
+    if not configured:
+        school.root.rename(school.root.with_name("away"))
+    with (school.data / "fleet/lock").open("w") as lock:
+        # As the launcher does.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = school.state()
+        told = school.run("restore", "backup.tar.gz", "--replace", code=1)
+        assert "the launcher runs" in told and "setup stop" in told
+        assert school.state() == before and rows(school) == ["kept", "later"]
+    database.close()
+    school.run("restore", "backup.tar.gz", "--replace")
+    assert rows(school) == ["kept"]

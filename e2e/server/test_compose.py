@@ -11,6 +11,7 @@ from conftest import ROOT, SERVER
 
 COMPOSE = yaml.safe_load((SERVER / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
+ROOTLESS = ("--engine", "podman", "--engine-socket", "/run/user/1000/podman/podman.sock")
 CHART = ROOT / "charts/workshop-launcher"
 IMAGES = dict(line.split("=", 1) for line in (SERVER / "versions.env").read_text().splitlines() if line[:1].isalpha())
 
@@ -21,9 +22,28 @@ def mounts(service):
 
 
 def test_only_launcher_gets_engine_socket():
-    having = {name for name in SERVICES for source, target, _ in mounts(name) if "sock" in (source + target).lower()}
+    named = re.compile("sock|engine", re.IGNORECASE)
+    having = {name for name in SERVICES for source, target, _ in mounts(name) if named.search(source + target)}
     assert having == {"launcher"}
-    assert "docker.sock" not in (SERVER / "compose.yaml").read_text()
+    assert not re.search("docker.sock|podman", (SERVER / "compose.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("words", "source", "target", "socket"),
+    [
+        ((), "/run/docker.sock", "/run/engine.sock", "/run/engine.sock"),
+        (("--engine", "podman"), "/run/podman", "/run/engine", "/run/engine/podman.sock"),
+        (ROOTLESS, "/run/user/1000/podman", "/run/engine", "/run/engine/podman.sock"),
+        (("--engine", "podman", "--engine-socket", "/srv/engine.sock"), "/srv/engine.sock", "/run/engine.sock", "/run/engine.sock"),
+    ],
+    ids=["docker", "podman", "rootless podman", "podman with another socket"],
+)
+def test_launcher_gets_folder_of_podman_socket(home, words, source, target, socket):
+    told = home.install(*words)
+    found = home.variables()
+    assert [found[name] for name in ("ENGINE_SOURCE", "ENGINE_TARGET", "ENGINE_SOCKET")] == [source, target, socket]
+    assert SERVICES["launcher"]["environment"]["SERVICE_ENGINE_SOCKET"] == "${ENGINE_SOCKET}"
+    assert ("the launcher loses the socket" in told) == (source == "/srv/engine.sock")
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -43,7 +63,7 @@ def test_service_has_no_more_rights_than_it_needs(name):
 @pytest.mark.parametrize("name", SERVICES)
 def test_configuration_is_mounted_read_only(name):
     writable = {(source, target) for source, target, options in mounts(name) if options != "ro"}
-    own = {"traefik": {("./acme", "/acme")}, "launcher": {("${DATA_DIR}", "${DATA_DIR}"), ("${ENGINE_SOCKET}", "/run/engine.sock")}}
+    own = {"traefik": {("./acme", "/acme")}, "launcher": {("${DATA_DIR}", "${DATA_DIR}"), ("${ENGINE_SOURCE}", "${ENGINE_TARGET}")}}
     assert writable == own.get(name, set())
 
 

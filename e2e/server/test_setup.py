@@ -282,3 +282,14 @@ def test_every_command_has_help(command):
 def test_commands_without_installation_say_what_to_do(home):
     for command in ("backup", "accounts"):
         assert "Run setup first" in home.run(command, "file", code=1)
+
+
+def test_password_is_printed_although_later_file_cannot_be_written(home):
+    words = [SERVER / "setup", "--directory", home.root, *LOCAL, "--data-dir", home.data, "--no-start"]
+    done = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)),
+    )
+    assert done.returncode == 1 and "File too large" in done.stderr
+    assert "ada@example.org" in json.loads(home.text("accounts.json"))
+    assert re.search(r"^Password of ada@example.org: \S{19}$", done.stdout, re.MULTILINE)

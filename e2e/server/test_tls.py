@@ -103,3 +103,54 @@ def test_expired_private_certificate_is_renewed_by_same_authority(home):
     home.run()
     assert (home.root / "private-ca/ca.pem").read_bytes() == authority
     assert read(home.root / "private-ca/server.pem", "-checkend", str(300 * 24 * 3600))
+
+
+def test_restore_uses_certificates_of_backup(home):
+    certificate(home.work, "own", "launcher.example.org")
+    certificate(home.work, "other", "*.workshops.example.net")
+    given(home, "--workshops-certificate", "other.pem", "--workshops-key", "other.key")
+    copies = {path.name: path.read_bytes() for path in (home.root / "traefik/certificates").iterdir()}
+    home.run("backup", "backup.tar.gz")
+    home.root.rename(home.root.with_name("away"))
+    for path in home.work.glob("o*.*"):
+        path.unlink()
+    for words in (["restore", "backup.tar.gz"], []):
+        told = home.run(*words)
+        assert "own.pem: No such file or directory. Setup uses its copy" in told and "--workshops-certificate" in told
+        assert {path.name: path.read_bytes() for path in (home.root / "traefik/certificates").iterdir()} == copies
+    certificate(home.work, "new")
+    told = home.run("--certificate", "new.pem", "--key", "new.key", "--workshops-certificate", "", "--workshops-key", "")
+    assert "copy" not in told
+    assert len(list((home.root / "traefik/certificates").iterdir())) == 2
+
+
+def test_restore_without_any_certificate_says_how_to_continue(home):
+    certificate(home.work, "own")
+    given(home)
+    for path in (home.root / "traefik/certificates").iterdir():
+        path.unlink()
+    home.run("backup", "backup.tar.gz")
+    (home.work / "own.pem").unlink()
+    told = home.run("restore", "backup.tar.gz", "--replace", code=1)
+    assert "cannot read the certificate" in told and "run setup, not setup restore" in told
+    certificate(home.work, "own")
+    home.run()
+
+
+def test_copy_does_not_replace_file_of_wrong_flag(home):
+    certificate(home.work, "own")
+    given(home)
+    before = home.state()
+    assert "cannot read the certificate" in home.run("--certificate", "missing.pem", code=1)
+    assert home.state() == before
+
+
+def test_expired_copy_is_refused(home):
+    certificate(home.work, "own")
+    given(home)
+    certificate(home.work, "own", days=1)
+    folder = home.root / "traefik/certificates"
+    for path in folder.iterdir():
+        path.write_bytes((home.work / f"own{path.suffix}").read_bytes())
+    (home.work / "own.pem").unlink()
+    assert "expires within a day" in home.run(code=1)

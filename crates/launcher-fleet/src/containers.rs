@@ -20,6 +20,7 @@ mod fleet;
 mod images;
 mod names;
 mod open;
+mod orphans;
 mod pulls;
 mod room;
 mod settings;

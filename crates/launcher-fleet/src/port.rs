@@ -77,7 +77,7 @@ pub enum ImageState {
     Missing,
     /// The image is being pulled.
     Pulling {
-        /// Downloaded part of the known bytes, 0 to 100. 0 before the download begins.
+        /// Downloaded part of the known bytes: 0 before the download begins, and 100 while the image is unpacked.
         percent: u32,
     },
     /// The image is on the machine.

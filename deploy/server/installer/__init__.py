@@ -9,7 +9,9 @@ generate   all files, from settings, secrets and accounts
 files      writes files: atomically, with safe permissions, only if they differ
 engine     Docker or Podman, and Compose
 checks     DNS, ports, memory, images
+kernel     kernel parameters of the server
 login      checks that a login works
+data       the data directory
 backup     backup and restore
 cli        the commands
 """

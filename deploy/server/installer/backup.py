@@ -13,6 +13,8 @@ import tempfile
 import zlib
 
 from . import files
+from . import settings as answers
+from .data import DATABASE, FLEET
 from .problem import Problem
 
 FORMAT = 1
@@ -21,9 +23,6 @@ STATE = (
     r"settings\.json", r"secrets\.json", r"accounts\.json", r"acme\.env", r"images\.env", r"launcher\.env",
     r"launcher/templates\.json", r"acme/[A-Za-z0-9._-]+", r"private-ca/[a-z]+\.(pem|key)", r"traefik/certificates/[a-z0-9-]+\.(pem|key)",
 )
-DATABASE = "launcher.db"
-# The identity of the fleet: a database of another fleet would be refused.
-FLEET = "fleet/id"
 MOST_BYTES = 4 << 30
 
 
@@ -148,15 +147,15 @@ def check_target(root, archive, data, replace):
         )
 
 
-def restore(root, archive, data):
-    """Writes the files of the backup. The launcher must not run."""
-    root, data = pathlib.Path(root), pathlib.Path(data)
+def restore(root, archive, settings):
+    """Writes the files of the backup, with these settings. The launcher must not run."""
+    root, data = pathlib.Path(root), pathlib.Path(settings.data_dir)
     for folder in (root, data):
         files.Writer(folder).folder(".")
     writer = files.Writer(root)
     for name in [name for name in _files_below(root) if _is_state(name)]:
         writer.remove(name)
-    for name, content in archive.configuration().items():
+    for name, content in (archive.configuration() | {"settings.json": answers.dump(settings)}).items():
         for parent in reversed(pathlib.PurePath(name).parents[:-1]):
             writer.folder(parent)
         writer.file(name, content)

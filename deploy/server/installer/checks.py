@@ -17,7 +17,7 @@ from .problem import Problem
 
 MIB = 1024 * 1024
 LEAST_DISK_MIB = 5 * 1024
-NAMES = ("dns", "memory", "ports", "provider")
+NAMES = ("dns", "memory", "ports", "provider", "kernel")
 
 
 def dns(settings):
@@ -117,6 +117,23 @@ def engine_socket(path):
         )
 
 
+def limits(engine):
+    """Raises if the engine ignores the limits of containers: a workshop could take the whole memory of the server."""
+    if not engine.rootless:
+        return
+    try:
+        said = json.loads(engine.run("info", "--format", "{{json .}}", check=False))
+    except ValueError:
+        return
+    # The first is Docker's field, the second Podman's.
+    version = said.get("CgroupVersion") or said.get("host", {}).get("cgroupVersion", "")
+    if version in ("1", "v1"):
+        raise Problem(
+            f"rootless {engine.name} ignores limits of memory with cgroup version 1: a workshop could take the whole memory "
+            "of the server. Start the server with cgroup version 2, or run the setup as root"
+        )
+
+
 def provider(settings):
     """Raises if the OpenID Connect provider does not answer, or has another issuer: the login proxies would not start."""
     if settings.login != "oidc":
@@ -137,6 +154,7 @@ def images(engine, chosen, say, pull=False):
         if engine.has_image(reference) and (not pull or reference.startswith("localhost/")):
             continue
         if reference.startswith("localhost/"):
-            raise Problem(f"the image {reference} is missing. Build it, in the folder of the sources: make server-images")
+            build = f"Build it, in the folder of the sources: ENGINE={engine.name} make server-images"
+            raise Problem(f"the image {reference} is missing in {engine.name}. {build}")
         say(f"pulling {reference.split('@')[0]}")
         engine.run("pull", "--quiet", reference, timeout=1800)

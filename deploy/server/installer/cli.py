@@ -5,7 +5,7 @@ import sys
 
 from . import accounts as local_accounts
 from . import backup as backups
-from . import checks, diagnosis, files, questions
+from . import checks, data, diagnosis, files, questions
 from . import engine as engines
 from . import settings as answers
 from .installation import DIRECTORY, Installation
@@ -24,7 +24,7 @@ commands:
   setup stop               stop the launcher and its login; workshops continue, unreachable
   setup COMMAND --help     the flags of a command
 
-Run again, setup changes nothing that it need not. docs/server.md has the steps."""
+You can run setup again at any time: it changes only what differs. docs/server.md has the steps."""
 
 
 def main(words):
@@ -93,15 +93,6 @@ def _setup(arguments):
     if missing := questions.missing_secrets(installation):
         raise Problems("these settings are missing:", missing, code=2)
     installation.apply(arguments.skip, start=not arguments.no_start)
-    _tell(installation)
-
-
-def _tell(installation):
-    """Prints the passwords of new accounts of admins: the only time that they are shown."""
-    for address, _, password in installation.issued:
-        print(f"Password of {address}: {password}")
-    if installation.issued:
-        print("Write it down: only its hash is stored.")
 
 
 # accounts
@@ -176,20 +167,49 @@ def _restore_flags(parser):
     parser.description = "Sets up this server from a backup."
     parser.add_argument("file", metavar="FILE", help="a file that `setup backup` wrote")
     parser.add_argument("--replace", action="store_true", help="replace the existing installation of this server")
-    parser.add_argument("--no-start", action="store_true", help="only write the files")
+    parser.add_argument("--data-dir", metavar="PATH", help="folder of the data. Default: the one of this server or backup")
+    parser.add_argument("--no-start", action="store_true", help="only write the files. The launcher must not run")
     _skip_flag(parser)
 
 
 def _restore(arguments):
     archive = backups.Archive(arguments.file)
-    stored = answers.loads(archive.configuration()["settings.json"], arguments.file)
-    backups.check_target(arguments.directory, archive, stored.data_dir, arguments.replace)
+    settings = answers.loads(archive.configuration()["settings.json"], arguments.file)
     existing = Installation(arguments.directory, say)
-    if existing.exists and not arguments.no_start:
-        existing.engine().run_compose(existing.root, "stop", profile=engines.LOCAL_ACCOUNTS)
-    backups.restore(existing.root, archive, stored.data_dir)
+    if existing.exists:
+        # These settings belong to the server, not to the backup.
+        for name in ("data_dir", "engine", "engine_socket"):
+            setattr(settings, name, getattr(existing.settings, name))
+    if arguments.data_dir:
+        settings.data_dir = arguments.data_dir
+    if found := list(answers.path_problems(settings)):
+        raise Problems("nothing was restored:", found, code=2)
+    backups.check_target(existing.root, archive, settings.data_dir, arguments.replace)
+    if existing.exists:
+        data.check_change(existing.settings.data_dir, settings.data_dir)
+    if not arguments.no_start:
+        if existing.exists:
+            existing.engine().run_compose(existing.root, "stop", profile=engines.LOCAL_ACCOUNTS)
+        else:
+            _forget_missing_engine(settings)
+    data.check_not_running(settings.data_dir)
+    backups.restore(existing.root, archive, settings)
     say(f"restored the backup of {archive.made}")
-    Installation(arguments.directory, say).apply(arguments.skip, start=not arguments.no_start)
+    try:
+        Installation(arguments.directory, say).apply(arguments.skip, start=not arguments.no_start)
+    except Problem as problem:
+        advice = "The files of the backup are restored. Correct the fault, and run setup, not setup restore"
+        raise Problem(f"{problem}\n{advice}", problem.code) from None
+
+
+def _forget_missing_engine(settings):
+    """Removes the engine from the settings of a backup if this server does not have it."""
+    try:
+        checks.engine_socket(engines.find(settings.engine, settings.engine_socket).socket)
+    except Problem:
+        if settings.engine or settings.engine_socket:
+            say(f"warning: this server does not have the engine of the backup: {settings.engine} {settings.engine_socket}")
+        settings.engine = settings.engine_socket = ""
 
 
 # upgrade, doctor, stop
@@ -206,7 +226,6 @@ def _upgrade(arguments):
     if arguments.backup:
         backups.save(installation.root, installation.settings, arguments.backup, say)
     installation.apply(("dns", "memory", "ports"), pull=True)
-    _tell(installation)
 
 
 def _doctor_flags(parser):
@@ -226,7 +245,13 @@ def _stop_flags(parser):
 def _stop(arguments):
     installation = Installation(arguments.directory, say)
     installation.require()
-    installation.engine().run_compose(installation.root, "stop", profile=engines.LOCAL_ACCOUNTS)
+    engine = installation.engine()
+    if not engine.containers(installation.root):
+        raise Problem(
+            f"{engine.name} has no containers of {installation.root}: nothing was stopped. If another engine runs them, name it "
+            "first: setup --engine NAME"
+        )
+    engine.run_compose(installation.root, "stop", profile=engines.LOCAL_ACCOUNTS)
     say("stopped. Start again: setup")
 
 

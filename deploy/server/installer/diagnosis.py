@@ -3,7 +3,7 @@
 import os
 import stat
 
-from . import checks, generate, login, tls
+from . import checks, generate, login
 from . import engine as engines
 from .problem import Problem
 
@@ -18,6 +18,7 @@ def run(installation):
     report.warnings("certificates", lambda: _certificates(installation))
     if engine:
         report.check("engine socket", lambda: checks.engine_socket(engine.socket))
+        report.check("limits", lambda: checks.limits(engine))
         report.check("images", lambda: _images(installation, engine))
         report.check("containers", lambda: _containers(installation, engine))
     site = installation.site()
@@ -102,7 +103,7 @@ def _containers(installation, engine):
 def _certificates(installation):
     if installation.settings.tls != "files":
         return []
-    return tls.check(installation.settings, tls.given(installation.settings))
+    return installation.given_certificates()[1]
 
 
 def _asked(site, look):

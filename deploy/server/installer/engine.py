@@ -15,7 +15,7 @@ LOCAL_ACCOUNTS = "local-accounts"
 # The oldest versions on which the tests run.
 OLDEST = {"docker": (20, 10), "podman": (4, 3)}
 SOCKETS = {"docker": "/run/docker.sock", "podman": "/run/podman/podman.sock"}
-INSTALL = """no container engine with Compose answers. Install one:
+INSTALL = """install an engine with Compose:
 - Debian 12: apt-get install docker.io docker-compose
 - Debian 13: apt-get install docker.io docker-cli docker-compose
 - Ubuntu: apt-get install docker.io docker-compose-v2
@@ -87,6 +87,19 @@ def project(root):
     return name
 
 
+def socket_mount(name, socket):
+    """Returns how the launcher's container gets the socket: (path to mount, target, path of the socket inside).
+
+    A restart of podman.socket creates a new socket, and the launcher continues. A mounted file would be the old socket.
+    Only a folder that contains nothing else is mounted: the one that systemd creates for Podman. Docker's socket is in
+    /run. A restart of Docker restarts the launcher as well, which then gets the new socket.
+    """
+    folder, file = os.path.split(socket)
+    if name == "podman" and os.path.basename(folder) == "podman":
+        return folder, "/run/engine", f"/run/engine/{file}"
+    return socket, "/run/engine.sock", "/run/engine.sock"
+
+
 def services(settings):
     """Returns the services that run with these settings."""
     always = {"traefik", "login", "workshops-login", "launcher"}
@@ -100,7 +113,10 @@ def find(wanted="", socket=""):
         if found:
             _check_version(found)
             return found
-    raise Problem(f"{wanted} does not answer, or has no Compose. {INSTALL}" if wanted else INSTALL)
+    if wanted:
+        other = "docker" if wanted == "podman" else "podman"
+        raise Problem(f"{wanted} does not answer, or has no Compose. Start it, or run setup with --engine {other}; or {INSTALL}")
+    raise Problem(f"no container engine with Compose answers: {INSTALL}")
 
 
 def _probe(name, socket):

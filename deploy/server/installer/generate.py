@@ -69,8 +69,9 @@ def generate(settings, secrets, accounts, pairs, *, authority=None, acme_env=b""
     return found
 
 
-def environment(settings, chosen, found, *, engine_socket, rootless=False):
+def environment(settings, chosen, found, *, engine_mount, rootless=False):
     """Returns the .env of compose.yaml. `chosen` has the images, `found` the other files."""
+    source, target, socket = engine_mount
 
     def digest(name):
         return found[name].digest[:16]
@@ -85,7 +86,9 @@ def environment(settings, chosen, found, *, engine_socket, rootless=False):
         "LOGOUT_URL": settings.logout_url,
         "HELP_URL": settings.help_url,
         "DATA_DIR": settings.data_dir,
-        "ENGINE_SOCKET": engine_socket,
+        "ENGINE_SOURCE": source,
+        "ENGINE_TARGET": target,
+        "ENGINE_SOCKET": socket,
         "FLEET": settings.fleet,
         "CONTAINER_INTERNET": "true" if settings.internet else "false",
         "LAUNCHER_PORT": settings.ports["launcher_port"],

@@ -1,12 +1,13 @@
 """One installation: its folder, and the steps that bring it into the wanted state."""
 
+import dataclasses
 import datetime
 import os
 import pathlib
 import re
 
 from . import accounts as local_accounts
-from . import checks, files, generate, login, secret, sheet, tls
+from . import checks, data, files, generate, kernel, login, secret, sheet, tls
 from . import engine as engines
 from . import settings as answers
 from .problem import Problem
@@ -21,11 +22,13 @@ class Installation:
         self.root = pathlib.Path(root).absolute()
         self.say = say
         self.settings = answers.load(self.root / "settings.json")
+        # The settings of the last run; the defaults at the first.
+        self.stored_settings = dataclasses.replace(self.settings)
         self.secrets = secret.load(self.root / "secrets.json")
         self.accounts = local_accounts.load(self.root / "accounts.json")
         acme_env = self.root / "acme.env"
         self.acme_env = acme_env.read_bytes() if acme_env.exists() else b""
-        # Passwords that this run generated: [(address, name, password)].
+        # Passwords for the sheet that this run generated: [(address, name, password)].
         self.issued = []
 
     @property
@@ -53,6 +56,8 @@ class Installation:
         What is in the wanted state already stays as it is.
         """
         answers.check(self.settings)
+        if self.exists:
+            data.check_change(self.stored_settings.data_dir, self.settings.data_dir)
         for text in answers.warnings(self.settings):
             self.say(f"warning: {text}")
         engine = self.engine() if start else None
@@ -61,16 +66,22 @@ class Installation:
         pairs, authority = self._certificates()
         if engine:
             self._check(engine, skipped)
-        self._admins()
-        socket = engine.socket if engine else self.settings.engine_socket or engines.SOCKETS[self.settings.engine or "docker"]
-        writer, chosen = self.write(pairs, authority, socket, engine is not None and engine.rootless)
+        issued = self._admins()
+        mount = self._socket_mount(engine)
+        try:
+            writer, chosen = self.write(pairs, authority, mount, engine is not None and engine.rootless)
+        finally:
+            # Before the start, which may fail: the next run generates no other password.
+            self._print_passwords(issued)
         count = len(writer.changed)
         self.say(f"{count} files and folders changed in {self.root}" if count else f"all files in {self.root} were up to date")
+        if engine and "kernel" not in skipped:
+            self._prepare_kernel(engine)
         if engine:
             self.start(engine, chosen, pull)
         return engine
 
-    def write(self, pairs, authority, socket, rootless):
+    def write(self, pairs, authority, mount, rootless):
         """Writes all files. Returns the writer, which knows what it changed, and the images."""
         os.umask(0o077)
         engines.project(self.root)
@@ -82,7 +93,7 @@ class Installation:
             authority=authority, acme_env=self.acme_env, rootless=rootless,
         )
         found |= {name: self._kept(name, file) for name, file in generate.created().items()}
-        found[".env"] = generate.environment(self.settings, chosen, found, engine_socket=socket, rootless=rootless)
+        found[".env"] = generate.environment(self.settings, chosen, found, engine_mount=mount, rootless=rootless)
         for name, folder in found.items():
             if isinstance(folder, files.Folder):
                 writer.folder(name, folder.owner)
@@ -99,7 +110,9 @@ class Installation:
     def start(self, engine, chosen, pull=False):
         """Starts the programs, and waits until a login works."""
         checks.engine_socket(engine.socket)
+        checks.limits(engine)
         checks.images(engine, chosen, self.say, pull)
+        self._remember(engine)
         local = self.settings.login == "local"
         self.say(f"starting with {' '.join(engine.compose)}")
         if not local and "dex" in engine.containers(self.root):
@@ -111,17 +124,51 @@ class Installation:
         login.wait(self.site(), self.say)
         self.say(f"a login works: {self.settings.url}/")
 
+    def _socket_mount(self, engine):
+        """Returns the mount of the engine's socket. Without an engine, setup assumes the engine's usual socket."""
+        name = engine.name if engine else self.settings.engine or "docker"
+        socket = engine.socket if engine else self.settings.engine_socket or engines.SOCKETS[name]
+        mount = engines.socket_mount(name, socket)
+        if name == "podman" and mount[0] == socket:
+            self.say(
+                f"warning: the launcher loses the socket {socket} when Podman's service restarts. Restart the launcher's "
+                "container then; or use the socket of systemd, /run/podman/podman.sock, which does not need this"
+            )
+        return mount
+
+    def _prepare_kernel(self, engine):
+        """Raises kernel parameters of the server, unless this is a trial in other folders."""
+        default = (pathlib.Path(DIRECTORY), answers.Settings.data_dir)
+        permitted = os.geteuid() == 0 and (self.root, self.settings.data_dir) == default
+        for text in kernel.prepare(permitted, engine):
+            self.say(f"warning: {text}")
+
+    def _remember(self, engine):
+        """Stores the engine before it gets containers. Later commands use it, also if another engine is installed."""
+        self.settings.engine, self.settings.engine_socket = engine.name, engine.socket
+        files.Writer(self.root).file("settings.json", answers.dump(self.settings))
+
     def _certificates(self):
         """Returns the certificates that Traefik reads, and the files of the private authority."""
         if self.settings.tls == "files":
-            pairs = tls.given(self.settings)
-            for text in tls.check(self.settings, pairs):
+            pairs, warned = self.given_certificates()
+            for text in warned:
                 self.say(f"warning: {text}")
             return pairs, None
         if self.settings.tls == "private-ca":
             pair, authority = tls.private(self.settings, self.root / "private-ca")
             return [pair], authority
         return [], None
+
+    def given_certificates(self):
+        """Returns the certificates of the administrator, checked, and warnings.
+
+        Copies of an earlier run replace missing files, as after a restore on another server. They never hide a wrong flag.
+        """
+        names = ("tls", "certificate", "key", "workshops_certificate", "workshops_key")
+        unchanged = all(getattr(self.settings, name) == getattr(self.stored_settings, name) for name in names)
+        pairs, warned = tls.given(self.settings, self.root / "traefik/certificates" if unchanged else None)
+        return pairs, warned + tls.check(self.settings, pairs)
 
     def _check(self, engine, skipped):
         """Checks the server. DNS, memory, ports and the provider can be skipped by name."""
@@ -136,11 +183,21 @@ class Installation:
             checks.provider(self.settings)
 
     def _admins(self):
-        """With local accounts, each admin has an account."""
-        if self.settings.login == "local":
-            listed = [(address.lower(), "") for address in self.settings.admins]
-            self.accounts, issued = local_accounts.add(self.accounts, listed)
-            self.issued += issued
+        """With local accounts, gives each admin an account. Returns the new passwords."""
+        if self.settings.login != "local":
+            return []
+        listed = [(address.lower(), "") for address in self.settings.admins]
+        self.accounts, issued = local_accounts.add(self.accounts, listed)
+        return issued
+
+    def _print_passwords(self, issued):
+        """Prints the new passwords of admins whose hashes are stored. No later run can print them."""
+        stored = local_accounts.load(self.root / "accounts.json")
+        kept = [(address, password) for address, _, password in issued if stored.get(address) == self.accounts[address]]
+        for address, password in kept:
+            print(f"Password of {address}: {password}")
+        if kept:
+            print("Write it down: only its hash is stored.", flush=True)
 
     def _kept(self, name, file):
         """Returns the existing file if there is one: the administrator may have changed it."""

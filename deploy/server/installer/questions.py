@@ -24,7 +24,7 @@ TEXTS = {
     "acme_provider": ("NAME", "the DNS provider, by its name at https://go-acme.github.io/lego/dns/"),
     "acme_server": ("URL", "another ACME server than Let's Encrypt"),
     "help_url": ("URL", "where users get help: a URL, or mailto: with an address"),
-    "engine": ("|".join(answers.ENGINES), "the container engine. Default: the first that answers"),
+    "engine": ("|".join(answers.ENGINES), "the container engine. Default: the stored one; at the first run, the first that answers"),
     "engine_socket": ("PATH", "the engine's socket. Default: the engine's usual one"),
     "data_dir": ("PATH", "folder of the database and of the workshops' sockets. Default: /var/lib/workshop-launcher"),
 }
@@ -73,6 +73,9 @@ def add_flags(parser):
 def take_flags(arguments, installation):
     """Copies the given flags into settings and secrets."""
     settings = installation.settings
+    if arguments.engine is not None and settings.engine not in ("", arguments.engine):
+        # The stored socket is the one of the other engine.
+        settings.engine_socket = ""
     for name in (*TEXTS, *LISTS, *NUMBERS):
         value = getattr(arguments, name)
         if value is not None:

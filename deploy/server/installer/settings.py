@@ -217,12 +217,17 @@ def _tls_problems(settings):
         yield f"--acme-server {settings.acme_server} is not a URL, as in https://acme-staging-v02.api.letsencrypt.org/directory"
 
 
-def _other_problems(settings):
-    if settings.engine and settings.engine not in ENGINES:
-        yield f"--engine {settings.engine} is unknown: one of {', '.join(ENGINES)}"
+def path_problems(settings):
+    """Yields texts about paths that Compose or the engine could not use."""
     for flag, path in (("--data-dir", settings.data_dir), ("--engine-socket", settings.engine_socket or "/")):
         if not re.fullmatch(r"(/[A-Za-z0-9._@+-]*)+", path) or ".." in path.split("/"):
             yield f"{flag} {path} is not an absolute path of letters, digits and ._@+-"
+
+
+def _other_problems(settings):
+    if settings.engine and settings.engine not in ENGINES:
+        yield f"--engine {settings.engine} is unknown: one of {', '.join(ENGINES)}"
+    yield from path_problems(settings)
     if settings.help_url and not re.fullmatch(r"(https?://|/|mailto:)[^\s\"'$\\#]+", settings.help_url):
         yield f"--help-url {settings.help_url} is not a URL, and not mailto: with an address"
     numbers = {"--http-port": settings.http_port, "--https-port": settings.https_port}

@@ -60,15 +60,38 @@ class Pair:
         return f"{self.name}-{hashlib.sha256(self.certificate + self.key).hexdigest()[:16]}"
 
 
-def given(settings):
-    """Returns the given certificates, one or two, without checking their content."""
+def given(settings, copies=None):
+    """Returns the given certificates, one or two, without checking their content; and warnings.
+
+    `copies`: folder with the copies of an earlier run. They replace files that do not exist any more.
+    """
     names = [("launcher", settings.certificate, settings.key)]
     if settings.workshops_certificate:
         names.append(("workshops", settings.workshops_certificate, settings.workshops_key))
-    return [
-        Pair(name, files.read(certificate, "the certificate"), files.read(key, "the key of the certificate"))
-        for name, certificate, key in names
-    ]
+    pairs, warned = [], []
+    for name, certificate, key in names:
+        try:
+            pair = Pair(name, files.read(certificate, "the certificate"), files.read(key, "the key of the certificate"))
+        except Problem as problem:
+            pair = _copy(copies, name) if copies else None
+            if not pair:
+                raise
+            flag = "" if name == "launcher" else "workshops-"
+            warned.append(
+                f"{problem}. Setup uses its copy in {copies}, which nothing renews. Name the new files: --{flag}certificate, "
+                f"--{flag}key"
+            )
+        pairs.append(pair)
+    return pairs, warned
+
+
+def _copy(folder, name):
+    """Returns the latest copy of a certificate, or None."""
+    found = [path for path in folder.glob(f"{name}-*.pem") if path.with_suffix(".key").exists()]
+    if not found:
+        return None
+    latest = max(found, key=lambda path: path.stat().st_mtime_ns)
+    return Pair(name, latest.read_bytes(), latest.with_suffix(".key").read_bytes())
 
 
 def check(settings, pairs):

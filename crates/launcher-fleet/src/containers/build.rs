@@ -17,7 +17,7 @@ pub use seccomp::profile as seccomp_profile;
 pub(crate) use sidecar::LIMIT_NETWORK;
 pub use sidecar::sidecar;
 
-/// Returns the memory in bytes and the CPU in thousandths that the app of a Workshop requests.
+/// Returns the memory in bytes and the CPU in thousandths that the app and the sidecar of a Workshop request together.
 ///
 /// # Errors
 /// A failure with the code `InvalidSpec`. Its message names the field.

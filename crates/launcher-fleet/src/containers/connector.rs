@@ -1,6 +1,5 @@
 //! Connects to a sidecar in a container, by its Unix sockets.
 
-use std::fs::File;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -10,6 +9,7 @@ use async_trait::async_trait;
 use http::header::HeaderName;
 use http::{HeaderMap, HeaderValue};
 use launcher_process::stop::Stop;
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use tokio::net::UnixStream;
 
 use crate::machine::{Connection, SidecarConnector};
@@ -22,11 +22,20 @@ pub(super) const HTTP_SOCKET: &str = "http.sock";
 /// Name of the socket on which a sidecar serves its probes.
 pub(super) const TELEMETRY_SOCKET: &str = "telemetry.sock";
 
-/// Connects to the sockets in a directory. The path of the directory may be longer than the address of a Unix socket,
-/// which has at most 107 bytes (unix(7)).
+/// Connects to a socket in a directory.
+///
+/// The sidecar may write to the directory, so a symbolic link in the place of the socket is refused: it could lead to the
+/// engine's socket. The address of a Unix socket has at most 107 bytes (unix(7)), and the path may be longer, so the
+/// connection goes through `/proc/self/fd`.
+///
+/// # Errors
+/// The socket does not exist, is not a socket, or nothing listens on it.
 pub(super) async fn connect_in(directory: &Path, socket: &str) -> io::Result<UnixStream> {
-    let directory = File::open(directory)?;
-    UnixStream::connect(format!("/proc/self/fd/{}/{socket}", directory.as_raw_fd())).await
+    let file = open(directory.join(socket), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::Socket {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{socket} is not a socket")));
+    }
+    UnixStream::connect(format!("/proc/self/fd/{}", file.as_raw_fd())).await
 }
 
 /// Connects to the sidecar whose sockets are in this directory.
@@ -46,5 +55,36 @@ impl SidecarConnector for SocketConnector {
             headers.append(X_FORWARDED_FOR, peer);
         }
         Ok(Box::new(connect_in(&self.0, HTTP_SOCKET).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+
+    use super::connect_in;
+
+    #[tokio::test]
+    async fn socket_with_a_long_path_is_reached() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("d".repeat(120));
+        std::fs::create_dir(&directory).unwrap();
+        let opened = std::fs::File::open(&directory).unwrap();
+        let _listener = UnixListener::bind(format!("/proc/self/fd/{}/s", opened.as_raw_fd())).unwrap();
+        connect_in(&directory, "s").await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn symbolic_link_and_file_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let _listener = UnixListener::bind(place.path().join("other")).unwrap();
+        symlink("other", place.path().join("link")).unwrap();
+        std::fs::write(place.path().join("file"), "").unwrap();
+        for name in ["link", "file"] {
+            let error = connect_in(place.path(), name).await.unwrap_err();
+            assert_eq!(error.to_string(), format!("{name} is not a socket"));
+        }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Context {
     pub(crate) data_dir: DataDir,
     pub(crate) engine: Engine,
     pub(crate) engine_info: EngineInfo,
+    /// True if the engine can limit the disk space of a container.
+    pub(super) limits_disk: bool,
     /// The seccomp profile of all containers, as a security option of the engine.
     pub(super) seccomp: String,
     pub(super) pulls: Pulls,

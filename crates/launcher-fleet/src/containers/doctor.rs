@@ -1,6 +1,7 @@
-//! For `launcher doctor`: examines the engine and a data directory without changing them.
+//! For `launcher doctor`: examines the engine and a data directory.
 
 use super::engine::{Engine, EngineInfo, EngineKind};
+use super::names;
 use super::settings::{ContainerFleetError, ContainerSettings};
 use crate::machine::{Layout, stored_identity};
 
@@ -23,8 +24,10 @@ pub struct ExaminedEngine {
     pub cpus: u64,
     /// Name of the storage driver, for example `overlay2`.
     pub storage_driver: String,
-    /// True if the storage driver can limit the disk space of a container.
+    /// True if the engine can limit the disk space of a container. False if it does not have the sidecar's image yet.
     pub limits_disk: bool,
+    /// True if each start or end of a workshop can interrupt the network of the others: see [`is_bridge_silent`].
+    pub interrupts_network: bool,
 }
 
 impl ContainerExamination {
@@ -46,18 +49,21 @@ impl ContainerExamination {
         Ok(stored_identity(&self.layout)?)
     }
 
-    /// Asks the engine for its version and its size.
+    /// Asks the engine for its version and its size. To find out if the engine can limit disk space, it creates a container
+    /// and removes it.
     ///
     /// # Errors
     /// [`ContainerFleetError::Engine`] if the engine does not answer.
     pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
-        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, limits_disk, .. } =
-            self.engine.info().await?;
+        let EngineInfo { kind, version, memory_bytes, cpus, storage_driver, .. } = self.engine.info().await?;
+        let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
+        let limits_disk = self.engine.limits_disk(kind, &self.settings.sidecar_image, labels).await?;
         let name = match kind {
             EngineKind::Docker => format!("Docker Engine {version}"),
             EngineKind::Podman => format!("Podman {version}"),
         };
-        Ok(ExaminedEngine { name, memory_bytes, cpus, storage_driver, limits_disk })
+        let interrupts_network = kind == EngineKind::Podman && is_bridge_silent();
+        Ok(ExaminedEngine { name, memory_bytes, cpus, storage_driver, limits_disk, interrupts_network })
     }
 
     /// True if the engine has the sidecar's image.
@@ -67,4 +73,13 @@ impl ContainerExamination {
     pub async fn has_sidecar_image(&self) -> Result<bool, ContainerFleetError> {
         Ok(self.engine.has_image(&self.settings.sidecar_image).await?)
     }
+}
+
+/// True if bridges of the launcher's network namespace do not announce a new MAC address.
+///
+/// Podman's bridge takes the lowest MAC address of its interfaces, so starts and ends of workshops change it. Docker's bridge
+/// keeps its address. Without an announcement, workshops send to the old address until their ARP entries expire, for up
+/// to half a minute. Source: `arp_notify` in the kernel's `Documentation/networking/ip-sysctl.rst`.
+fn is_bridge_silent() -> bool {
+    std::fs::read_to_string("/proc/sys/net/ipv4/conf/all/arp_notify").is_ok_and(|value| value.trim() == "0")
 }

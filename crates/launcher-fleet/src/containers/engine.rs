@@ -3,6 +3,7 @@
 
 mod client;
 mod container;
+mod disk_limit;
 mod error;
 mod events;
 mod exec;

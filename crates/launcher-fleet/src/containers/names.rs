@@ -53,6 +53,12 @@ pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: 
     workshop_labels().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
 }
 
+/// Returns the labels of the container that shows if the engine can limit disk space. It belongs to no Workshop, so the
+/// fleet removes it if it is left.
+pub(crate) fn disk_limit_labels(fleet_id: &str) -> HashMap<String, String> {
+    container_labels(fleet_id, "disk-limit", "none", Part::App)
+}
+
 /// Returns the last characters of the fleet's identity. In a UUID of version 7, the first characters are the time, and the
 /// last are random.
 fn short(fleet_id: &str) -> String {

@@ -8,18 +8,21 @@ use launcher_process::stop::Stop;
 
 use super::build::seccomp_profile;
 use super::context::Context;
-use super::engine::{Engine, EngineKind, FoundContainer};
+use super::engine::{Engine, EngineKind};
 use super::events::follow_events;
 use super::fleet::ContainerFleet;
+use super::names;
+use super::orphans::remove_orphans;
 use super::pulls::Pulls;
 use super::room::Room;
 use super::settings::{ContainerFleetError, ContainerSettings};
 use super::supervisor::adopt_places;
-use super::workload::Workload;
+use super::workload::{Record, Workload};
 use crate::machine::{DataDir, DataDirError, Layout, Registry, Supervised, replace_file};
 
 /// User ID of the sidecars if the launcher runs as root. The stock images have no user with this ID.
 const SIDECAR_USER: u32 = 65532;
+
 impl ContainerFleet {
     /// Opens the fleet of a data directory and takes over its Workshops:
     ///
@@ -42,16 +45,18 @@ impl ContainerFleet {
         let settings = settings.checked()?;
         let engine = Engine::connect(&settings.engine_socket)?;
         let engine_info = engine.info().await?;
-        let (data_dir, records) = DataDir::open(&settings.data_dir, clock)?;
+        let (data_dir, records) = DataDir::open(&settings.data_dir, clock, Record::forget_containers)?;
         // List the containers before this launcher creates one: the list has only containers of earlier launchers.
         let mut orphans = engine.list(&data_dir.id).await?;
         let uids: HashSet<_> = records.iter().filter_map(|(_, record)| record.workshop.metadata.uid.clone()).collect();
         orphans.retain(|container| !uids.contains(&container.uid));
+        let labels = names::disk_limit_labels(&data_dir.id);
+        let limits_disk = engine.limits_disk(engine_info.kind, &settings.sidecar_image, labels).await?;
         tracing::info!(
             engine = ?engine_info.kind,
             version = engine_info.version,
             storage_driver = engine_info.storage_driver,
-            limits_disk = engine_info.limits_disk,
+            limits_disk,
             "connected to container engine"
         );
         let launcher_user = rustix::process::geteuid();
@@ -63,6 +68,7 @@ impl ContainerFleet {
             data_dir,
             engine,
             engine_info,
+            limits_disk,
             seccomp,
             pulls: Pulls::default(),
             stop,
@@ -75,7 +81,7 @@ impl ContainerFleet {
             registry.supervise(workload);
         }
         registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
-        registry.tasks.spawn(remove_orphans(Arc::clone(&registry.context), orphans));
+        registry.tasks.spawn(remove_orphans(Arc::downgrade(&registry), orphans));
         Ok(Self(registry))
     }
 }
@@ -90,16 +96,6 @@ fn seccomp_option(kind: EngineKind, layout: &Layout) -> Result<String, DataDirEr
             let path = layout.seccomp();
             DataDirError::at(&path, replace_file(&path, profile.as_bytes()))?;
             Ok(format!("seccomp={}", path.display()))
-        }
-    }
-}
-
-/// Removes containers that belong to no Workshop.
-async fn remove_orphans(context: Arc<Context>, orphans: Vec<FoundContainer>) {
-    for FoundContainer { name, workshop, .. } in orphans {
-        tracing::warn!(container = name, workshop, "removing orphaned container");
-        if let Err(error) = context.engine.remove(&name).await {
-            tracing::warn!(container = name, %error, "removing orphaned container failed, the next start tries again");
         }
     }
 }

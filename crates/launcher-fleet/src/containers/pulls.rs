@@ -50,7 +50,7 @@ struct Running {
 pub(super) struct Pull {
     /// The result of the pull. The pull advances while one of its users polls this future.
     pub(super) outcome: Shared<Outcome>,
-    /// Downloaded part in percent. Never falls.
+    /// Downloaded part in percent; 100 while the engine unpacks the layers.
     pub(super) percent: watch::Receiver<u32>,
 }
 
@@ -66,8 +66,8 @@ impl Pulls {
         self.join_locked(&mut lock(&self.images), engine, image)
     }
 
-    /// Joins or begins the pull of an image, and returns a task that waits for its end. The pull then continues without a
-    /// launch. Returns `None` if such a task exists.
+    /// Joins or begins the pull of an image. Returns a future that keeps the pull running even if no launch waits for it;
+    /// `None` if an earlier call has returned such a future for this pull.
     pub(super) fn ahead(&self, engine: &Engine, image: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
         let mut images = lock(&self.images);
         let pull = self.join_locked(&mut images, engine, image);
@@ -105,9 +105,13 @@ impl Pulls {
         let (engine, name, pulls) = (engine.clone(), image.to_owned(), self.clone());
         let outcome = async move {
             let report = |progress: PullProgress| {
-                // The sizes of more layers become known during the download. The shown percentage never falls.
+                // The sizes of more layers become known during the download. The shown percentage never falls, except
+                // from 100 if more layers become known: it would say that the download has ended.
                 let percent = progress.percent();
-                sender.send_if_modified(|shown| percent > std::mem::replace(shown, percent.max(*shown)));
+                sender.send_if_modified(|shown| {
+                    let next = if percent == 100 { 100 } else { percent.max((*shown).min(99)) };
+                    next != std::mem::replace(shown, next)
+                });
             };
             let outcome = engine.pull(&name, &report).await;
             pulls.end(&name, outcome.as_ref().err());

@@ -12,7 +12,7 @@ const MIB: u64 = 1024 * 1024;
 /// CPU is counted in thousandths.
 const MILLIS: u64 = 1000;
 
-/// Resources that an app requests, as in the template.
+/// Resources that a workshop requests: those of the app, as in the template, and those of its sidecar.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Request {
     /// Memory in bytes.
@@ -83,8 +83,8 @@ impl Room {
         request.fits(self.size)
     }
 
-    /// Returns a place at the end of the queue. It has room at once if the queue is empty and the request fits. The
-    /// caller must check [`Room::can_ever_fit`] first; otherwise it and all after it wait forever.
+    /// Returns a place at the end of the queue. It has room at once if the queue is empty and the request fits. Call
+    /// [`Room::can_ever_fit`] first: a request that never fits would block the queue forever.
     pub(crate) fn enter(&self, request: Request) -> Place {
         self.place(|seats, number| seats.waiting.push_back((number, request)))
     }

@@ -51,9 +51,13 @@ pub(super) async fn supervise(workload: Arc<Workload>) -> Remainder {
 }
 
 /// Starts the containers, or adopts them if they run, and watches them until the workshop ends. Cancel-safe, because
-/// all calls to the engine are idempotent.
+/// all calls to the engine are idempotent, and a removal waits for a creation in progress.
 async fn run(workload: &Arc<Workload>) -> Outcome {
-    if workload.stored_record().phase().is_final() {
+    let record = workload.stored_record().get();
+    if let Some(status) = record.final_status {
+        return Outcome::Ending(status);
+    }
+    if record.status().phase.is_final() {
         // An earlier launcher may have been killed before it removed them.
         remove_containers(workload, Duration::ZERO).await;
         return std::future::pending().await;
@@ -74,19 +78,23 @@ async fn run(workload: &Arc<Workload>) -> Outcome {
                 sleep(delay).await;
                 delay = (delay * 2).min(MAX_RETRY_DELAY);
             }
-            ended @ (Outcome::Expired | Outcome::Failed(_)) => return ended,
+            ended @ (Outcome::Expired | Outcome::Failed(_) | Outcome::Ending(_)) => return ended,
         }
     }
 }
 
 /// Ends the containers first, then sets the status. A Workshop with the status Failed or Expired thus has no containers.
+/// The record gets the cause of a failure before that, because without the containers it could not be found again.
 async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
     workload.set_open(false);
     let (status, grace) = match outcome {
         Outcome::Failed(failure) => {
             let tail = retry(workload, || log_tail(workload)).await;
-            (WorkshopStatus::failed(*failure, tail), Duration::ZERO)
+            let status = WorkshopStatus::failed(*failure, tail);
+            store_final_status(workload, &status).await;
+            (status, Duration::ZERO)
         }
+        Outcome::Ending(status) => (*status, Duration::ZERO),
         Outcome::Expired => {
             let status = WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() };
             (status, workload.context().settings.stop_grace)
@@ -99,8 +107,20 @@ async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
     let end = move |record: &mut Record| {
         let ready_at = record.status().ready_at;
         record.set_status(WorkshopStatus { ready_at, ..status.clone() });
+        record.final_status = None;
     };
     workload.stored_record().settle(end).await;
+}
+
+/// Stores the final status in the record. It makes one attempt: on a full disk, the removal of the containers must go on,
+/// because it may be what frees the disk.
+async fn store_final_status(workload: &Arc<Workload>, status: &WorkshopStatus) {
+    let status = Box::new(status.clone());
+    let stored = workload.stored_record().update(move |record| record.final_status = Some(status)).await;
+    if let Err(error) = stored {
+        let workshop = workload.stored_record().name();
+        tracing::warn!(workshop, %error, "storing the cause of a failure before the removal of its containers failed");
+    }
 }
 
 /// Ends the containers, and removes the files of the sidecar. It removes the record last: if the launcher is killed
@@ -124,6 +144,7 @@ async fn delete(workload: &Arc<Workload>) -> Remainder {
 
 /// Stops the app within `grace`, removes both containers, and frees their place. Retries until the engine has done it.
 async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
+    workload.wait_for_creation().await;
     let engine = &workload.context().engine;
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
     retry(workload, || async {
@@ -137,10 +158,18 @@ async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
     workload.set_place(None);
 }
 
-/// Returns the last lines of the app's output; `None` if there are none, or the app's container does not exist.
+/// Returns the last lines of the app's output; `None` if there are none, or the engine cannot read them.
+///
+/// # Errors
+/// [`EngineError::Unreachable`]: the engine may return them later.
 async fn log_tail(workload: &Workload) -> Result<Option<String>, EngineError> {
     match workload.context().engine.log_tail(&workload.container(Part::App)).await {
         Err(EngineError::NotFound(_)) => Ok(None),
+        Err(error) if !matches!(error, EngineError::Unreachable { .. }) => {
+            let workshop = workload.stored_record().name();
+            tracing::warn!(workshop, %error, "reading the app's log failed, its last lines are not shown");
+            Ok(None)
+        }
         tail => tail,
     }
 }

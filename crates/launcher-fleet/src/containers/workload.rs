@@ -3,18 +3,32 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use bollard::models::ContainerCreateBody;
 use jiff::Timestamp;
 use launcher_domain::sync::lock;
+use launcher_workshop::WorkshopStatus;
 use tokio::sync::Notify;
 
 use super::connector::SocketConnector;
 use super::context::Context;
+use super::engine::EngineError;
 use super::names::{self, Part};
 use super::room::Place;
 use crate::machine::DesiredStateCell;
 
 /// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
 pub(super) type Record = crate::machine::Record<()>;
+impl Record {
+    /// Prepares the record of a Workshop whose containers belong to another copy of the data directory: the Workshop
+    /// starts again, in new containers. Its lifetime continues.
+    pub(super) fn forget_containers(&mut self) {
+        let status = self.status();
+        if !status.phase.is_final() {
+            self.set_status(WorkshopStatus { ready_at: status.ready_at, ..WorkshopStatus::default() });
+        }
+    }
+}
+
 /// The stored record of a Workshop.
 pub(super) type StoredRecord = crate::machine::StoredRecord<()>;
 
@@ -30,6 +44,8 @@ pub(crate) struct Workload {
     place: Mutex<Option<Arc<Place>>>,
     /// Time from which the start timeout counts: since the workshop has room and its image.
     starting_since: Mutex<Option<Timestamp>>,
+    /// Held while the engine creates one of the workshop's containers.
+    creation: Arc<tokio::sync::Mutex<()>>,
     /// Wakes the supervisor when the engine reports an event of the workshop's containers.
     events: Notify,
 }
@@ -43,6 +59,7 @@ impl Workload {
             is_open: Mutex::new(false),
             place: Mutex::new(None),
             starting_since: Mutex::new(None),
+            creation: Arc::default(),
             events: Notify::new(),
         }
     }
@@ -100,12 +117,33 @@ impl Workload {
         lock(&self.starting_since).get_or_insert_with(|| self.context.data_dir.clock.now());
     }
 
+    /// Creates one of the workshop's containers. If the caller is cancelled, the engine still finishes the creation; a
+    /// removal must wait for it in [`Workload::wait_for_creation`].
+    ///
+    /// # Errors
+    /// As [`Engine::create`](super::engine::Engine::create).
+    pub(super) async fn create(self: &Arc<Self>, part: Part, body: ContainerCreateBody) -> Result<(), EngineError> {
+        let creation = Arc::clone(&self.creation).lock_owned().await;
+        let workload = Arc::clone(self);
+        let created = tokio::spawn(async move {
+            let _creation = creation;
+            workload.context.engine.create(&workload.container(part), body).await
+        });
+        created.await.unwrap_or_else(|error| Err(EngineError::Other(format!("the creation was aborted: {error}"))))
+    }
+
+    /// Waits until the engine has finished the creation of a container. Without it, a removal could find no container,
+    /// and the engine would create it afterwards.
+    pub(super) async fn wait_for_creation(&self) {
+        drop(self.creation.lock().await);
+    }
+
     /// Wakes the supervisor: a container of the workshop may have changed.
     pub(super) fn wake(&self) {
         self.events.notify_one();
     }
 
-    /// Waits until [`Workload::wake`] is called. A call since the last wait counts, too.
+    /// Waits until [`Workload::wake`] is called. Returns at once if it was called after the previous wait.
     pub(super) async fn woken(&self) {
         self.events.notified().await;
     }

@@ -31,7 +31,7 @@ impl LocalFleet {
     /// [`LocalFleetError`] if another launcher uses the directory, or the directory is unusable.
     pub fn open(settings: LocalSettings, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, LocalFleetError> {
         let settings = settings.absolute()?;
-        let (data_dir, records) = DataDir::open(&settings.data_dir, clock)?;
+        let (data_dir, records) = DataDir::open(&settings.data_dir, clock, |record| record.process = None)?;
         // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir.id);
         let registry = Registry::<Workload>::new(Context {

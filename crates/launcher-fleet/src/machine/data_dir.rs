@@ -65,13 +65,15 @@ pub(crate) struct DataDir {
 pub(crate) type NotAdopted<P> = Vec<(String, Record<P>)>;
 
 impl DataDir {
-    /// Locks the data directory, and reads its Workshops. Creates missing directories and identities.
+    /// Locks the data directory, and reads its Workshops. Creates missing directories and identities. In a copy of a data
+    /// directory, calls `forget` for each record, because the workload of the record belongs to the original.
     ///
     /// # Errors
     /// [`DataDirError`] if another launcher uses the directory, or the directory is unusable.
     pub(crate) fn open<P: Serialize + DeserializeOwned>(
         path: &Path,
         clock: Arc<dyn Clock>,
+        forget: impl Fn(&mut Record<P>),
     ) -> Result<(Self, NotAdopted<P>), DataDirError> {
         let layout = Layout::new(path);
         for directory in [layout.records(), layout.workings()] {
@@ -82,7 +84,7 @@ impl DataDir {
         let mut records = DataDirError::at(&layout.records(), store::load(&layout))?;
         let id = DataDirError::at(
             &layout.data_dir_identity(),
-            data_dir_identity::resolve(&layout, &lock, &fleet_id, &mut records, &*clock),
+            data_dir_identity::resolve(&layout, &lock, &fleet_id, &mut records, forget, &*clock),
         )?;
         let closing = CancellationToken::new();
         Ok((Self { layout, fleet_id, id, clock, closing, _lock: lock }, records))

@@ -47,6 +47,7 @@ fn workshop(profile: &str) -> Workshop {
             memory_limit: "64Mi".to_owned(),
         },
         security_profile: profile.to_owned(),
+        pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
     };
@@ -94,7 +95,7 @@ fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a
         sidecar_user: 65532,
         run_as_user: 1000,
         internet: false,
-        limits_disk: info.limits_disk,
+        limits_disk: false,
         seccomp: "",
         process_limits: info.process_limits,
         require_authentication: true,

@@ -1,8 +1,8 @@
 //! Version and capacity of the engine.
 
-use launcher_fleet::engine::{Engine, EngineError, EngineKind};
+use launcher_fleet::engine::{Engine, EngineError, EngineKind, Part};
 
-use super::support::{docker, socket};
+use super::support::{IMAGE, TestFleet, docker, socket};
 
 #[tokio::test]
 async fn info_has_kind_version_and_capacity() {
@@ -16,6 +16,16 @@ async fn info_has_kind_version_and_capacity() {
     assert!(info.cpus >= 1);
     assert!(info.storage_driver.starts_with("overlay"), "{}", info.storage_driver);
     assert!(std::path::Path::new(&info.root_dir).is_dir(), "{}", info.root_dir);
+}
+
+#[tokio::test]
+async fn disk_limit_is_tried_and_leaves_no_container() {
+    let fleet = TestFleet::new().await;
+    let labels = fleet.labels("disk-limit", "none", Part::App);
+    // The test server has its files on ext4 or tmpfs, on which the overlay drivers have no quotas.
+    let kind = fleet.engine.info().await.unwrap().kind;
+    assert!(!fleet.engine.limits_disk(kind, IMAGE, labels).await.unwrap());
+    assert_eq!(fleet.engine.list(&fleet.id).await.unwrap(), []);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Test support: an engine, an image with BusyBox, and containers that disappear with the test.
 
 pub(crate) mod archive;
+pub(crate) mod faulty_engine;
+pub(crate) mod fleet;
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -4,6 +4,7 @@ use std::fs;
 
 use launcher_fleet::Fleet;
 use launcher_workshop::Phase;
+use serde_json::Value;
 
 use crate::launcher_process::{Launcher, done, role};
 use crate::support::{Home, server, wait_for, wait_until_gone};
@@ -101,5 +102,27 @@ async fn data_directory_without_identity_keeps_workshops_and_gets_identity() {
     let copy = home.copy();
     copy.open().stop().await;
     assert_eq!(home.processes(), processes);
+    fleet.stop().await;
+}
+
+/// After a restart of the machine, the file system of the data directory may have another device number.
+#[tokio::test]
+async fn changed_device_number_keeps_workshops() {
+    run_one_in_its_role().await;
+    let home = Home::new();
+    Launcher::start(&home, "copies::changed_device_number_keeps_workshops").await.kill();
+    let processes = home.processes();
+    let path = home.path().join("fleet/place.json");
+    let mut identity: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let device = identity["device"].as_u64().unwrap();
+    identity["device"] = (device + 1).into();
+    fs::write(&path, identity.to_string()).unwrap();
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert_eq!(home.processes(), processes);
+    let stored: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(stored["device"], device, "the new number is stored");
     fleet.stop().await;
 }

@@ -186,6 +186,7 @@ pub(crate) fn custom(name: &str, command: &[&str]) -> Workshop {
             memory_limit: quantity("512Mi"),
         },
         security_profile: "restricted".to_owned(),
+        pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
     };

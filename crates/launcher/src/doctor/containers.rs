@@ -46,8 +46,8 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Finding::warn(
             "disk limit",
             format!(
-                "the storage driver {} cannot limit a workshop's disk: one workshop can fill the disk of all. Use \
-                 overlay2 on XFS with project quotas (mount option pquota)",
+                "the engine cannot limit a workshop's disk with the storage driver {}: one workshop can fill the disk of \
+                 all. Use Docker with overlay2 on XFS with project quotas (mount option pquota), and restart the launcher",
                 engine.storage_driver
             ),
         )
@@ -58,5 +58,14 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
         Err(error) => Finding::fail("sidecar image", error.to_string()),
     };
     let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
-    vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image]
+    let mut findings =
+        vec![Finding::ok(ENGINE, format!("{}, {mib} MiB of memory, {cpus} CPUs", engine.name)), disk, image];
+    if engine.interrupts_network {
+        findings.push(Finding::warn(
+            "network",
+            "each start or end of a workshop can interrupt the network of the others for half a minute. Write the line \
+             net.ipv4.conf.all.arp_notify = 1 into a file in /etc/sysctl.d, and run sysctl --system",
+        ));
+    }
+    findings
 }

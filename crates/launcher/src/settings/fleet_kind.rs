@@ -28,10 +28,18 @@ impl FleetKind {
     /// Returns the fields of a template that the fleet ignores, by their names in the API.
     pub(crate) fn ignored_fields(self) -> &'static [&'static str] {
         match self {
-            Self::Local => {
-                &["image", "port", "cpu_request", "cpu_limit", "memory_request", "memory_limit", "security_profile"]
-            }
-            Self::Containers | Self::Kubernetes => &[],
+            Self::Local => &[
+                "image",
+                "port",
+                "cpu_request",
+                "cpu_limit",
+                "memory_request",
+                "memory_limit",
+                "security_profile",
+                "pod_template",
+            ],
+            Self::Containers => &["pod_template"],
+            Self::Kubernetes => &[],
         }
     }
 

@@ -9,6 +9,10 @@ use super::input::{BuildSettings, Validated, validate, variables};
 use super::limits::{Amounts, host_config};
 use crate::containers::names::{self, Part};
 
+/// Added to the score by which the kernel chooses a process to kill when the whole machine has no memory left: an app is
+/// killed before the launcher, a sidecar or the engine. From -1000 to 1000.
+const OOM_SCORE: i64 = 800;
+
 /// Builds the container of the app. It uses the network namespace of the sidecar, and has no mounts.
 ///
 /// # Errors
@@ -36,6 +40,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
         host_config: Some(HostConfig {
             network_mode: Some(format!("container:{sidecar}")),
             cap_add: capabilities,
+            oom_score_adj: Some(OOM_SCORE),
             ..host_config(&amounts, settings)
         }),
         ..ContainerCreateBody::default()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use bollard::models::{HostConfig, HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum};
 use launcher_domain::FailureReason;
 use launcher_domain::quantity::Quantity;
-use launcher_workshop::app::parse_quantity;
+use launcher_workshop::app::{SIDECAR_REQUESTS, parse_quantity};
 
 use super::input::BuildSettings;
 
@@ -14,8 +14,9 @@ const PROCESSES: i64 = 2048;
 /// Maximum number of open files of a process, unless the machine permits fewer.
 const OPEN_FILES: u64 = 65536;
 /// Maximum number of processes of a user on the whole machine, unless the machine permits fewer: the kernel's maximum.
-/// All `restricted` apps have the same user, so only [`PROCESSES`] limits one workshop. Without a limit here, Podman sets
-/// one that may exceed the machine's.
+/// The kernel counts this limit for all `restricted` apps together, because they have the same user. [`PROCESSES`] limits
+/// each workshop. This limit is set only because Podman's default may be higher than the machine permits, and the start
+/// would then fail.
 const USER_PROCESSES: u64 = 4_194_304;
 /// Size of `/dev/shm`, in bytes: the default of the engines. The memory in it counts against the memory limit.
 const SHARED_MEMORY: i64 = 64 * 1024 * 1024;
@@ -48,11 +49,16 @@ impl Amounts {
     }
 }
 
-/// Returns the memory in bytes and the CPU in thousandths that an app requests. The launcher reserves them on the server.
-pub(super) fn requested([cpu, memory]: [&str; 2]) -> Result<(u64, u64), FailureReason> {
+/// Returns the memory in bytes and the CPU in thousandths that an app and its sidecar request. The launcher reserves them
+/// on the server.
+pub(super) fn requested(app: [&str; 2]) -> Result<(u64, u64), FailureReason> {
+    let (mut memory, mut cpu) = (0, 0);
+    for [cpu_request, memory_request] in [app, SIDECAR_REQUESTS] {
+        memory += parse_quantity("memoryRequest", memory_request)?.milli().div_ceil(1000);
+        cpu += parse_quantity("cpuRequest", cpu_request)?.milli();
+    }
     let whole = |amount: u128| u64::try_from(amount).unwrap_or(u64::MAX);
-    let memory = parse_quantity("memoryRequest", memory)?.milli().div_ceil(1000);
-    Ok((whole(memory), whole(parse_quantity("cpuRequest", cpu)?.milli())))
+    Ok((whole(memory), whole(cpu)))
 }
 
 /// Returns the host configuration with the limits of a container. It has no capabilities, and its processes cannot gain
@@ -61,7 +67,8 @@ pub(super) fn requested([cpu, memory]: [&str; 2]) -> Result<(u64, u64), FailureR
 /// The CPU limit is a quota and not `NanoCpus`, because Docker Engine refuses more `NanoCpus` than the machine's CPUs.
 /// A template for a larger machine then still runs.
 pub(super) fn host_config(amounts: &Amounts, settings: &BuildSettings<'_>) -> HostConfig {
-    let memory = saturating(amounts.memory_limit.milli() / 1000);
+    // The engines read 0 as "no limit". They refuse 1 byte as too small.
+    let memory = saturating(amounts.memory_limit.milli() / 1000).max(1);
     HostConfig {
         memory: Some(memory),
         // Sum of memory and swap: the same value means no swap.

@@ -49,6 +49,7 @@ fn workshop() -> Workshop {
             memory_limit: "1Gi".to_owned(),
         },
         security_profile: "restricted".to_owned(),
+        pod_template: None,
         lifetime_seconds: 3600,
         expires_at: None,
     };
@@ -110,6 +111,21 @@ fn process_limits_do_not_exceed_those_of_the_machine() {
     let of = |files, processes| vec![("nofile".to_owned(), files, files), ("nproc".to_owned(), processes, processes)];
     assert_eq!(limits_with(LIMITS), of(65536, 90_000));
     assert_eq!(limits_with(ProcessLimits { open_files: 20_000, processes: u64::MAX }), of(20_000, 4_194_304));
+}
+
+#[test]
+fn memory_is_limited_even_if_the_limit_is_less_than_a_byte() {
+    let mut workshop = workshop();
+    workshop.spec.resources.memory_request = "512m".to_owned();
+    workshop.spec.resources.memory_limit = "512m".to_owned();
+    let app = app(&workshop, &settings()).unwrap();
+    assert_eq!((host(&app).memory, host(&app).memory_swap), (Some(1), Some(1)));
+}
+
+#[test]
+fn kernel_kills_an_app_before_other_programs_of_a_full_server() {
+    assert_eq!(host(&app(&workshop(), &settings()).unwrap()).oom_score_adj, Some(800));
+    assert_eq!(host(&sidecar(&workshop(), &settings()).unwrap()).oom_score_adj, None);
 }
 
 #[test]

@@ -16,6 +16,9 @@ use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, UID_LABEL, WORKSHO
 /// Interval of the attempts while another removal of the container is in progress.
 const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Longest removal of a container by Podman that runs normally.
+const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
+
 /// State of an existing container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerState {
@@ -161,18 +164,31 @@ impl Engine {
         }
     }
 
-    /// Gets a list of containers. Podman answers with an error if a container disappears meanwhile.
+    /// Gets a list of containers.
+    ///
+    /// Podman answers with an error while a container of the list is being removed. If a client of Podman is killed
+    /// during the removal, the container stays in this state: without files, so that it can never run. This call then
+    /// removes it.
     async fn get_list(&self, path: &str) -> Result<Vec<Listed>, EngineError> {
         let deadline = Instant::now() + LONG;
+        let mut next_removal = Instant::now() + REMOVAL_PATIENCE;
         loop {
-            match self.get(path).await {
+            let message = match self.get(path).await {
                 Err(EngineError::Other(message) | EngineError::NotFound(message))
                     if message.contains("container not known") && Instant::now() < deadline =>
                 {
-                    tokio::time::sleep(REMOVAL_INTERVAL).await;
+                    message
                 }
                 result => return result,
+            };
+            if Instant::now() > next_removal
+                && let Some(id) = quoted(&message)
+            {
+                tracing::warn!(container = id, "removing a container without files, of which Podman has only a part");
+                self.remove(id).await?;
+                next_removal = Instant::now() + REMOVAL_PATIENCE;
             }
+            tokio::time::sleep(REMOVAL_INTERVAL).await;
         }
     }
 
@@ -185,6 +201,11 @@ impl Engine {
         found.sort_by_key(|container| container.part);
         Ok(found)
     }
+}
+
+/// Returns the first text in quotation marks.
+fn quoted(message: &str) -> Option<&str> {
+    message.split('"').nth(1)
 }
 
 /// Returns uid and part, or `None` for a container that no launcher created.

@@ -21,7 +21,7 @@ pub enum EngineError {
         advice: &'static str,
     },
     /// The container or network does not exist.
-    #[error("the container engine does not know it: {0}")]
+    #[error("the container engine has no such container, image or network: {0}")]
     NotFound(String),
     /// Another container or network has the name, or its state does not permit the call.
     #[error("conflict in the container engine: {0}")]
@@ -98,7 +98,9 @@ impl EngineError {
             io::ErrorKind::NotFound => {
                 ("the socket does not exist".to_owned(), "start the engine, or correct the path in the settings")
             }
-            io::ErrorKind::ConnectionRefused => ("no program listens".to_owned(), "start the engine"),
+            io::ErrorKind::ConnectionRefused => {
+                ("no program listens".to_owned(), "start the engine; if it runs, restart the launcher")
+            }
             io::ErrorKind::PermissionDenied => (
                 "permission denied".to_owned(),
                 "add the launcher's user to the group of the socket, and start the launcher again",

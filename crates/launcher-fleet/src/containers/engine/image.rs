@@ -46,7 +46,7 @@ impl Engine {
         let mut messages = pin!(self.docker.create_image(Some(options), None, None));
         let mut layers = Layers::default();
         loop {
-            let limit = if layers.is_downloaded() { UNPACK_IDLE } else { DOWNLOAD_IDLE };
+            let limit = if layers.progress().is_downloaded { UNPACK_IDLE } else { DOWNLOAD_IDLE };
             match timeout(limit, messages.next()).await {
                 Err(_) => {
                     let problem = format!("no progress of the pull within {} seconds", limit.as_secs());

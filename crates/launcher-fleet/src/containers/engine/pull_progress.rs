@@ -4,21 +4,24 @@ use std::collections::BTreeMap;
 
 use bollard::models::CreateImageInfo;
 
-/// Progress of the download. The total grows while the engine learns the sizes of the layers.
+/// Progress of a pull. The total grows while the engine learns the sizes of the layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PullProgress {
     /// Downloaded bytes.
     pub done_bytes: u64,
     /// Bytes of the layers whose size is known.
     pub total_bytes: u64,
+    /// True if layers are known and all are downloaded: the engine unpacks them.
+    pub is_downloaded: bool,
 }
 
 impl PullProgress {
-    /// Returns the downloaded part of the known bytes, 0 to 100.
+    /// Returns the downloaded part of the known bytes: 0 to 99 during the download, and 100 while the engine unpacks the
+    /// layers. 0 if the engine reports no sizes.
     #[must_use]
     pub fn percent(&self) -> u32 {
         let percent = (self.done_bytes * 100).checked_div(self.total_bytes).unwrap_or_default();
-        u32::try_from(percent).unwrap_or_default().min(100)
+        u32::try_from(percent).unwrap_or_default().min(if self.is_downloaded { 100 } else { 99 })
     }
 }
 
@@ -61,14 +64,11 @@ impl Layers {
     }
 
     pub(super) fn progress(&self) -> PullProgress {
-        self.0.values().fold(PullProgress::default(), |sum, layer| PullProgress {
-            done_bytes: sum.done_bytes + layer.done_bytes,
-            total_bytes: sum.total_bytes + layer.total_bytes,
-        })
-    }
-
-    /// True if layers are known and all are downloaded.
-    pub(super) fn is_downloaded(&self) -> bool {
-        !self.0.is_empty() && self.0.values().all(|layer| layer.is_downloaded)
+        let sum = |bytes: fn(&Layer) -> u64| self.0.values().map(bytes).sum();
+        PullProgress {
+            done_bytes: sum(|layer| layer.done_bytes),
+            total_bytes: sum(|layer| layer.total_bytes),
+            is_downloaded: !self.0.is_empty() && self.0.values().all(|layer| layer.is_downloaded),
+        }
     }
 }

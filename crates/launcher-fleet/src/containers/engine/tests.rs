@@ -224,7 +224,7 @@ async fn stalled_download_fails_after_60_seconds_and_stalled_unpacking_after_600
         };
         let error = fake.engine.pull("app", &report).await.unwrap_err();
         assert_eq!(error, EngineError::Other(format!("no progress of the pull within {seconds} seconds")));
-        let last = PullProgress { done_bytes: done, total_bytes: 30 };
+        let last = PullProgress { done_bytes: done, total_bytes: 30, is_downloaded: done == 30 };
         assert_eq!(seen.into_inner().unwrap().last(), Some(&last));
         tokio::time::resume();
     }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use super::files::prepare_directories;
 use super::network::limit_network;
-use super::observed::{Observed, Verdict};
+use super::observed::{Observed, Stage, Verdict};
 use super::outcome::Outcome;
 use super::step::{is_expired, set_progress, set_step};
 use crate::containers::build::{self, BuildSettings, requests};
@@ -59,13 +59,13 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
         return Err(Outcome::Expired);
     }
     let status = workload.stored_record().get().status();
-    match Observed::of(workload).await?.verdict(was_started(&status)) {
+    match Observed::of(workload).await?.verdict(stage(&status)) {
         Verdict::Running => return Ok(()),
         Verdict::Failed(reason) => return Err(Outcome::Failed(reason)),
         Verdict::Ended => {
             tracing::info!(
                 workshop = workload.stored_record().name(),
-                "both containers have ended, starting them again"
+                "the engine or the machine was restarted, starting both containers again"
             );
             set_step(workload, StartStep::RestartingApp).await;
         }
@@ -80,10 +80,12 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
     start_app(workload).await
 }
 
-/// True if the app was started: its container must exist.
-fn was_started(status: &WorkshopStatus) -> bool {
-    let restarts = StartStep::RestartingApp.as_str();
-    status.phase == Phase::Running || status.start_step.as_deref() == Some(restarts)
+fn stage(status: &WorkshopStatus) -> Stage {
+    match status.start_step.as_deref() {
+        _ if status.phase == Phase::Running => Stage::Started,
+        Some(step) if step == StartStep::RestartingApp.as_str() => Stage::Restarting,
+        _ => Stage::NotStarted,
+    }
 }
 
 async fn take_place(workload: &Arc<Workload>) -> Result<(), Outcome> {
@@ -175,7 +177,7 @@ async fn start_sidecar(workload: &Arc<Workload>) -> Result<(), Outcome> {
     prepare_directories(workload).await.map_err(|error| not_prepared(&error))?;
     let container = workload.container(Part::Sidecar);
     let body = with_settings(workload, build::sidecar).map_err(Outcome::failed)?;
-    let started = match engine.create(&container, body).await {
+    let started = match workload.create(Part::Sidecar, body).await {
         Ok(()) => engine.start(&container).await,
         Err(error) => Err(error),
     };
@@ -187,7 +189,10 @@ async fn start_sidecar(workload: &Arc<Workload>) -> Result<(), Outcome> {
             return Err(Outcome::Retry(error));
         }
         if let Some(reason) = diagnose::not_isolated(&outcome) {
-            return Err(Outcome::failed(reason));
+            // A sidecar that has ended is the cause: no program can run in its container.
+            let sidecar = engine.inspect(&container).await?;
+            let ended = sidecar.and_then(|sidecar| diagnose::ended(Part::Sidecar, &sidecar, false));
+            return Err(Outcome::failed(ended.unwrap_or(reason)));
         }
     }
     Ok(())
@@ -197,7 +202,7 @@ async fn start_app(workload: &Arc<Workload>) -> Result<(), Outcome> {
     let engine = &workload.context().engine;
     let container = workload.container(Part::App);
     let body = with_settings(workload, build::app).map_err(Outcome::failed)?;
-    let created = engine.create(&container, body).await;
+    let created = workload.create(Part::App, body).await;
     created.map_err(|error| not_started(Part::App, error))?;
     if workload.stored_record().get().status().start_step.as_deref() != Some(StartStep::RestartingApp.as_str()) {
         set_step(workload, StartStep::StartingApp).await;
@@ -211,7 +216,7 @@ async fn start_app(workload: &Arc<Workload>) -> Result<(), Outcome> {
 fn with_settings<T>(workload: &Workload, build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T) -> T {
     let record: Record = workload.stored_record().get();
     let (context, name) = (workload.context(), workload.stored_record().name());
-    let Context { settings, engine_info, .. } = &**context;
+    let Context { settings, engine_info, limits_disk, .. } = &**context;
     let origins = &settings.origins;
     let origin = origins.url(name);
     let workshop_page = origins.workshop_page_url(name);
@@ -223,7 +228,7 @@ fn with_settings<T>(workload: &Workload, build: impl FnOnce(&Workshop, &BuildSet
             sidecar_user: context.sidecar_user,
             run_as_user: settings.run_as_user.get(),
             internet: settings.internet,
-            limits_disk: engine_info.limits_disk,
+            limits_disk: *limits_disk,
             process_limits: engine_info.process_limits,
             seccomp: &context.seccomp,
             require_authentication: origins.require_authentication,

@@ -30,8 +30,8 @@ fn host_addresses() -> io::Result<BTreeSet<Ipv4Addr>> {
     Ok(addresses.collect())
 }
 
-/// Returns the name servers of this machine that a workshop can reach: those on no loopback address. The engine itself
-/// asks a name server on a loopback address.
+/// Returns the name servers of this machine without those on loopback addresses, which a workshop cannot reach: in place
+/// of these, the engine gives workshops other name servers.
 fn name_servers() -> Vec<Ipv4Addr> {
     let text = fs::read_to_string(RESOLV_CONF).unwrap_or_default();
     let servers = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver")?.trim().parse().ok());

@@ -3,7 +3,7 @@
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 
 use crate::containers::diagnose;
-use crate::containers::engine::{ContainerState, EngineError, EngineKind};
+use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
 
@@ -17,6 +17,17 @@ pub(super) struct Observed {
     pub(super) sidecar: Option<ContainerState>,
 }
 
+/// How far the app has come, according to the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The app was not started yet.
+    NotStarted,
+    /// Both containers had ended, and are being started again. The sidecar starts first.
+    Restarting,
+    /// The app was started.
+    Started,
+}
+
 /// What the states of both containers mean together.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
@@ -24,7 +35,8 @@ pub(super) enum Verdict {
     NotStarted,
     /// Both containers run.
     Running,
-    /// Both containers have ended. The engine or the machine was restarted: alone, an app never ends its sidecar.
+    /// Both containers have ended, or their restart was interrupted. An app cannot end its sidecar, so the cause is a
+    /// restart of the engine or of the machine.
     Ended,
     /// One container has ended alone, or was removed.
     Failed(Box<FailureReason>),
@@ -37,31 +49,27 @@ impl Observed {
         let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
         let (mut app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
         if let Some(app) = &mut app {
-            app.oom_killed |= is_killed_on_podman(workload.context().engine_info.kind, app);
+            app.oom_killed |= workload.context().engine_info.misses_oom_kills && app.exit_code == Some(KILLED);
         }
         Ok(Self { app, sidecar })
     }
 
-    /// Returns the verdict. `was_started` is true if the record says that the app was started.
-    pub(super) fn verdict(&self, was_started: bool) -> Verdict {
+    /// Returns the verdict.
+    pub(super) fn verdict(&self, stage: Stage) -> Verdict {
         let failed = |reason: FailureReason| Verdict::Failed(Box::new(reason));
         let Some(app) = self.app.as_ref().filter(|app| app.started) else {
-            return if was_started { failed(removed()) } else { Verdict::NotStarted };
+            return if stage == Stage::NotStarted { Verdict::NotStarted } else { failed(removed()) };
         };
         let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else { return failed(removed()) };
         match (app.running, sidecar.running) {
             (true, true) => Verdict::Running,
             (false, false) => Verdict::Ended,
+            // The launcher ended, or the engine failed, after it had started the sidecar again.
+            (false, true) if stage == Stage::Restarting => Verdict::Ended,
             (false, true) => failed(reason(Part::App, app)),
             (true, false) => failed(reason(Part::Sidecar, sidecar)),
         }
     }
-}
-
-/// True if the main process of an app was killed, and the engine is Podman, which misses an OOM kill if the container
-/// ends at once (cgroup version 1). No process of the container can kill its main process.
-fn is_killed_on_podman(kind: EngineKind, app: &ContainerState) -> bool {
-    kind == EngineKind::Podman && app.exit_code == Some(KILLED)
 }
 
 fn reason(part: Part, state: &ContainerState) -> FailureReason {
@@ -77,7 +85,7 @@ fn removed() -> FailureReason {
 mod tests {
     use launcher_domain::FailureCode;
 
-    use super::{ContainerState, Observed, Verdict};
+    use super::{ContainerState, Observed, Stage, Verdict};
 
     fn state(running: bool, exit_code: i64) -> ContainerState {
         ContainerState {
@@ -91,7 +99,7 @@ mod tests {
     }
 
     fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Verdict {
-        Observed { app, sidecar }.verdict(true)
+        Observed { app, sidecar }.verdict(Stage::Started)
     }
 
     fn code(verdict: &Verdict) -> Option<FailureCode> {
@@ -119,9 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn interrupted_restart_of_both_containers_is_continued() {
+        let observed = Observed { app: Some(state(false, 137)), sidecar: Some(state(true, 0)) };
+        assert_eq!(observed.verdict(Stage::Restarting), Verdict::Ended);
+    }
+
+    #[test]
     fn removed_container_of_started_workshop_is_a_failure() {
         assert_eq!(code(&verdict(None, None)), Some(FailureCode::Crashed));
         assert_eq!(code(&verdict(Some(state(true, 0)), None)), Some(FailureCode::Crashed));
-        assert_eq!(Observed { app: None, sidecar: None }.verdict(false), Verdict::NotStarted);
+        assert_eq!(Observed { app: None, sidecar: None }.verdict(Stage::NotStarted), Verdict::NotStarted);
     }
 }

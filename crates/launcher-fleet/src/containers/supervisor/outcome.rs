@@ -1,6 +1,7 @@
 //! The result of launching or watching the containers of a Workshop.
 
 use launcher_domain::FailureReason;
+use launcher_workshop::WorkshopStatus;
 
 use crate::containers::engine::EngineError;
 
@@ -11,6 +12,8 @@ pub(super) enum Outcome {
     Expired,
     /// The workshop failed, and the owner reads the reason.
     Failed(Box<FailureReason>),
+    /// An earlier launcher has stored the final status, but was killed before it had removed the containers.
+    Ending(Box<WorkshopStatus>),
     /// Both containers have ended, because the engine or the machine was restarted: start them again.
     Restart,
     /// The engine failed: try again.

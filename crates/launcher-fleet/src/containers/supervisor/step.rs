@@ -27,7 +27,7 @@ async fn set_starting(workload: &Arc<Workload>, step: StartStep, start_progress:
     workload.stored_record().settle(change).await;
 }
 
-/// Sets the status `Running`.
+/// Sets the status `Running`, with the workshop's addresses. The time at which the workshop was first ready stays.
 pub(super) async fn set_ready(workload: &Arc<Workload>) {
     let (context, name) = (workload.context(), workload.stored_record().name());
     let origins = &context.settings.origins;
@@ -43,7 +43,6 @@ pub(super) async fn set_ready(workload: &Arc<Workload>) {
         });
     };
     workload.stored_record().settle(change).await;
-    tracing::info!(workshop = name, "Workshop is ready");
 }
 
 /// True once the Workshop has expired.

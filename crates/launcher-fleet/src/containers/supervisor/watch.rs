@@ -7,7 +7,7 @@ use launcher_workshop::Phase;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::files::write_expiry;
-use super::observed::{Observed, Verdict};
+use super::observed::{Observed, Stage, Verdict};
 use super::outcome::Outcome;
 use super::probe::wait_until_ready;
 use super::step::{is_expired, set_ready};
@@ -24,7 +24,8 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 
 /// Waits until the app answers, gives the owner access, and then waits until the workshop ends.
 pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
-    if workload.stored_record().phase() != Phase::Running {
+    let is_adopted = workload.stored_record().phase() == Phase::Running;
+    if !is_adopted {
         let start_timeout = workload.context().settings.start_timeout;
         let run_dir = workload.run_dir();
         tokio::select! {
@@ -35,10 +36,13 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
                 return Outcome::failed(diagnose::start_timeout(app.as_ref()));
             }
         }
-        workload.set_open(true);
-        set_ready(workload).await;
     }
     workload.set_open(true);
+    // For an adopted workshop too: the launcher's public address may have changed.
+    set_ready(workload).await;
+    if !is_adopted {
+        tracing::info!(workshop = workload.stored_record().name(), "Workshop is ready");
+    }
     let outcome = wait_for_end(workload).await;
     workload.set_open(false);
     outcome
@@ -98,7 +102,7 @@ fn outcome(verdict: Verdict) -> Option<Outcome> {
 
 async fn look(workload: &Arc<Workload>) -> Option<Verdict> {
     match Observed::of(workload).await {
-        Ok(observed) => Some(observed.verdict(true)),
+        Ok(observed) => Some(observed.verdict(Stage::Started)),
         Err(error) => {
             let workshop = workload.stored_record().name();
             tracing::debug!(workshop, %error, "inspecting containers failed, looking again later");

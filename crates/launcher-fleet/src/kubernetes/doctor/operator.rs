@@ -41,6 +41,8 @@ pub struct PendingWorkshops {
     pub overdue: Vec<String>,
     /// Workshops that the launcher cannot parse.
     pub unreadable: Vec<String>,
+    /// Workshops whose pod has another sidecar or other settings than a new workshop would get.
+    pub outdated: Vec<String>,
     /// The URL of any one Workshop, as an example for the checks of `launcher doctor`.
     pub url: Option<String>,
 }
@@ -111,6 +113,9 @@ impl PendingWorkshops {
             }
             return;
         };
+        if status.pod_outdated == Some(true) {
+            self.outdated.push(name.clone());
+        }
         let runs = matches!(status.phase, Phase::Starting | Phase::Running);
         if runs && workshop.spec.expiry(status.ready_at).is_some_and(passed) {
             self.overdue.push(name);

@@ -1,10 +1,11 @@
 //! Identity of a data directory. It detects a copied directory: the copy has the Workshops of the original, but must
-//! not touch the original's processes.
+//! not touch the original's workloads.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
+use jiff::Timestamp;
 use launcher_domain::Clock;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::names::uuid_v7;
@@ -15,20 +16,24 @@ use super::layout::Layout;
 use super::record::Record;
 use super::store::save;
 
-/// Location of a data directory at its last use: the device and inode of its lock file. A move within the file system
-/// keeps both. A copy has a different inode.
+/// Location of a data directory at its last use: inode and birth of its lock file. A move within the file system keeps
+/// both. A copy has another inode, or another birth.
+///
+/// The number of the device may change with each start of the machine. It counts only if the birth is unknown: in a file
+/// system without births, or in a directory that only earlier launcher versions used.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DataDirIdentity {
     device: u64,
     inode: u64,
-    /// Identifier of the processes that were started from this directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    born: Option<Timestamp>,
+    /// Identifier of the workloads that were started from this directory.
     id: String,
 }
 
-/// Returns the identifier of the processes that are started from this directory: the fleet's identity, or a new
-/// identifier in a copy. In a copy, it also removes the processes from the records, because they belong to the
-/// original.
+/// Returns the identifier of the workloads that are started from this directory: the fleet's identity, or a new
+/// identifier in a copy. In a copy, it also calls `forget` for each record, because the workloads belong to the original.
 ///
 /// # Errors
 /// A file cannot be read or written. The next call still detects the copy.
@@ -37,25 +42,46 @@ pub(crate) fn resolve<P: Serialize>(
     lock: &File,
     fleet_id: &str,
     records: &mut [(String, Record<P>)],
+    forget: impl Fn(&mut Record<P>),
     clock: &dyn Clock,
 ) -> io::Result<String> {
-    let here = lock.metadata()?;
+    let metadata = lock.metadata()?;
+    let born = metadata.created().ok().and_then(|born| Timestamp::try_from(born).ok());
+    let (device, inode) = (metadata.dev(), metadata.ino());
     let id = match read(layout)? {
-        Some(last) if (last.device, last.inode) == (here.dev(), here.ino()) => return Ok(last.id),
+        Some(last) if last.is_at(device, inode, born) => {
+            if (last.device, last.born) == (device, born) {
+                return Ok(last.id);
+            }
+            last.id
+        }
         Some(_) => {
             tracing::warn!(
                 "data directory was copied or moved to another file system, restarting its workshops and leaving the \
-                 original's processes running"
+                 original's workloads running"
             );
-            forget_processes(layout, records)?;
+            for (name, record) in records {
+                forget(record);
+                save(layout, name, record).map_err(io::Error::other)?;
+            }
             uuid_v7(clock, &SystemEntropy).to_string()
         }
         // The directory is new, or only earlier launcher versions used it, which stored no identity.
         None => fleet_id.to_owned(),
     };
-    let identity = DataDirIdentity { device: here.dev(), inode: here.ino(), id };
+    let identity = DataDirIdentity { device, inode, born, id };
     replace_file(&layout.data_dir_identity(), &serde_json::to_vec_pretty(&identity)?)?;
     Ok(identity.id)
+}
+
+impl DataDirIdentity {
+    fn is_at(&self, device: u64, inode: u64, born: Option<Timestamp>) -> bool {
+        self.inode == inode
+            && match (self.born, born) {
+                (Some(last), Some(born)) => last == born,
+                _ => self.device == device,
+            }
+    }
 }
 
 fn read(layout: &Layout) -> io::Result<Option<DataDirIdentity>> {
@@ -64,12 +90,4 @@ fn read(layout: &Layout) -> io::Result<Option<DataDirIdentity>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-fn forget_processes<P: Serialize>(layout: &Layout, records: &mut [(String, Record<P>)]) -> io::Result<()> {
-    for (name, record) in records {
-        record.process = None;
-        save(layout, name, record).map_err(io::Error::other)?;
-    }
-    Ok(())
 }

@@ -15,6 +15,10 @@ pub(crate) struct Record<P> {
     /// The app's process. `None` before the start, and after the launcher has seen the exit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) process: Option<P>,
+    /// The final status of a Workshop whose workload is being removed. It becomes the Workshop's status after the removal.
+    /// A launcher that is killed in between leaves the cause to its successor, which finds no workload to examine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) final_status: Option<Box<WorkshopStatus>>,
 }
 
 impl<P: Clone> Record<P> {

@@ -1,0 +1,71 @@
+//! Faults of the engine while a workshop ends.
+
+use std::path::Path;
+
+use axum::http::Method;
+use bollard::query_parameters::KillContainerOptions;
+use launcher_fleet::engine::{Engine, FoundContainer, Part};
+use launcher_fleet::{ContainerSettings, Fleet};
+use launcher_workshop::Phase;
+
+use super::support::faulty_engine::{Fault, FaultyEngine};
+use super::support::fleet::{clean_up, data_dir_id, open, script, settings, wait_for};
+use super::support::{docker, socket};
+
+const CRASH: &str = "echo the last words; exit 3";
+
+/// Serves HTTP until SIGTERM, and then crashes.
+const SERVES_AND_CRASHES: &str = "trap 'echo the last words; exit 3' TERM; \
+    /bin/busybox httpd -p 127.0.0.1:$PORT -h /www; while :; do /bin/busybox sleep 0.1; done";
+
+/// The launcher stops after the engine has removed both containers, and before it learns of the removal. For the record, a
+/// kill at this moment is the same.
+#[tokio::test]
+async fn cause_of_a_failure_is_kept_if_the_launcher_ends_during_the_removal() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = FaultyEngine::new(|method, path| {
+        (method == Method::DELETE && path.ends_with("-sidecar")).then_some(Fault::ResponseLost)
+    });
+    let with_faults = ContainerSettings { engine_socket: engine.socket(), internet: false, ..settings(home.path()) };
+    let fleet = open(with_faults).await;
+    fleet.apply(&script("lab-a", SERVES_AND_CRASHES)).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    let containers = containers(home.path()).await;
+    let app = containers.iter().find(|container| container.part == Part::App).unwrap();
+    let sigterm = KillContainerOptions { signal: "SIGTERM".to_owned() };
+    docker().kill_container(&app.name, Some(sigterm)).await.unwrap();
+    engine.until_failed().await;
+    fleet.close().await;
+    let removed = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
+    assert_eq!(removed.phase, Phase::Running, "the removal is not confirmed yet");
+    // The data directory stays locked until the last clone of the fleet is dropped.
+    drop(fleet);
+
+    let fleet = open(ContainerSettings { internet: false, ..settings(home.path()) }).await;
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+    assert_eq!((failed.reason.as_deref(), failed.log_tail.as_deref()), (Some("crashed"), Some("the last words")));
+    assert!(failed.message.as_ref().is_some_and(|message| message.contains('3')), "{failed:?}");
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn unreadable_log_does_not_delay_the_end_of_a_workshop() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = FaultyEngine::new(|_, path| path.ends_with("/logs").then_some(Fault::InternalError));
+    let with_faults = ContainerSettings { engine_socket: engine.socket(), internet: false, ..settings(home.path()) };
+    let fleet = open(with_faults).await;
+    fleet.apply(&script("lab-a", CRASH)).await.unwrap();
+
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
+
+    engine.until_failed().await;
+    assert_eq!((failed.reason.as_deref(), failed.log_tail), (Some("crashed"), None));
+    assert_eq!(containers(home.path()).await, []);
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+/// Returns the containers of the fleet with this data directory.
+async fn containers(data_dir: &Path) -> Vec<FoundContainer> {
+    Engine::connect(&socket()).unwrap().list(&data_dir_id(data_dir)).await.unwrap()
+}

@@ -1,0 +1,102 @@
+//! Test support: container fleets, and Workshops of the test server's images.
+
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use launcher_domain::clock::SystemClock;
+use launcher_domain::identity::TrustedHeader;
+use launcher_fleet::{ContainerFleet, ContainerSettings, Fleet, FleetEvent, OriginSettings};
+use launcher_process::stop::Stop;
+use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use serde_json::Value;
+use tokio::time::sleep;
+
+use super::{POLL_INTERVAL, in_time, socket};
+
+/// Images of the test server: the sidecar, and an app that serves HTTP.
+const SIDECAR_IMAGE: &str = "localhost/workshop-launcher/sidecar:test";
+pub(crate) const APP_IMAGE: &str = "localhost/workshop-launcher/quick:test";
+
+pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
+    let origins = OriginSettings {
+        public_origin: "http://localhost:8000".parse().unwrap(),
+        workshop_domain: "localhost".to_owned(),
+        trusted_header: TrustedHeader::default(),
+        proxy_secret: None,
+        require_authentication: true,
+        session_cookie_prefix: "_oauth2_proxy".to_owned(),
+    };
+    ContainerSettings {
+        data_dir: data_dir.to_owned(),
+        origins,
+        engine_socket: socket(),
+        sidecar_image: SIDECAR_IMAGE.to_owned(),
+        run_as_user: NonZeroU32::new(1000).unwrap(),
+        internet: true,
+        start_timeout: Duration::from_secs(60),
+        stop_grace: Duration::from_secs(1),
+    }
+}
+
+pub(crate) async fn open(settings: ContainerSettings) -> ContainerFleet {
+    ContainerFleet::open(settings, Arc::new(SystemClock), Stop::new()).await.unwrap()
+}
+
+/// A Workshop whose app serves HTTP.
+pub(crate) fn quick(name: &str) -> Workshop {
+    let mut workshop = contract_workshop(name);
+    APP_IMAGE.clone_into(&mut workshop.spec.image);
+    workshop
+}
+
+/// A Workshop whose app is a shell script.
+pub(crate) fn script(name: &str, text: &str) -> Workshop {
+    let mut workshop = quick(name);
+    workshop.spec.command = ["/bin/busybox", "sh", "-c", text].map(str::to_owned).into();
+    workshop
+}
+
+/// Waits until the Workshop is in this phase, and returns its status.
+pub(crate) async fn wait_for(fleet: &ContainerFleet, name: &str, phase: Phase) -> WorkshopStatus {
+    in_time(async {
+        loop {
+            let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
+            if status.phase == phase {
+                return status;
+            }
+            assert!(!status.phase.is_final(), "{name} has ended: {status:?}");
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await
+}
+
+/// Deletes the Workshops, waits until they and their containers are gone, and closes the fleet.
+pub(crate) async fn clean_up<const COUNT: usize>(fleet: ContainerFleet, names: [&str; COUNT]) {
+    for name in names {
+        fleet.delete(name, None).await.unwrap();
+    }
+    until_empty(&fleet).await;
+    fleet.close().await;
+}
+
+/// Waits until the fleet has no Workshop.
+pub(crate) async fn until_empty(fleet: &ContainerFleet) {
+    in_time(async {
+        while !matches!(fleet.watch().next().await, Some(FleetEvent::Relisted(workshops)) if workshops.is_empty()) {
+            sleep(POLL_INTERVAL).await;
+        }
+    })
+    .await;
+}
+
+/// Returns the value of the label that the fleet's containers have.
+pub(crate) fn data_dir_id(data_dir: &Path) -> String {
+    let identity: Value = serde_json::from_slice(&fs::read(data_dir.join("fleet/place.json")).unwrap()).unwrap();
+    identity["id"].as_str().unwrap().to_owned()
+}
